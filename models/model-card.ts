@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+/** An interval round an estimate; `method` says how it was got. */
+const Interval = z.strictObject({ level: z.number(), low: z.number(), high: z.number(), method: z.string() });
+
+/** One input or output of the file; a free dimension is -1. */
+const CardTensor = z.strictObject({
+  name: z.string(),
+  dtype: z.literal("float32"),
+  shape: z.array(z.number().int().min(-1)),
+  meaning: z.string(),
+});
+
+const Setting = z.union([z.number(), z.string()]);
+
+/** The `card.json` next to every model of the zoo, in the spirit of Mitchell et al., "Model Cards", 2019. */
+export const ModelCard = z.strictObject({
+  name: z.string(),
+  task: z.string(),
+  architecture: z.string(),
+  parameters: z.number().int().positive(),
+  file: z.strictObject({
+    name: z.string(),
+    sizeBytes: z.number().int().positive(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    opset: z.number().int(),
+  }),
+  inputs: z.array(CardTensor),
+  outputs: z.array(CardTensor),
+  data: z.strictObject({
+    kind: z.enum(["real", "simulated"]),
+    source: z.string(),
+    licence: z.string(),
+    split: z.string(),
+  }),
+  training: z.strictObject({
+    command: z.string(),
+    method: z.string(),
+    settings: z.record(z.string(), Setting),
+    outcome: z.record(z.string(), Setting),
+    versions: z.record(z.string(), z.string()),
+  }),
+  evaluation: z.strictObject({
+    metric: z.string(),
+    value: z.number(),
+    interval: Interval,
+    n: z.number().int().positive(),
+    conditions: z.string(),
+    baseline: z.strictObject({ name: z.string(), value: z.number(), interval: Interval, n: z.number().int() }),
+  }),
+  intendedUse: z.string(),
+  limits: z.array(z.string()),
+});
+export type ModelCard = z.infer<typeof ModelCard>;
+
+/**
+ * The card in a model's folder (a URL that ends in a slash).
+ *
+ * @throws where there is none, or it is not one.
+ */
+export function readModelCard(folder: URL): ModelCard {
+  return ModelCard.parse(JSON.parse(readFileSync(new URL("card.json", folder), "utf8")));
+}

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import type { Intervals } from "../protocol/link.ts";
+import type { RunnerLink } from "./link/runner-link.ts";
+import type { JobQueue } from "./queue/job-queue.ts";
+
+/** Bindings of wrangler.toml and, as text, the variables that `Settings` reads. */
+export interface Env {
+  readonly DB: D1Database;
+  readonly ARTIFACTS: R2Bucket;
+  readonly ASSETS: Fetcher;
+  readonly RUNNER_LINK: DurableObjectNamespace<RunnerLink>;
+  readonly JOB_QUEUE: DurableObjectNamespace<JobQueue>;
+  readonly BOOTSTRAP_SECRET?: string;
+  readonly PING_MS?: string;
+  readonly HEARTBEAT_MS?: string;
+  readonly LEASE_MS?: string;
+  readonly RESEND_MS?: string;
+  readonly LOG_REQUESTS?: string;
+}
+
+const milliseconds = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+
+const Settings = z.object({
+  /** Acts as an admin key until it is unset; meant for making the first real key. */
+  BOOTSTRAP_SECRET: z.string().min(32).optional(),
+  PING_MS: milliseconds(1_500),
+  HEARTBEAT_MS: milliseconds(3_000),
+  LEASE_MS: milliseconds(15_000),
+  RESEND_MS: milliseconds(3_000),
+  /** `errors` logs what failed on our side, `all` one event per request. */
+  LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
+});
+
+export interface Config {
+  readonly bootstrapSecret: string | null;
+  readonly intervals: Intervals;
+  readonly logRequests: "errors" | "all";
+  /** A socket without a ping for this long is dead. */
+  readonly silentMs: number;
+  /** How old the placements that requests are admitted by may grow before they are read again. */
+  readonly snapshotMs: number;
+  /** How long a key may be trusted without asking the database, so also how long a revoked one lives. */
+  readonly keyCacheMs: number;
+  /** How often measurements of requests move on towards the history. */
+  readonly flushMs: number;
+  readonly maxAttempts: number;
+}
+
+const parsed = new WeakMap<Env, Config>();
+
+/** The configuration of this isolate, parsed once. Throws when a variable is not what it should be. */
+export function configOf(env: Env): Config {
+  const known = parsed.get(env);
+  if (known !== undefined) return known;
+  const settings = Settings.parse(env);
+  const config: Config = Object.freeze({
+    bootstrapSecret: settings.BOOTSTRAP_SECRET ?? null,
+    intervals: {
+      pingMs: settings.PING_MS,
+      heartbeatMs: settings.HEARTBEAT_MS,
+      leaseMs: settings.LEASE_MS,
+      resendMs: settings.RESEND_MS,
+    },
+    logRequests: settings.LOG_REQUESTS,
+    silentMs: settings.PING_MS * 3,
+    snapshotMs: 1_000,
+    keyCacheMs: 5_000,
+    flushMs: 1_000,
+    maxAttempts: 3,
+  });
+  parsed.set(env, config);
+  return config;
+}

@@ -1,0 +1,56 @@
+import type { SeriesKey } from "../../protocol/history.ts";
+import type { Fingerprint } from "../../protocol/hardware.ts";
+import type { LatencySplit } from "../../protocol/inference.ts";
+import { type Aggregate, summarise } from "../../stats/distribution.ts";
+
+/** What a Worker saw of one admitted request. Requests that got no answer have no split. */
+export interface RequestOutcome {
+  readonly subject: string;
+  readonly variant: string;
+  readonly backend: string;
+  readonly batch: number;
+  readonly software: boolean;
+  readonly fingerprint: Fingerprint;
+  readonly totalMs: number;
+  readonly split: Pick<LatencySplit, "edgeMs" | "linkMs" | "queueMs" | "computeMs"> | null;
+}
+
+const PARTS = ["edgeMs", "linkMs", "queueMs", "computeMs"] as const;
+
+/**
+ * One aggregate a series over a batch of outcomes. `totalMs` counts every admitted request, those
+ * that missed their deadline too: leaving them out would flatter the tail.
+ */
+export function measureOutcomes(outcomes: readonly RequestOutcome[]): { key: SeriesKey; aggregate: Aggregate }[] {
+  const samples = new Map<string, { key: SeriesKey; values: number[] }>();
+  const add = (outcome: RequestOutcome, metric: string, value: number) => {
+    const key = keyOf(outcome, metric);
+    const text = JSON.stringify(key);
+    const entry = samples.get(text) ?? { key, values: [] };
+    entry.values.push(value);
+    samples.set(text, entry);
+  };
+  for (const outcome of outcomes) {
+    add(outcome, "totalMs", outcome.totalMs);
+    if (outcome.split !== null) for (const part of PARTS) add(outcome, part, outcome.split[part]);
+  }
+  return [...samples.values()].map(({ key, values }) => {
+    const { count, min, max, sum, sketch } = summarise(values);
+    return { key, aggregate: { count, min, max, sum, sketch } };
+  });
+}
+
+function keyOf(outcome: RequestOutcome, metric: string): SeriesKey {
+  const { subject, variant, backend, batch, fingerprint, software } = outcome;
+  return {
+    subjectKind: "model",
+    subject,
+    metric,
+    unit: "ms",
+    direction: "lower",
+    configuration: { variant, backend, batch },
+    fingerprint,
+    software,
+    label: null,
+  };
+}

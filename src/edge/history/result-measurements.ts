@@ -1,0 +1,80 @@
+import type { Distribution } from "../../protocol/distribution.ts";
+import type { SeriesKey } from "../../protocol/history.ts";
+import type { BenchmarkResult, CalibratedPlacement, CalibrationResult } from "../../protocol/job.ts";
+import { type Aggregate, summarise } from "../../stats/distribution.ts";
+import type { Measurement } from "../store/series-store.ts";
+
+interface RunContext {
+  readonly runId: string;
+  readonly atMs: number;
+  readonly label: string | null;
+}
+
+function toAggregate({ count, min, max, sum, sketch }: Distribution): Aggregate {
+  return { count, min, max, sum, sketch };
+}
+
+function single(value: number): Aggregate {
+  return toAggregate(summarise([value]));
+}
+
+/** What a benchmark leaves in the history: its durations by clock, and its rates. */
+export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
+  const { environment } = result;
+  const base = {
+    subjectKind: "kernel",
+    subject: result.kernel,
+    configuration: { ...result.shape, dtype: result.dtype, variant: result.variant, device: environment.deviceName },
+    fingerprint: environment.fingerprint,
+    software: environment.software,
+    label: run.label,
+  } as const;
+  const point = (metric: string, unit: string, direction: SeriesKey["direction"], aggregate: Aggregate): Measurement => ({
+    key: { ...base, metric, unit, direction },
+    atMs: run.atMs,
+    sourceId: run.runId,
+    runId: run.runId,
+    aggregate,
+  });
+  return [
+    point("wallMs", "ms", "lower", toAggregate(result.wallMs)),
+    ...(result.gpuMs === null ? [] : [point("gpuMs", "ms", "lower", toAggregate(result.gpuMs))]),
+    ...(result.gflops === null ? [] : [point("gflops", "GFLOP/s", "higher", single(result.gflops))]),
+    point("gigabytesPerSecond", "GB/s", "higher", single(result.gigabytesPerSecond)),
+  ];
+}
+
+/** What a calibration leaves in the history: service and link of every placement it measured. */
+export function measureCalibration(result: CalibrationResult, subject: string, run: RunContext): Measurement[] {
+  return result.placements.flatMap((placement) => [
+    calibrated("serviceMs", placement.serviceMs, placement, subject, run),
+    calibrated("linkMs", result.linkMs, placement, subject, run),
+  ]);
+}
+
+function calibrated(
+  metric: string,
+  distribution: Distribution,
+  placement: CalibratedPlacement,
+  subject: string,
+  run: RunContext,
+): Measurement {
+  const { variant, backend, batch, environment } = placement;
+  return {
+    key: {
+      subjectKind: "model",
+      subject,
+      metric,
+      unit: "ms",
+      direction: "lower",
+      configuration: { variant, backend, batch },
+      fingerprint: environment.fingerprint,
+      software: environment.software,
+      label: run.label,
+    },
+    atMs: run.atMs,
+    sourceId: run.runId,
+    runId: run.runId,
+    aggregate: toAggregate(distribution),
+  };
+}

@@ -1,0 +1,25 @@
+import { openDatabase } from "../store/database.ts";
+import { findModelVersion } from "../store/model-store.ts";
+import { savePlacement } from "../store/placement-store.ts";
+import { type RunInput, recordRun, runIdOf } from "../store/run-store.ts";
+import { appendMeasurements } from "../store/series-store.ts";
+import { measureBenchmark, measureCalibration } from "./result-measurements.ts";
+
+/**
+ * Puts a job's result where it is kept: the run, its measurements, and for a calibration the
+ * placements that it proved. Doing it twice changes nothing.
+ */
+export async function storeResult(binding: D1Database, input: RunInput): Promise<void> {
+  const db = openDatabase(binding);
+  const { result } = input;
+  const run = { runId: runIdOf(input.jobId), atMs: input.endedAtMs, label: input.spec.label ?? null };
+  await recordRun(db, input);
+  if (result.kind === "benchmark") {
+    await appendMeasurements(binding, measureBenchmark(result, run));
+    return;
+  }
+  const version = await findModelVersion(db, result.modelVersionId);
+  if (version === null) return;
+  for (const placement of result.placements) await savePlacement(db, input.runnerId, result, placement);
+  await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));
+}

@@ -1,0 +1,70 @@
+import { Hono } from "hono";
+import { secureHeaders } from "hono/secure-headers";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { bindHistory } from "../routes/history.ts";
+import { bindInfer } from "../routes/infer.ts";
+import { bindJobs } from "../routes/jobs.ts";
+import { bindKernels } from "../routes/kernels.ts";
+import { bindKeys } from "../routes/keys.ts";
+import { bindModels } from "../routes/models.ts";
+import { bindProfiles } from "../routes/profiles.ts";
+import { bindRunners } from "../routes/runners.ts";
+import { bindService } from "../routes/service.ts";
+import type { AppEnv } from "./bind.ts";
+import { logRequest } from "./log-request.ts";
+import { problemResponse } from "./problem-response.ts";
+
+/** The HTTP API, and the page behind it. */
+export function createApp(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  app.use(logRequest((event) => console.log(JSON.stringify(event))));
+  app.use("/v1/*", noStore);
+  for (const path of ["/", "/docs", "/docs/*", "/assets/*"]) app.use(path, pageHeaders);
+  for (const bindResource of [
+    bindService,
+    bindKeys,
+    bindRunners,
+    bindProfiles,
+    bindModels,
+    bindInfer,
+    bindJobs,
+    bindHistory,
+    bindKernels,
+  ]) {
+    bindResource(app);
+  }
+  app.onError((error, c) => {
+    const problem = toProblem(error);
+    if (problem.code === "internal") console.error(JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }));
+    return problemResponse(problem, c.req.path);
+  });
+  app.notFound((c) => {
+    const methods = methodsOf(c.req.path);
+    if (methods.length > 0 && !methods.includes(c.req.method)) {
+      const detail = `${c.req.path} takes ${methods.join(", ")}.`;
+      return problemResponse(createProblem("method-not-allowed", detail), c.req.path, { allow: methods.join(", ") });
+    }
+    return problemResponse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path);
+  });
+  return app;
+}
+
+const pageHeaders = secureHeaders({
+  contentSecurityPolicy: { defaultSrc: ["'self'"], imgSrc: ["'self'", "data:"], frameAncestors: ["'none'"], baseUri: ["'none'"], objectSrc: ["'none'"] },
+  referrerPolicy: "no-referrer",
+});
+
+const noStore = async (c: { res: Response }, next: () => Promise<void>): Promise<void> => {
+  await next();
+  if (c.res.status === 101) return;
+  if (!c.res.headers.has("cache-control")) c.res.headers.set("cache-control", "no-store");
+  c.res.headers.set("x-content-type-options", "nosniff");
+};
+
+/** Methods that a path of the API takes. */
+function methodsOf(path: string): string[] {
+  return Object.values(endpoints)
+    .filter((endpoint) => new RegExp(`^${endpoint.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path))
+    .map((endpoint) => endpoint.method.toUpperCase());
+}

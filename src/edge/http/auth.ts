@@ -1,0 +1,76 @@
+import type { Access } from "../../protocol/endpoint.ts";
+import type { Scope } from "../../protocol/key.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { configOf, type Env } from "../config.ts";
+import { openDatabase } from "../store/database.ts";
+import { findKeyByHash } from "../store/key-store.ts";
+import { findRunnerByCredentialHash } from "../store/runner-store.ts";
+import { hashSecret } from "../store/secret.ts";
+
+/** Who calls. */
+export type Principal =
+  | { readonly kind: "key"; readonly id: string; readonly scopes: readonly Scope[] }
+  | { readonly kind: "runner"; readonly id: string };
+
+interface CachedKey {
+  readonly principal: Principal | null;
+  readonly untilMs: number;
+}
+
+const CACHED_KEYS = 1_000;
+/** By hash of the secret, so that the inference path asks no database. */
+const keyCache = new Map<string, CachedKey>();
+
+/** Checks `Authorization: Bearer …` against what a route wants; throws `unauthorized` or `forbidden`. */
+export async function authorise(env: Env, authorization: string | undefined, access: Access): Promise<Principal | null> {
+  if (access === "public") return null;
+  const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
+  if (secret === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a key.");
+  const hash = await hashSecret(secret);
+  if (access === "runner") {
+    const runnerId = await findRunnerByCredentialHash(openDatabase(env.DB), hash);
+    if (runnerId === null) throw refusal("unauthorized", "This is not the credential of a registered runner.");
+    return { kind: "runner", id: runnerId };
+  }
+  const principal = await findKey(env, secret, hash);
+  if (principal?.kind !== "key") throw refusal("unauthorized", "The key is unknown or was revoked.");
+  if (!principal.scopes.includes("admin") && !principal.scopes.includes(access)) {
+    throw refusal("forbidden", `This needs a key with the scope \`${access}\`.`);
+  }
+  return principal;
+}
+
+/** Forgets a key at once in this isolate; others do so within `keyCacheMs`. */
+export function forgetCachedKeys(): void {
+  keyCache.clear();
+}
+
+async function findKey(env: Env, secret: string, hash: string): Promise<Principal | null> {
+  const nowMs = Date.now();
+  const cached = keyCache.get(hash);
+  if (cached !== undefined && cached.untilMs > nowMs) return cached.principal;
+  const { bootstrapSecret, keyCacheMs } = configOf(env);
+  const principal: Principal | null =
+    bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))
+      ? { kind: "key", id: "bootstrap", scopes: ["admin"] }
+      : await findStoredKey(env, hash);
+  if (keyCache.size >= CACHED_KEYS) keyCache.clear();
+  keyCache.set(hash, { principal, untilMs: nowMs + keyCacheMs });
+  return principal;
+}
+
+async function findStoredKey(env: Env, hash: string): Promise<Principal | null> {
+  const key = await findKeyByHash(openDatabase(env.DB), hash);
+  return key === null ? null : { kind: "key", ...key };
+}
+
+/** Compares digests in constant time, so that timing tells nothing of the secret. */
+async function equalSecrets(a: string, b: string): Promise<boolean> {
+  const encoder = new TextEncoder();
+  const [digestA, digestB] = await Promise.all([a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))));
+  return digestA !== undefined && digestB !== undefined && crypto.subtle.timingSafeEqual(digestA, digestB);
+}
+
+function refusal(code: "unauthorized" | "forbidden", detail: string): ProblemError {
+  return new ProblemError(code, detail, { errors: [{ pointer: "header/authorization", message: detail }] });
+}

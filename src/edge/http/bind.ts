@@ -1,0 +1,95 @@
+import type { Context, Hono } from "hono";
+import type { z } from "zod";
+import type { Endpoint } from "../../protocol/endpoint.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type FieldError, ProblemError } from "../../protocol/problem.ts";
+import type { Env } from "../config.ts";
+import { authorise, type Principal } from "./auth.ts";
+import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
+
+export interface AppEnv {
+  Bindings: Env;
+  Variables: { arrivedAtMs: number; principalId: string | null };
+}
+
+/** What a handler gets: everything is checked by the endpoint's schemas. */
+export interface HandlerInput<Params, Query, Headers, Body> {
+  readonly c: Context<AppEnv>;
+  readonly env: Env;
+  readonly principal: Principal | null;
+  readonly params: Params;
+  readonly query: Query;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+type Handler<Params, Query, Headers, Body, Reply> = (
+  input: HandlerInput<Params, Query, Headers, Body>,
+) => Promise<Reply | Response>;
+
+/**
+ * Serves an endpoint of the table: access first, then size and syntax, then the schemas. What is
+ * wrong with the input is reported all at once, each by its pointer.
+ */
+export function bind<Params, Query, Headers, Body, Reply>(
+  app: Hono<AppEnv>,
+  endpoint: Endpoint<Params, Query, Headers, Body, Reply>,
+  handler: Handler<Params, Query, Headers, Body, Reply>,
+): void {
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
+  app.on(endpoint.method.toUpperCase(), path, async (c) => {
+    const principal = await authorise(c.env, c.req.header("authorization"), endpoint.access);
+    c.set("principalId", principal?.id ?? null);
+    const errors: FieldError[] = [];
+    const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
+      if (schema === undefined) return undefined as Value;
+      const parsed = schema.safeParse(value());
+      if (parsed.success) return parsed.data;
+      errors.push(...parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)));
+      return undefined as Value;
+    };
+    const params = read(endpoint.params, () => c.req.param(), "path");
+    const query = read(endpoint.query, () => c.req.query(), "query");
+    const headers = read(endpoint.headers, () => c.req.header(), "header");
+    const json = endpoint.body === undefined || endpoint.rawBody !== undefined ? undefined : await readJson(c.req.raw);
+    const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
+    if (errors.length > 0) throw invalidRequest(errors);
+    const reply = await handler({ c, env: c.env, principal, params, query, headers, body });
+    return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
+  });
+}
+
+/** Checks a value that a handler read by itself, with the same errors as `bind`. */
+export function parseInput<Value>(schema: z.ZodType<Value>, value: unknown, prefix = "#"): Value {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalidRequest(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)));
+}
+
+export function invalidRequest(errors: FieldError[]): ProblemError {
+  const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
+  return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const mediaType = mediaTypeOf(request);
+  const bytes = await readBody(request, LIMITS.jsonBodyBytes);
+  if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, ["application/json"]);
+  return parseJson(bytes);
+}
+
+export function unsupportedMediaType(found: string, wanted: readonly string[]): ProblemError {
+  const message = `must be ${wanted.join(" or ")}${found === "" ? "" : `, not ${found.slice(0, 64)}`}`;
+  return new ProblemError("unsupported-media-type", `The content type ${message}.`, {
+    errors: [{ pointer: "header/content-type", message }],
+  });
+}
+
+/** A zod issue with its place; a key that should not be there is named itself. */
+function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
+  const at = (path: PropertyKey[]) => [prefix, ...path.map((part) => String(part).replaceAll("~", "~0").replaceAll("/", "~1"))].join("/");
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
+  }
+  return [{ pointer: at([...issue.path]), message: issue.message }];
+}

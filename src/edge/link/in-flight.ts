@@ -1,0 +1,58 @@
+import { createProblem, type Problem } from "../../protocol/problem.ts";
+
+/** How an inference ended at the socket: the runner's frame as it came, or a problem. */
+export type LinkOutcome =
+  | { readonly ok: true; readonly frame: Uint8Array; readonly roundTripMs: number }
+  | { readonly ok: false; readonly problem: Problem };
+
+interface Pending {
+  readonly connectionId: string;
+  readonly sentAtMs: number;
+  readonly timer: ReturnType<typeof setTimeout>;
+  readonly resolve: (outcome: LinkOutcome) => void;
+}
+
+/** Requests that a runner has and has not answered, each tied to the socket that it went out on. */
+export class InFlightTable {
+  readonly #pending = new Map<string, Pending>();
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Waits for the answer to a request; at `budgetMs` it ends by itself and `onDeadline` is told. */
+  add(requestId: string, connectionId: string, budgetMs: number, onDeadline: () => void): Promise<LinkOutcome> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        onDeadline();
+        this.fail(requestId, createProblem("budget-exceeded", "The runner did not answer within the budget."));
+      }, budgetMs);
+      this.#pending.set(requestId, { connectionId, sentAtMs: Date.now(), timer, resolve });
+    });
+  }
+
+  /** Hands an answer over; an answer that nobody waits for (any more) is dropped. */
+  answer(requestId: string, connectionId: string, frame: Uint8Array): void {
+    const pending = this.#take(requestId, connectionId);
+    pending?.resolve({ ok: true, frame, roundTripMs: Date.now() - pending.sentAtMs });
+  }
+
+  fail(requestId: string, problem: Problem, connectionId?: string): void {
+    this.#take(requestId, connectionId)?.resolve({ ok: false, problem });
+  }
+
+  /** Ends all requests of a socket that is gone. */
+  failConnection(connectionId: string, problem: Problem): void {
+    for (const [requestId, pending] of this.#pending) {
+      if (pending.connectionId === connectionId) this.fail(requestId, problem);
+    }
+  }
+
+  #take(requestId: string, connectionId?: string): Pending | null {
+    const pending = this.#pending.get(requestId);
+    if (pending === undefined || (connectionId !== undefined && pending.connectionId !== connectionId)) return null;
+    clearTimeout(pending.timer);
+    this.#pending.delete(requestId);
+    return pending;
+  }
+}

@@ -1,0 +1,271 @@
+import { DurableObject } from "cloudflare:workers";
+import { decodeFrame } from "../../protocol/frame.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import {
+  CLOSE_CODES,
+  EdgeMessage,
+  InferResult,
+  type Lease,
+  LINK_SUBPROTOCOL,
+  type Offer,
+  PING,
+  PONG,
+  parseText,
+  RunnerMessage,
+} from "../../protocol/link.ts";
+import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { configOf, type Env } from "../config.ts";
+import { openDatabase } from "../store/database.ts";
+import { findModelVersion } from "../store/model-store.ts";
+import { recordDisconnect, recordHello } from "../store/runner-store.ts";
+import { appendMeasurements } from "../store/series-store.ts";
+import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
+import { jobQueue } from "../stubs.ts";
+import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
+import { Outbox } from "./outbox.ts";
+import { planRunner } from "./plan-runner.ts";
+
+/** What survives eviction with a socket. */
+interface Attachment {
+  readonly connectionId: string;
+  readonly runnerId: string;
+  readonly acceptedAtMs: number;
+}
+
+/** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
+export class RunnerLink extends DurableObject<Env> {
+  readonly #inFlight = new InFlightTable();
+  readonly #outbox: Outbox;
+  readonly #config: ReturnType<typeof configOf>;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#config = configOf(env);
+    this.#outbox = new Outbox(ctx.storage.sql, ctx.id.toString());
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
+  }
+
+  /** Takes the runner's socket; the Worker has checked the credential and names the runner. */
+  override async fetch(request: Request): Promise<Response> {
+    const runnerId = request.headers.get("x-runner-id") ?? "";
+    for (const old of this.ctx.getWebSockets()) this.#end(old, CLOSE_CODES.replaced, "another socket took over");
+    const { 0: client, 1: server } = new WebSocketPair();
+    const attachment: Attachment = { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: Date.now() };
+    this.ctx.acceptWebSocket(server);
+    server.serializeAttachment(attachment);
+    await this.ctx.storage.setAlarm(Date.now() + this.#config.silentMs);
+    return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": LINK_SUBPROTOCOL } });
+  }
+
+  /** Sends a frame and waits for the answer, for `budgetMs` at most. */
+  async infer(requestId: string, frame: Uint8Array, budgetMs: number): Promise<LinkOutcome> {
+    const socket = this.#socket();
+    if (socket === null) {
+      return { ok: false, problem: createProblem("runner-offline", "The runner is not connected.", { retryAfterMs: 1_000 }) };
+    }
+    if (this.#inFlight.size >= LIMITS.inFlightPerRunner) {
+      const detail = `${LIMITS.inFlightPerRunner} requests are in flight on this runner.`;
+      return { ok: false, problem: createProblem("overloaded", detail, { retryAfterMs: 100 }) };
+    }
+    const { connectionId } = attachmentOf(socket);
+    const answer = this.#inFlight.add(requestId, connectionId, budgetMs, () =>
+      this.#send(socket, { type: "inferCancel", requestId }),
+    );
+    try {
+      socket.send(frame);
+    } catch {
+      this.#inFlight.fail(requestId, createProblem("runner-offline", "The runner's socket has closed.", { retryAfterMs: 1_000 }));
+    }
+    return answer;
+  }
+
+  /** Nobody waits for a request any more: the runner need not work on it. */
+  cancelInfer(requestId: string): void {
+    const socket = this.#socket();
+    if (socket !== null) this.#send(socket, { type: "inferCancel", requestId });
+    this.#inFlight.fail(requestId, createProblem("budget-exceeded", "The request ended before its answer."));
+  }
+
+  /** Offers a job; false where no socket is there to take it. */
+  async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<boolean> {
+    const socket = this.#socket();
+    if (socket === null) return false;
+    const version = spec.kind === "calibration" ? await findModelVersion(openDatabase(this.env.DB), spec.modelVersionId) : null;
+    const model = version && { modelVersionId: version.id, digest: version.digest, inputs: version.inputs, outputs: version.outputs };
+    return this.#send(socket, { type: "offer", lease, attempt, spec, model });
+  }
+
+  cancelJob(lease: Lease): void {
+    const socket = this.#socket();
+    if (socket !== null) this.#send(socket, { type: "jobCancel", lease });
+  }
+
+  /** Tells the runner to finish what it has and take nothing new, or to take work again. */
+  setDraining(draining: boolean): void {
+    const socket = this.#socket();
+    if (socket !== null) this.#send(socket, { type: "drain", draining });
+  }
+
+  /** Ends the socket of a runner that was removed. */
+  removed(): void {
+    const problem = createProblem("forbidden", "This runner was removed.");
+    for (const socket of this.ctx.getWebSockets()) {
+      this.#send(socket, { type: "refused", problem });
+      this.#end(socket, CLOSE_CODES.removed, "removed");
+    }
+  }
+
+  /** Keeps what the Workers saw of requests to this runner, until the history has it. */
+  async record(outcomes: RequestOutcome[]): Promise<void> {
+    const atMs = Date.now();
+    for (const { key, aggregate } of measureOutcomes(outcomes)) this.#outbox.add(key, aggregate, atMs);
+    const alarmMs = await this.ctx.storage.getAlarm();
+    const flushAtMs = atMs + this.#config.flushMs;
+    if (alarmMs === null || alarmMs > flushAtMs) await this.ctx.storage.setAlarm(flushAtMs);
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    if (typeof message !== "string") return this.#receiveFrame(socket, new Uint8Array(message));
+    const parsed = parseText(RunnerMessage, message);
+    if (!parsed.ok) return this.#end(socket, CLOSE_CODES.protocolError, parsed.reason);
+    try {
+      await this.#receive(socket, parsed.message);
+    } catch (error) {
+      // The runner sends what matters again: hello after a reconnect, outcomes until they are settled.
+      console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
+      if (parsed.message.type === "hello") this.#end(socket, 1011, toProblem(error).code);
+    }
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    await this.#disconnected(socket);
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    await this.#disconnected(socket);
+  }
+
+  /** Ends sockets that fell silent (half-open ones never close) and moves measurements on. */
+  override async alarm(): Promise<void> {
+    const nowMs = Date.now();
+    for (const socket of this.ctx.getWebSockets()) {
+      const { acceptedAtMs } = attachmentOf(socket);
+      const heardMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? acceptedAtMs;
+      if (nowMs - heardMs <= this.#config.silentMs) continue;
+      await this.#disconnected(socket);
+      this.#end(socket, CLOSE_CODES.silent, "no sign of life");
+    }
+    await this.#flush();
+    const connected = this.ctx.getWebSockets().length > 0;
+    if (!this.#outbox.isEmpty) await this.ctx.storage.setAlarm(nowMs + this.#config.flushMs);
+    else if (connected) await this.ctx.storage.setAlarm(nowMs + this.#config.silentMs);
+    else await this.#forgetStaleConnection();
+  }
+
+  async #flush(): Promise<void> {
+    const { measurements, done } = this.#outbox.takeBatch();
+    if (measurements.length === 0) return;
+    try {
+      await appendMeasurements(this.env.DB, measurements);
+    } catch (error) {
+      console.error(JSON.stringify({ event: "history-flush-failed", error: String(error) }));
+      return;
+    }
+    done();
+    await this.#queue().announce({ type: "history", id: null });
+  }
+
+  async #receive(socket: WebSocket, message: RunnerMessage): Promise<void> {
+    const { runnerId, connectionId } = attachmentOf(socket);
+    switch (message.type) {
+      case "hello":
+        return this.#welcome(socket, runnerId, message);
+      case "heartbeat":
+        return this.#cancelStale(socket, await this.#queue().heartbeat(runnerId, message.running));
+      case "jobProgress":
+        return this.#queue().progress(runnerId, message.lease, message.progress);
+      case "jobOutcome": {
+        const stored = await this.#queue().settle(runnerId, message);
+        this.#send(socket, { type: "jobSettled", lease: message.lease, stored });
+        return;
+      }
+      case "inferFailed":
+        return this.#inFlight.fail(message.requestId, message.problem, connectionId);
+      case "echo":
+        this.#send(socket, { type: "echoReply", id: message.id });
+        return;
+    }
+  }
+
+  #receiveFrame(socket: WebSocket, frame: Uint8Array): void {
+    const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
+    const header = decoded?.ok ? InferResult.safeParse(decoded.header) : null;
+    if (!header?.success) return this.#end(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
+    this.#inFlight.answer(header.data.requestId, attachmentOf(socket).connectionId, frame);
+  }
+
+  async #welcome(socket: WebSocket, runnerId: string, hello: Extract<RunnerMessage, { type: "hello" }>): Promise<void> {
+    const db = openDatabase(this.env.DB);
+    const runner = await recordHello(db, runnerId, hello.capabilities);
+    if (runner === null) return this.removed();
+    await this.ctx.storage.put("connected", runnerId);
+    const { placed, uncalibrated } = await planRunner(db, runnerId, hello.capabilities);
+    this.#send(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
+    if (runner.draining) this.#send(socket, { type: "drain", draining: true });
+    const queue = this.#queue();
+    this.#cancelStale(socket, await queue.runnerConnected(runnerId, hello.capabilities, runner.draining, hello.running));
+    await queue.ensureCalibrations(runnerId, uncalibrated);
+  }
+
+  #cancelStale(socket: WebSocket, stale: Lease[]): void {
+    for (const lease of stale) this.#send(socket, { type: "jobCancel", lease });
+  }
+
+  async #disconnected(socket: WebSocket): Promise<void> {
+    const { connectionId, runnerId } = attachmentOf(socket);
+    this.#inFlight.failConnection(connectionId, createProblem("runner-lost", "The runner's connection broke."));
+    const replaced = this.ctx.getWebSockets().some((other) => attachmentOf(other).connectionId !== connectionId && other.readyState === WebSocket.OPEN);
+    if (!replaced) await this.#markOffline(runnerId);
+  }
+
+  /** After a restart of the edge no close event comes for the sockets of before. */
+  async #forgetStaleConnection(): Promise<void> {
+    const runnerId = await this.ctx.storage.get<string>("connected");
+    if (runnerId !== undefined) await this.#markOffline(runnerId);
+  }
+
+  async #markOffline(runnerId: string): Promise<void> {
+    await this.ctx.storage.delete("connected");
+    await recordDisconnect(openDatabase(this.env.DB), runnerId);
+    await this.#queue().runnerDisconnected(runnerId);
+  }
+
+  #socket(): WebSocket | null {
+    return this.ctx.getWebSockets().find((socket) => socket.readyState === WebSocket.OPEN) ?? null;
+  }
+
+  #send(socket: WebSocket, message: EdgeMessage): boolean {
+    try {
+      socket.send(JSON.stringify(message));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #end(socket: WebSocket, code: number, reason: string): void {
+    try {
+      socket.close(code, reason.slice(0, 120));
+    } catch {
+      // It had closed already.
+    }
+  }
+
+  #queue() {
+    return jobQueue(this.env);
+  }
+}
+
+function attachmentOf(socket: WebSocket): Attachment {
+  return socket.deserializeAttachment() as Attachment;
+}

@@ -1,0 +1,284 @@
+import { DurableObject } from "cloudflare:workers";
+import type { FeedEvent } from "../../protocol/feed.ts";
+import type { Capabilities } from "../../protocol/hardware.ts";
+import { createId } from "../../protocol/id.ts";
+import { CalibrationSpec, type Job, type JobEvent, type JobListQuery, type JobProgress, type JobSpec, type JobSummary } from "../../protocol/job.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { JobOutcome, Lease } from "../../protocol/link.ts";
+import { createProblem, type Problem } from "../../protocol/problem.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { configOf, type Env } from "../config.ts";
+import { storeResult } from "../history/store-result.ts";
+import { runnerLink } from "../stubs.ts";
+import { EventFeed } from "./event-feed.ts";
+import { JobStore, type KnownRunner, type QueuedJob } from "./job-store.ts";
+import * as machine from "./lease-machine.ts";
+import { mayTake } from "./match-runner.ts";
+
+const GLOBAL_FEED = "feed";
+const ENDED_JOBS_KEPT = 10_000;
+
+export interface Submission {
+  readonly spec: JobSpec;
+  readonly profile: Profile | null;
+  readonly idempotencyKey: string | null;
+  readonly requestHash: string;
+}
+export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Problem };
+
+/** Jobs from acceptance to their end, under leases that runners hold and renew. */
+export class JobQueue extends DurableObject<Env> {
+  readonly #store: JobStore;
+  readonly #feed = new EventFeed();
+  readonly #config: ReturnType<typeof configOf>;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#config = configOf(env);
+    this.#store = new JobStore(ctx.storage.sql);
+  }
+
+  /** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
+  async submit(submission: Submission): Promise<SubmitOutcome> {
+    const { spec, profile, idempotencyKey, requestHash } = submission;
+    const known = idempotencyKey === null ? null : this.#store.findByIdempotencyKey(idempotencyKey);
+    if (known !== null && known.requestHash !== requestHash) {
+      const detail = "This Idempotency-Key came with another request before.";
+      return { ok: false, problem: createProblem("idempotency-key-reused", detail, { errors: [{ pointer: "header/idempotency-key", message: "was used for another job" }] }) };
+    }
+    if (known !== null) return { ok: true, job: this.#mustFind(known.id) };
+    if (this.#store.countQueued() >= LIMITS.queuedJobs) {
+      return { ok: false, problem: createProblem("queue-full", `${LIMITS.queuedJobs} jobs wait already.`, { retryAfterMs: 10_000 }) };
+    }
+    const nowMs = Date.now();
+    const id = createId("job", nowMs);
+    this.ctx.storage.transactionSync(() => {
+      const maxAttempts = this.#config.maxAttempts;
+      this.#store.insert({ id, spec, profile, idempotencyKey, requestHash, createdAtMs: nowMs, maxAttempts });
+      this.#record(id, "queued", null);
+    });
+    this.ctx.waitUntil(this.#dispatch());
+    return { ok: true, job: this.#mustFind(id) };
+  }
+
+  /** Queues the calibrations that a runner owes, but none that waits or runs already. */
+  async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
+    for (const modelVersionId of modelVersionIds) {
+      if (this.#store.hasActiveCalibration(runnerId, modelVersionId)) continue;
+      const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
+      await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+    }
+  }
+
+  /** Queues a calibration of a new version on every runner. */
+  async calibrateEverywhere(modelVersionId: string): Promise<void> {
+    for (const { id } of this.#store.runners()) await this.ensureCalibrations(id, [modelVersionId]);
+  }
+
+  get(id: string): Job | null {
+    return this.#store.findJob(id);
+  }
+
+  list(query: JobListQuery): { items: JobSummary[]; nextCursor: string | null } {
+    return this.#store.list(query);
+  }
+
+  /** Cancels a job and tells the runner that holds it. */
+  async cancel(id: string): Promise<Job | null> {
+    const before = this.#store.findRecord(id);
+    if (before === null) return null;
+    if (!machine.hasEnded(before)) {
+      this.#apply(before, machine.cancel(before, Date.now()), null);
+      if (before.runnerId !== null) {
+        await runnerLink(this.env, before.runnerId).cancelJob({ jobId: id, epoch: before.epoch });
+      }
+    }
+    return this.#store.findJob(id);
+  }
+
+  /** A runner said hello: leases that it no longer works on end now; it may get work. */
+  async runnerConnected(id: string, capabilities: Capabilities, draining: boolean, running: Lease[]): Promise<Lease[]> {
+    this.#store.saveRunner({ id, capabilities, online: true, draining });
+    const stale = this.#renew(id, running);
+    const problem = createProblem("runner-lost", "The runner came back without the job.");
+    for (const job of this.#store.leased()) {
+      if (job.runnerId !== id || running.some((lease) => machine.holdsLease(job, lease, id))) continue;
+      this.#apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
+    }
+    this.announce({ type: "runner", id });
+    this.ctx.waitUntil(this.#dispatch());
+    return stale;
+  }
+
+  /** The runner's socket closed. Its leases run on: it may come back in time. */
+  runnerDisconnected(id: string): void {
+    this.#store.setRunnerOnline(id, false);
+    this.announce({ type: "runner", id });
+  }
+
+  async runnerDraining(id: string, draining: boolean): Promise<void> {
+    this.#store.setRunnerDraining(id, draining);
+    this.announce({ type: "runner", id });
+    if (!draining) await this.#dispatch();
+  }
+
+  runnerRemoved(id: string): void {
+    this.#store.forgetRunner(id);
+    const problem = createProblem("runner-lost", "The runner was removed.");
+    for (const job of this.#store.leased()) {
+      if (job.runnerId === id) this.#apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
+    }
+    this.announce({ type: "runner", id });
+  }
+
+  /** Renews the leases that a runner works on; gives back those that it no longer holds. */
+  async heartbeat(runnerId: string, running: Lease[]): Promise<Lease[]> {
+    this.#store.setRunnerOnline(runnerId, true);
+    const stale = this.#renew(runnerId, running);
+    await this.#dispatch();
+    return stale;
+  }
+
+  progress(runnerId: string, lease: Lease, progress: JobProgress): void {
+    const job = this.#store.findRecord(lease.jobId);
+    if (job === null || !machine.holdsLease(job, lease, runnerId)) return;
+    this.#store.saveProgress(job.id, progress);
+    this.#record(job.id, "progress", null, progress);
+  }
+
+  /**
+   * Takes an outcome: true once it is stored, false where its lease has ended. Results are in the
+   * history before the job counts as ended; every step may be repeated.
+   */
+  async settle(runnerId: string, { lease, outcome }: JobOutcome): Promise<boolean> {
+    const job = this.#store.findRecord(lease.jobId);
+    if (job === null) return false;
+    const wasStored = job.state === "succeeded" && job.epoch === lease.epoch && job.runnerId === runnerId;
+    if (wasStored) return true;
+    if (!machine.holdsLease(job, lease, runnerId)) return false;
+    const nowMs = Date.now();
+    if (!outcome.ok) {
+      this.#apply(job, machine.failAttempt(job, outcome.problem, nowMs), outcome.problem.detail);
+      this.ctx.waitUntil(this.#dispatch());
+      return true;
+    }
+    // A whole lease for the database, so that the job is not given away while its result is stored.
+    this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
+    const { spec } = this.#mustFind(job.id);
+    const { result, deviceKey, startedAt } = outcome;
+    const startedAtMs = Date.parse(startedAt);
+    await storeResult(this.env.DB, { jobId: job.id, attempt: job.attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs: nowMs });
+    // The lease may have ended while the database wrote: then somebody else owns the job's end.
+    const current = this.#store.findRecord(job.id);
+    if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
+    this.ctx.storage.transactionSync(() => {
+      this.#store.saveResult(job.id, result);
+      this.#apply(current, machine.succeed(current, nowMs), null);
+    });
+    this.announce({ type: "history", id: null });
+    this.ctx.waitUntil(this.#dispatch());
+    return true;
+  }
+
+  /** Tells listeners of `/v1/events` that something changed. */
+  announce(event: Omit<FeedEvent, "at">): void {
+    this.#feed.publish(GLOBAL_FEED, { event: event.type, data: { ...event, at: new Date().toISOString() } });
+  }
+
+  /** Event streams: `/feed`, and `/jobs/{id}` behind `Last-Event-ID`. */
+  override async fetch(request: Request): Promise<Response> {
+    const [, kind, id] = new URL(request.url).pathname.split("/");
+    if (kind !== "jobs" || id === undefined) return this.#feed.open(GLOBAL_FEED, [], false);
+    const job = this.#store.findRecord(id);
+    if (job === null) return new Response(null, { status: 404 });
+    const seen = Number(request.headers.get("last-event-id") ?? 0);
+    const backlog = this.#store.eventsAfter(id, Number.isSafeInteger(seen) ? seen : 0).map(toServerSentEvent);
+    return this.#feed.open(id, backlog, machine.hasEnded(job));
+  }
+
+  override async alarm(): Promise<void> {
+    const nowMs = Date.now();
+    for (const job of this.#store.leased()) {
+      const after = machine.expireLease(job, nowMs);
+      if (after !== job) this.#apply(job, after, after.problem?.detail ?? null);
+    }
+    this.#store.prune(ENDED_JOBS_KEPT);
+    await this.#dispatch();
+    await this.#armAlarm();
+  }
+
+  /** Gives waiting jobs to runners with room, oldest first. An offer that does not arrive is taken back. */
+  async #dispatch(): Promise<void> {
+    const offers: Promise<void>[] = [];
+    const runners = this.#store.runners().filter((runner) => runner.online && !runner.draining);
+    if (runners.length === 0) return;
+    const leased = this.#store.leased();
+    const room = new Map(
+      runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - leased.filter((job) => job.runnerId === id).length]),
+    );
+    for (const job of this.#store.queued()) {
+      const runner = runners.find((candidate) => (room.get(candidate.id) ?? 0) > 0 && mayTake(job, candidate));
+      if (runner === undefined) continue;
+      room.set(runner.id, (room.get(runner.id) ?? 0) - 1);
+      offers.push(this.#offer(job, runner));
+    }
+    await Promise.all(offers);
+  }
+
+  async #offer(job: QueuedJob, runner: KnownRunner): Promise<void> {
+    const granted = machine.grantLease(job.record, runner.id, Date.now(), this.#config.intervals.leaseMs);
+    this.#apply(job.record, granted, null);
+    await this.#armAlarm();
+    const lease = { jobId: granted.id, epoch: granted.epoch };
+    const arrived = await runnerLink(this.env, runner.id)
+      .offer({ lease, attempt: granted.attempt, spec: job.spec })
+      .catch(() => false);
+    if (arrived) return;
+    this.#store.setRunnerOnline(runner.id, false);
+    const current = this.#store.findRecord(granted.id);
+    if (current !== null && machine.holdsLease(current, lease, runner.id)) {
+      this.#apply(current, machine.revokeLease(current), "The runner could not be reached.");
+    }
+  }
+
+  #renew(runnerId: string, running: Lease[]): Lease[] {
+    const nowMs = Date.now();
+    return running.filter((lease) => {
+      const job = this.#store.findRecord(lease.jobId);
+      if (job === null || !machine.holdsLease(job, lease, runnerId)) return true;
+      this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
+      return false;
+    });
+  }
+
+  /** Saves a transition and tells of it. */
+  #apply(before: machine.JobRecord, after: machine.JobRecord, detail: string | null): void {
+    this.#store.save(after);
+    if (before.state === after.state) return;
+    this.#record(after.id, after.state === "queued" ? "requeued" : after.state, detail);
+    if (machine.hasEnded(after)) this.#feed.close(after.id);
+  }
+
+  #record(jobId: string, type: JobEvent["type"], detail: string | null, progress: JobProgress | null = null): void {
+    const attempt = this.#store.findRecord(jobId)?.attempt ?? 0;
+    const event = this.#store.addEvent({ type, attempt, progress, detail }, jobId, Date.now());
+    this.#feed.publish(jobId, toServerSentEvent(event));
+    this.announce({ type: "job", id: jobId });
+  }
+
+  /** One alarm, at the earliest end of a lease. */
+  async #armAlarm(): Promise<void> {
+    const ends = this.#store.leased().map((job) => job.leaseUntilMs ?? Number.POSITIVE_INFINITY);
+    if (ends.length > 0) await this.ctx.storage.setAlarm(Math.min(...ends));
+  }
+
+  #mustFind(id: string): Job {
+    const job = this.#store.findJob(id);
+    if (job === null) throw new Error(`job ${id} is not in the queue`);
+    return job;
+  }
+}
+
+function toServerSentEvent(event: JobEvent) {
+  return { id: String(event.seq), event: event.type, data: event };
+}

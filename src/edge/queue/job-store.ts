@@ -1,0 +1,282 @@
+import type { Capabilities } from "../../protocol/hardware.ts";
+import { type Job, type JobEvent, type JobListQuery, JobProgress, JobResult, JobSpec, type JobSummary } from "../../protocol/job.ts";
+import { Problem } from "../../protocol/problem.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { cutPage, decodeCursor } from "../store/cursor.ts";
+import { toInstant, toInstantOrNull } from "../store/instant.ts";
+import { runIdOf } from "../store/run-store.ts";
+import type { JobRecord } from "./lease-machine.ts";
+
+const SCHEMA = `
+  create table if not exists jobs (
+    id text primary key, state text not null, attempt integer not null, max_attempts integer not null,
+    epoch integer not null, runner_id text, lease_until_ms integer, created_at_ms integer not null,
+    started_at_ms integer, ended_at_ms integer, problem text, spec text not null, kind text not null,
+    profile text, idempotency_key text unique, request_hash text not null, progress text, result text
+  ) strict;
+  create index if not exists jobs_by_state on jobs (state, id);
+  create table if not exists events (
+    seq integer primary key autoincrement, job_id text not null, at_ms integer not null, type text not null,
+    attempt integer not null, progress text, detail text
+  ) strict;
+  create index if not exists events_of_job on events (job_id, seq);
+  create table if not exists runners (
+    id text primary key, capabilities text not null, online integer not null, draining integer not null
+  ) strict;
+`;
+
+type Row = Record<string, SqlStorageValue>;
+
+/** A new job as it is first written. */
+export interface NewJob {
+  readonly id: string;
+  readonly spec: JobSpec;
+  readonly profile: Profile | null;
+  readonly idempotencyKey: string | null;
+  readonly requestHash: string;
+  readonly createdAtMs: number;
+  readonly maxAttempts: number;
+}
+
+/** A job that waits, with what decides who may have it. */
+export interface QueuedJob {
+  readonly record: JobRecord;
+  readonly spec: JobSpec;
+  readonly profile: Profile | null;
+}
+
+export interface KnownRunner {
+  readonly id: string;
+  readonly capabilities: Capabilities;
+  readonly online: boolean;
+  readonly draining: boolean;
+}
+
+/** Jobs, their events and the runners that may take them, in the queue object's own SQLite. */
+export class JobStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(SCHEMA);
+  }
+
+  insert(job: NewJob): void {
+    this.#sql.exec(
+      `insert into jobs (id, state, attempt, max_attempts, epoch, created_at_ms, spec, kind, profile, idempotency_key, request_hash)
+       values (?, 'queued', 0, ?, 0, ?, ?, ?, ?, ?, ?)`,
+      job.id,
+      job.maxAttempts,
+      job.createdAtMs,
+      JSON.stringify(job.spec),
+      job.spec.kind,
+      job.profile === null ? null : JSON.stringify(job.profile),
+      job.idempotencyKey,
+      job.requestHash,
+    );
+  }
+
+  /** Writes what the lease machine decided. */
+  save(record: JobRecord): void {
+    this.#sql.exec(
+      `update jobs set state = ?, attempt = ?, epoch = ?, runner_id = ?, lease_until_ms = ?, started_at_ms = ?,
+       ended_at_ms = ?, problem = ? where id = ?`,
+      record.state,
+      record.attempt,
+      record.epoch,
+      record.runnerId,
+      record.leaseUntilMs,
+      record.startedAtMs,
+      record.endedAtMs,
+      record.problem === null ? null : JSON.stringify(record.problem),
+      record.id,
+    );
+  }
+
+  saveProgress(id: string, progress: JobProgress): void {
+    this.#sql.exec("update jobs set progress = ? where id = ?", JSON.stringify(progress), id);
+  }
+
+  saveResult(id: string, result: JobResult): void {
+    this.#sql.exec("update jobs set result = ? where id = ?", JSON.stringify(result), id);
+  }
+
+  findRecord(id: string): JobRecord | null {
+    const row = this.#first("select * from jobs where id = ?", id);
+    return row === null ? null : toRecord(row);
+  }
+
+  findJob(id: string): Job | null {
+    const row = this.#first("select * from jobs where id = ?", id);
+    return row === null ? null : toJob(row);
+  }
+
+  findByIdempotencyKey(key: string): { id: string; requestHash: string } | null {
+    const row = this.#first("select id, request_hash from jobs where idempotency_key = ?", key);
+    return row === null ? null : { id: String(row.id), requestHash: String(row.request_hash) };
+  }
+
+  list(query: JobListQuery): { items: JobSummary[]; nextCursor: string | null } {
+    const before = query.cursor === undefined ? "~" : String(decodeCursor(query.cursor, 1)[0]);
+    const rows = this.#sql
+      .exec(
+        `select * from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
+         order by id desc limit ?4`,
+        before,
+        query.state ?? null,
+        query.kind ?? null,
+        query.limit + 1,
+      )
+      .toArray();
+    const cut = cutPage(rows, query.limit, (row) => [String(row.id)]);
+    return { items: cut.rows.map(toSummary), nextCursor: cut.nextCursor };
+  }
+
+  queued(): QueuedJob[] {
+    return this.#sql
+      .exec("select * from jobs where state = 'queued' order by id limit 200")
+      .toArray()
+      .map((row) => ({
+        record: toRecord(row),
+        spec: JobSpec.parse(JSON.parse(String(row.spec))),
+        profile: row.profile === null ? null : (JSON.parse(String(row.profile)) as Profile),
+      }));
+  }
+
+  leased(): JobRecord[] {
+    return this.#sql.exec("select * from jobs where state = 'leased'").toArray().map(toRecord);
+  }
+
+  countQueued(): number {
+    return Number(this.#first("select count(*) as n from jobs where state = 'queued'")?.n ?? 0);
+  }
+
+  hasActiveCalibration(runnerId: string, modelVersionId: string): boolean {
+    const row = this.#first(
+      `select 1 from jobs where kind = 'calibration' and state in ('queued', 'leased')
+       and spec->>'runnerId' = ? and spec->>'modelVersionId' = ?`,
+      runnerId,
+      modelVersionId,
+    );
+    return row !== null;
+  }
+
+  addEvent(event: Omit<JobEvent, "seq" | "at">, jobId: string, atMs: number): JobEvent {
+    const row = this.#first(
+      "insert into events (job_id, at_ms, type, attempt, progress, detail) values (?, ?, ?, ?, ?, ?) returning seq",
+      jobId,
+      atMs,
+      event.type,
+      event.attempt,
+      event.progress === null ? null : JSON.stringify(event.progress),
+      event.detail,
+    );
+    return { ...event, seq: Number(row?.seq), at: toInstant(atMs) };
+  }
+
+  /** Events of a job behind `afterSeq`, oldest first. */
+  eventsAfter(jobId: string, afterSeq: number): JobEvent[] {
+    return this.#sql
+      .exec("select * from events where job_id = ? and seq > ? order by seq", jobId, afterSeq)
+      .toArray()
+      .map(toEvent);
+  }
+
+  /** Forgets the oldest ended jobs beyond `keep`; their runs stay in the history. */
+  prune(keep: number): void {
+    const ended = "select id from jobs where ended_at_ms is not null order by id desc limit -1 offset ?";
+    this.#sql.exec(`delete from events where job_id in (${ended})`, keep);
+    this.#sql.exec(`delete from jobs where id in (${ended})`, keep);
+  }
+
+  saveRunner(runner: KnownRunner): void {
+    this.#sql.exec(
+      `insert into runners (id, capabilities, online, draining) values (?, ?, ?, ?)
+       on conflict (id) do update set capabilities = excluded.capabilities, online = excluded.online, draining = excluded.draining`,
+      runner.id,
+      JSON.stringify(runner.capabilities),
+      Number(runner.online),
+      Number(runner.draining),
+    );
+  }
+
+  setRunnerOnline(id: string, online: boolean): void {
+    this.#sql.exec("update runners set online = ? where id = ?", Number(online), id);
+  }
+
+  setRunnerDraining(id: string, draining: boolean): void {
+    this.#sql.exec("update runners set draining = ? where id = ?", Number(draining), id);
+  }
+
+  forgetRunner(id: string): void {
+    this.#sql.exec("delete from runners where id = ?", id);
+  }
+
+  runners(): KnownRunner[] {
+    return this.#sql
+      .exec("select * from runners")
+      .toArray()
+      .map((row) => ({
+        id: String(row.id),
+        capabilities: JSON.parse(String(row.capabilities)) as Capabilities,
+        online: row.online === 1,
+        draining: row.draining === 1,
+      }));
+  }
+
+  #first(query: string, ...bindings: SqlStorageValue[]): Row | null {
+    return this.#sql.exec(query, ...bindings).toArray()[0] ?? null;
+  }
+}
+
+function toRecord(row: Row): JobRecord {
+  return {
+    id: String(row.id),
+    state: String(row.state) as JobRecord["state"],
+    attempt: Number(row.attempt),
+    maxAttempts: Number(row.max_attempts),
+    epoch: Number(row.epoch),
+    runnerId: row.runner_id === null ? null : String(row.runner_id),
+    leaseUntilMs: numberOrNull(row.lease_until_ms),
+    startedAtMs: numberOrNull(row.started_at_ms),
+    endedAtMs: numberOrNull(row.ended_at_ms),
+    problem: row.problem === null ? null : Problem.parse(JSON.parse(String(row.problem))),
+  };
+}
+
+function toSummary(row: Row): JobSummary {
+  const record = toRecord(row);
+  return {
+    id: record.id,
+    state: record.state,
+    spec: JobSpec.parse(JSON.parse(String(row.spec))),
+    attempt: record.attempt,
+    maxAttempts: record.maxAttempts,
+    runnerId: record.runnerId,
+    runId: record.state === "succeeded" ? runIdOf(record.id) : null,
+    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(String(row.progress))),
+    problem: record.problem,
+    createdAt: toInstant(Number(row.created_at_ms)),
+    startedAt: toInstantOrNull(record.startedAtMs),
+    endedAt: toInstantOrNull(record.endedAtMs),
+  };
+}
+
+function toJob(row: Row): Job {
+  return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(String(row.result))) };
+}
+
+function toEvent(row: Row): JobEvent {
+  return {
+    seq: Number(row.seq),
+    at: toInstant(Number(row.at_ms)),
+    type: String(row.type) as JobEvent["type"],
+    attempt: Number(row.attempt),
+    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(String(row.progress))),
+    detail: row.detail === null ? null : String(row.detail),
+  };
+}
+
+function numberOrNull(value: SqlStorageValue | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}

@@ -1,0 +1,67 @@
+import type { Hono } from "hono";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Job, JobSpec } from "../../protocol/job.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Env } from "../config.ts";
+import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { checkBenchmark } from "../queue/check-benchmark.ts";
+import { digestRequest } from "../queue/digest-request.ts";
+import type { SubmitOutcome } from "../queue/job-queue.ts";
+import { openDatabase } from "../store/database.ts";
+import { findModelVersion } from "../store/model-store.ts";
+import { findProfile } from "../store/profile-store.ts";
+import { findRunner, readAllCapabilities } from "../store/runner-store.ts";
+import { jobQueue } from "../stubs.ts";
+
+export function bindJobs(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createJob, async ({ c, env, principal, headers, body }) => {
+    await checkSpec(env, body);
+    const key = headers["idempotency-key"];
+    const submitted: SubmitOutcome = await jobQueue(env).submit({
+      spec: body,
+      profile: body.profile === undefined ? null : await findProfile(openDatabase(env.DB), body.profile),
+      // Two callers may use the same key without meeting.
+      idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
+      requestHash: await digestRequest(body),
+    });
+    if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
+    c.header("location", `/v1/jobs/${submitted.job.id}`);
+    return submitted.job;
+  });
+
+  bind(app, endpoints.listJobs, async ({ env, query }) => jobQueue(env).list(query));
+  bind(app, endpoints.getJob, async ({ env, params }) => mustFind(params.id, await jobQueue(env).get(params.id)));
+  bind(app, endpoints.cancelJob, async ({ env, params }) => mustFind(params.id, await jobQueue(env).cancel(params.id)));
+
+  bind(app, endpoints.streamJobEvents, async ({ c, env, params }) => {
+    const url = new URL(`/jobs/${params.id}`, c.req.url);
+    const response = await jobQueue(env).fetch(url, { headers: lastEventId(c.req.header("last-event-id")) });
+    return response.status === 404 ? mustFind(params.id, null) : response;
+  });
+}
+
+/** Checks what the schema cannot: that what a job names is there. */
+async function checkSpec(env: Env, spec: JobSpec): Promise<void> {
+  const db = openDatabase(env.DB);
+  const errors = [];
+  if (spec.profile !== undefined && (await findProfile(db, spec.profile)) === null) {
+    errors.push({ pointer: "#/profile", message: "is not a hardware profile" });
+  }
+  if (spec.runnerId !== undefined && (await findRunner(db, spec.runnerId, [])) === null) {
+    errors.push({ pointer: "#/runnerId", message: "is not a registered runner" });
+  }
+  if (spec.kind === "calibration" && (await findModelVersion(db, spec.modelVersionId)) === null) {
+    errors.push({ pointer: "#/modelVersionId", message: "is not a version of a model" });
+  }
+  if (spec.kind === "benchmark") errors.push(...checkBenchmark(spec, await readAllCapabilities(db)));
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+function mustFind(id: string, job: Job | null): Job {
+  if (job === null) throw new ProblemError("not-found", `There is no job ${id}.`);
+  return job;
+}
+
+function lastEventId(id: string | undefined): Record<string, string> {
+  return id === undefined ? {} : { "last-event-id": id };
+}

@@ -1,0 +1,63 @@
+import type { Hono } from "hono";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import type { Env } from "../config.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import { openDatabase } from "../store/database.ts";
+import { createProfile, deleteProfile, findProfile, listProfiles, updateProfile } from "../store/profile-store.ts";
+
+export function bindProfiles(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createProfile, async ({ env, body }) => {
+    const profile = await createProfile(openDatabase(env.DB), body);
+    if (profile === null) {
+      const errors = [{ pointer: "#/name", message: "is taken" }];
+      throw new ProblemError("conflict", `There is a profile ${body.name} already.`, { errors });
+    }
+    return withETag(profile, 201);
+  });
+  bind(app, endpoints.listProfiles, ({ env, query }) => listProfiles(openDatabase(env.DB), query));
+  bind(app, endpoints.getProfile, async ({ env, params }) => withETag(await mustFind(env, params.name), 200));
+
+  bind(app, endpoints.updateProfile, async ({ env, params, headers, body }) => {
+    const found = await mustFindOwn(env, params.name);
+    const wanted = headers["if-match"];
+    if (wanted === undefined) {
+      const errors = [{ pointer: "header/if-match", message: "is missing: send the profile's ETag" }];
+      throw new ProblemError("precondition-required", "An update of a profile needs If-Match.", { errors });
+    }
+    const matches = wanted === "*" || wanted === eTagOf(found);
+    const updated = matches ? await updateProfile(openDatabase(env.DB), found.name, found.version, body) : null;
+    if (updated === null) {
+      const errors = [{ pointer: "header/if-match", message: `is not the current ETag ${eTagOf(found)}` }];
+      throw new ProblemError("precondition-failed", "The profile was changed by somebody else.", { errors });
+    }
+    return withETag(updated, 200);
+  });
+
+  bind(app, endpoints.deleteProfile, async ({ env, params }) => {
+    await mustFindOwn(env, params.name);
+    await deleteProfile(openDatabase(env.DB), params.name);
+    return new Response(null, { status: 204 });
+  });
+}
+
+async function mustFind(env: Env, name: string): Promise<Profile> {
+  const profile = await findProfile(openDatabase(env.DB), name);
+  if (profile === null) throw new ProblemError("not-found", `There is no profile ${name}.`);
+  return profile;
+}
+
+async function mustFindOwn(env: Env, name: string): Promise<Profile> {
+  const profile = await mustFind(env, name);
+  if (profile.builtIn) throw new ProblemError("conflict", `${name} is built in and stays as it is.`, { errors: [{ pointer: "path/name", message: "names a built-in profile" }] });
+  return profile;
+}
+
+function eTagOf(profile: Profile): string {
+  return `"${profile.version}"`;
+}
+
+function withETag(profile: Profile, status: 200 | 201): Response {
+  return Response.json(profile, { status, headers: { etag: eTagOf(profile) } });
+}

@@ -1,0 +1,56 @@
+import { decodeFrame, splitTensors } from "../../protocol/frame.ts";
+import { FRAME_MEDIA_TYPE, InferFrameHeader, InferRequest } from "../../protocol/inference.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { FieldError } from "../../protocol/problem.ts";
+import { type Tensor, tensorFromJson } from "../../protocol/tensor.ts";
+import { invalidRequest, parseInput, unsupportedMediaType } from "../http/bind.ts";
+import { mediaTypeOf, parseJson, readBody } from "../http/read-body.ts";
+
+/** An inference request, whichever form it came in. */
+export interface InferInput {
+  readonly form: "json" | "frame";
+  readonly model: string;
+  readonly budgetMs: number;
+  readonly confidence: number;
+  readonly runnerId: string | undefined;
+  readonly tensors: Tensor[];
+  /** Where an input of this name stands in the request. */
+  readonly pointerOf: (name: string) => string;
+}
+
+/** Reads an inference request from its body; every mistake is an `invalid-request` that names its place. */
+export async function readInferRequest(request: Request): Promise<InferInput> {
+  const mediaType = mediaTypeOf(request);
+  const body = await readBody(request, LIMITS.inferBodyBytes);
+  if (mediaType === FRAME_MEDIA_TYPE) return readFrameForm(body);
+  if (mediaType === "application/json") return readJsonForm(parseJson(body));
+  throw unsupportedMediaType(mediaType, ["application/json", FRAME_MEDIA_TYPE]);
+}
+
+function readJsonForm(json: unknown): InferInput {
+  const { inputs, model, budgetMs, confidence, runnerId } = parseInput(InferRequest, json);
+  const errors: FieldError[] = [];
+  const tensors: Tensor[] = [];
+  const pointerOf = (name: string) => (name === "" ? "#/inputs" : `#/inputs/${name}`);
+  for (const [name, input] of Object.entries(inputs)) {
+    const read = tensorFromJson(name, input);
+    if (read.ok) tensors.push(read.tensor);
+    else errors.push({ pointer: pointerOf(name), message: read.message });
+  }
+  if (errors.length > 0) throw invalidRequest(errors);
+  return { form: "json", model, budgetMs, confidence, runnerId, tensors, pointerOf };
+}
+
+function readFrameForm(body: Uint8Array): InferInput {
+  const decoded = decodeFrame(body);
+  if (!decoded.ok) throw invalidRequest([{ pointer: "#", message: decoded.message }]);
+  const header = parseInput(InferFrameHeader, decoded.header);
+  const split = splitTensors(header.tensors, decoded.payload);
+  if (!split.ok) throw invalidRequest([{ pointer: "#/tensors", message: split.message }]);
+  const { model, budgetMs, confidence, runnerId } = header;
+  const pointerOf = (name: string) => {
+    const index = header.tensors.findIndex((tensor) => tensor.name === name);
+    return index < 0 ? "#/tensors" : `#/tensors/${index}`;
+  };
+  return { form: "frame", model, budgetMs, confidence, runnerId, tensors: split.tensors, pointerOf };
+}

@@ -1,0 +1,102 @@
+import type { Hono } from "hono";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Runner } from "../../protocol/runner.ts";
+import type { Env } from "../config.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import { getArtifact } from "../store/artifact-store.ts";
+import { openDatabase } from "../store/database.ts";
+import { readAllProfiles } from "../store/profile-store.ts";
+import {
+  createRegistrationToken,
+  findRunner,
+  listRunners,
+  type RegistrationOutcome,
+  registerRunner,
+  removeRunner,
+  rotateCredential,
+  setDraining,
+} from "../store/runner-store.ts";
+import { jobQueue, runnerLink } from "../stubs.ts";
+
+const TOKEN_PROBLEMS = {
+  unknown: ["unauthorized", "is not a token that was given out"],
+  expired: ["token-expired", "has expired: ask for a new one"],
+  used: ["token-used", "was used already: ask for a new one"],
+} as const satisfies Record<Exclude<RegistrationOutcome["kind"], "registered">, readonly [string, string]>;
+
+export function bindRunners(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createRegistrationToken, ({ env, body }) => createRegistrationToken(openDatabase(env.DB), body.ttlMs));
+
+  bind(app, endpoints.registerRunner, async ({ c, env, body }) => {
+    const outcome = await registerRunner(openDatabase(env.DB), body);
+    if (outcome.kind !== "registered") {
+      const [code, message] = TOKEN_PROBLEMS[outcome.kind];
+      throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
+    }
+    const linkUrl = new URL(endpoints.connectRunner.path, c.req.url);
+    linkUrl.protocol = linkUrl.protocol.replace("http", "ws");
+    return { runnerId: outcome.runnerId, credential: outcome.credential, linkUrl: linkUrl.href };
+  });
+
+  bind(app, endpoints.listRunners, async ({ env, query }) => {
+    const db = openDatabase(env.DB);
+    return listRunners(db, query, await readAllProfiles(db));
+  });
+  bind(app, endpoints.getRunner, ({ env, params }) => mustFindRunner(env, params.id));
+  bind(app, endpoints.drainRunner, ({ env, params }) => drain(env, params.id, true));
+  bind(app, endpoints.resumeRunner, ({ env, params }) => drain(env, params.id, false));
+
+  bind(app, endpoints.rotateCredential, async ({ env, params }) => {
+    const credential = await rotateCredential(openDatabase(env.DB), params.id);
+    if (credential === null) throw notFound(params.id);
+    return { runnerId: params.id, credential };
+  });
+
+  bind(app, endpoints.removeRunner, async ({ env, params }) => {
+    if (!(await removeRunner(openDatabase(env.DB), params.id))) throw notFound(params.id);
+    await runnerLink(env, params.id).removed();
+    await jobQueue(env).runnerRemoved(params.id);
+    return new Response(null, { status: 204 });
+  });
+
+  bind(app, endpoints.connectRunner, async ({ c, env, principal }) => {
+    const offered = (c.req.header("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
+    if (c.req.header("upgrade")?.toLowerCase() !== "websocket" || !offered.includes(LINK_SUBPROTOCOL)) {
+      const message = `must offer ${LINK_SUBPROTOCOL} in a WebSocket handshake`;
+      const errors = [{ pointer: "header/sec-websocket-protocol", message }];
+      throw new ProblemError("upgrade-required", `A runner ${message}.`, { errors });
+    }
+    const request = new Request(c.req.raw);
+    request.headers.delete("authorization");
+    request.headers.set("x-runner-id", principal?.id ?? "");
+    return runnerLink(env, principal?.id ?? "").fetch(request);
+  });
+
+  bind(app, endpoints.downloadArtifact, async ({ env, params }) => {
+    const artifact = await getArtifact(env.ARTIFACTS, params.digest);
+    if (artifact === null) throw new ProblemError("not-found", `There is no artifact ${params.digest}.`);
+    return new Response(artifact.body, {
+      headers: { "content-type": "application/octet-stream", "content-length": String(artifact.size), etag: artifact.httpEtag },
+    });
+  });
+}
+
+async function drain(env: Env, id: string, draining: boolean): Promise<Runner> {
+  if (!(await setDraining(openDatabase(env.DB), id, draining))) throw notFound(id);
+  await jobQueue(env).runnerDraining(id, draining);
+  await runnerLink(env, id).setDraining(draining);
+  return mustFindRunner(env, id);
+}
+
+async function mustFindRunner(env: Env, id: string): Promise<Runner> {
+  const db = openDatabase(env.DB);
+  const runner = await findRunner(db, id, await readAllProfiles(db));
+  if (runner === null) throw notFound(id);
+  return runner;
+}
+
+function notFound(id: string): ProblemError {
+  return new ProblemError("not-found", `There is no runner ${id}.`);
+}

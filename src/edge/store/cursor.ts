@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { ProblemError } from "../../protocol/problem.ts";
+
+const Cursor = z.array(z.union([z.string(), z.number()])).max(4);
+
+/** Where a page ended: the sort key of its last row, opaque to callers. */
+export function encodeCursor(key: (string | number)[]): string {
+  return btoa(JSON.stringify(key)).replaceAll("=", "");
+}
+
+/** The sort key in a cursor of `length` parts; anything else is the caller's mistake. */
+export function decodeCursor(cursor: string, length: number): (string | number)[] {
+  try {
+    const key = Cursor.parse(JSON.parse(atob(cursor)));
+    if (key.length === length) return key;
+  } catch {
+    // Falls through to the one answer for every malformed cursor.
+  }
+  throw new ProblemError("invalid-request", "The cursor is not one that this list gave.", {
+    errors: [{ pointer: "query/cursor", message: "must be the nextCursor of a page of this list" }],
+  });
+}
+
+/** Cuts `limit + 1` rows into a page, with the cursor of the next one. */
+export function cutPage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  sortKey: (row: Row) => (string | number)[],
+): { rows: readonly Row[]; nextCursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = rows.length > limit && last !== undefined ? encodeCursor(sortKey(last)) : null;
+  return { rows: page, nextCursor };
+}

@@ -1,0 +1,106 @@
+import { and, eq, inArray } from "drizzle-orm";
+import { Distribution } from "../../protocol/distribution.ts";
+import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
+import { createId } from "../../protocol/id.ts";
+import type { CalibratedPlacement, CalibrationResult } from "../../protocol/job.ts";
+import { type Placement, PlacementState } from "../../protocol/model.ts";
+import type { Database } from "./database.ts";
+import { toInstant } from "./instant.ts";
+import { modelVersions, placements, runners } from "./schema.ts";
+
+type Row = typeof placements.$inferSelect;
+
+function toPlacement(row: Row): Placement {
+  return {
+    id: row.id,
+    modelVersionId: row.modelVersionId,
+    runnerId: row.runnerId,
+    deviceKey: row.deviceKey,
+    software: row.software,
+    variant: row.variant,
+    backend: Backend.parse(row.backend),
+    batch: row.batch,
+    state: PlacementState.parse(row.state),
+    fidelity: row.fidelity,
+    serviceMs: Distribution.parse(JSON.parse(row.serviceMs)),
+    linkMs: Distribution.parse(JSON.parse(row.linkMs)),
+    updatedAt: toInstant(row.updatedAtMs),
+  };
+}
+
+/**
+ * Keeps what a calibration measured. A placement whose outputs disagree with the CPU provider is
+ * kept as `failed`, so that it is seen and never served.
+ */
+export async function savePlacement(
+  db: Database,
+  runnerId: string,
+  result: CalibrationResult,
+  measured: CalibratedPlacement,
+): Promise<void> {
+  const { deviceKey, variant, backend, batch } = measured;
+  const found = {
+    software: measured.environment.software,
+    state: measured.agrees ? "eligible" : "failed",
+    fidelity: measured.agrees ? 1 : null,
+    fingerprint: measured.environment.fingerprint,
+    serviceMs: JSON.stringify(measured.serviceMs),
+    linkMs: JSON.stringify(result.linkMs),
+    updatedAtMs: Date.now(),
+  };
+  const { modelVersionId } = result;
+  await db
+    .insert(placements)
+    .values({ id: createId("placement"), modelVersionId, runnerId, deviceKey, variant, backend, batch, ...found })
+    .onConflictDoUpdate({
+      target: [
+        placements.modelVersionId,
+        placements.runnerId,
+        placements.deviceKey,
+        placements.variant,
+        placements.backend,
+        placements.batch,
+      ],
+      set: found,
+    });
+}
+
+export async function listPlacementsOfVersions(db: Database, versionIds: string[]): Promise<Placement[]> {
+  if (versionIds.length === 0) return [];
+  const rows = await db.select().from(placements).where(inArray(placements.modelVersionId, versionIds));
+  return rows.map(toPlacement);
+}
+
+/** Versions that a runner shall keep warm: those it has an eligible placement of. */
+export async function readPlacedVersions(
+  db: Database,
+  runnerId: string,
+): Promise<(typeof modelVersions.$inferSelect & { fingerprint: Fingerprint; deviceKey: string })[]> {
+  const rows = await db
+    .select({ version: modelVersions, fingerprint: placements.fingerprint, deviceKey: placements.deviceKey })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
+  return rows.map((row) => ({ ...row.version, fingerprint: row.fingerprint, deviceKey: row.deviceKey }));
+}
+
+/** An eligible placement with what admission and telemetry need to know of it. */
+export interface LivePlacement extends Placement {
+  readonly fingerprint: Fingerprint;
+  readonly online: boolean;
+  readonly draining: boolean;
+}
+
+export async function readLivePlacements(db: Database): Promise<LivePlacement[]> {
+  const rows = await db
+    .select({ placement: placements, online: runners.online, draining: runners.draining })
+    .from(placements)
+    .innerJoin(runners, eq(runners.id, placements.runnerId))
+    .where(eq(placements.state, "eligible"));
+  return rows.map((row) => ({
+    ...toPlacement(row.placement),
+    fingerprint: row.placement.fingerprint,
+    online: row.online,
+    draining: row.draining,
+  }));
+}

@@ -1,0 +1,72 @@
+import { and, asc, eq, gt } from "drizzle-orm";
+import type { PageQuery } from "../../protocol/page.ts";
+import { BUILT_IN_PROFILES, type Profile, type ProfileInput, type ProfileUpdate } from "../../protocol/profile.ts";
+import { cutPage, decodeCursor } from "./cursor.ts";
+import type { Database } from "./database.ts";
+import { toInstant } from "./instant.ts";
+import { profiles } from "./schema.ts";
+
+const builtIn: readonly Profile[] = BUILT_IN_PROFILES.map((input) => ({
+  ...input,
+  builtIn: true,
+  version: 1,
+  updatedAt: null,
+}));
+
+function toProfile(row: typeof profiles.$inferSelect): Profile {
+  return { ...row.spec, builtIn: false, version: row.version, updatedAt: toInstant(row.updatedAtMs) };
+}
+
+export async function findProfile(db: Database, name: string): Promise<Profile | null> {
+  const known = builtIn.find((profile) => profile.name === name);
+  if (known !== undefined) return known;
+  const [row] = await db.select().from(profiles).where(eq(profiles.name, name));
+  return row === undefined ? null : toProfile(row);
+}
+
+/** Every profile: the built-in ones, then the users' by name. */
+export async function readAllProfiles(db: Database): Promise<Profile[]> {
+  const rows = await db.select().from(profiles).orderBy(asc(profiles.name));
+  return [...builtIn, ...rows.map(toProfile)];
+}
+
+export async function listProfiles(db: Database, page: PageQuery): Promise<{ items: Profile[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? null : String(decodeCursor(page.cursor, 1)[0]);
+  // The built-in profiles stand on the first page, beyond its limit, so that cursors name only stored ones.
+  const rows = await db
+    .select()
+    .from(profiles)
+    .where(after === null ? undefined : gt(profiles.name, after))
+    .orderBy(asc(profiles.name))
+    .limit(page.limit + 1);
+  const cut = cutPage(rows, page.limit, (row) => [row.name]);
+  return { items: [...(after === null ? builtIn : []), ...cut.rows.map(toProfile)], nextCursor: cut.nextCursor };
+}
+
+/** Creates a profile; null where the name is taken. */
+export async function createProfile(db: Database, input: ProfileInput): Promise<Profile | null> {
+  if (builtIn.some((profile) => profile.name === input.name)) return null;
+  const row = { name: input.name, spec: input, version: 1, updatedAtMs: Date.now() };
+  const inserted = await db.insert(profiles).values(row).onConflictDoNothing().returning();
+  return inserted[0] === undefined ? null : toProfile(inserted[0]);
+}
+
+/** Replaces a profile if it still has `version`; null where it does not (or is gone). */
+export async function updateProfile(
+  db: Database,
+  name: string,
+  version: number,
+  update: ProfileUpdate,
+): Promise<Profile | null> {
+  const [row] = await db
+    .update(profiles)
+    .set({ spec: { name, ...update }, version: version + 1, updatedAtMs: Date.now() })
+    .where(and(eq(profiles.name, name), eq(profiles.version, version)))
+    .returning();
+  return row === undefined ? null : toProfile(row);
+}
+
+export async function deleteProfile(db: Database, name: string): Promise<boolean> {
+  const gone = await db.delete(profiles).where(eq(profiles.name, name)).returning({ name: profiles.name });
+  return gone.length > 0;
+}

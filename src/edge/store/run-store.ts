@@ -1,0 +1,29 @@
+import type { JobResult, JobSpec } from "../../protocol/job.ts";
+import type { Database } from "./database.ts";
+import { runs } from "./schema.ts";
+
+export interface RunInput {
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly runnerId: string;
+  readonly deviceKey: string;
+  readonly spec: JobSpec;
+  readonly result: JobResult;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** A job has at most one run, so the run's id follows from the job's: `job_x` → `run_x`. */
+export function runIdOf(jobId: string): string {
+  return jobId.replace(/^job_/, "run_");
+}
+
+/** Stores a run; storing it again (a resent outcome) changes nothing. */
+export async function recordRun(db: Database, input: RunInput): Promise<string> {
+  const id = runIdOf(input.jobId);
+  await db
+    .insert(runs)
+    .values({ ...input, id, kind: input.spec.kind, spec: JSON.stringify(input.spec), result: JSON.stringify(input.result) })
+    .onConflictDoNothing();
+  return id;
+}

@@ -1,0 +1,175 @@
+import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
+import type { Capabilities } from "../../protocol/hardware.ts";
+import { createId } from "../../protocol/id.ts";
+import type { PageQuery } from "../../protocol/page.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
+import { fitProfile } from "../budget/profile-fit.ts";
+import { cutPage, decodeCursor } from "./cursor.ts";
+import type { Database } from "./database.ts";
+import { toInstant, toInstantOrNull } from "./instant.ts";
+import { placements, registrationTokens, runners } from "./schema.ts";
+import { createSecret, hashSecret } from "./secret.ts";
+
+type Row = typeof runners.$inferSelect;
+
+function stateOf(row: Row): RunnerState {
+  if (row.online) return row.draining ? "draining" : "online";
+  return row.connectedAtMs === null ? "registered" : "offline";
+}
+
+function toRunner(row: Row, profiles: readonly Profile[]): Runner {
+  const { capabilities } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    state: stateOf(row),
+    labels: row.labels,
+    capabilities,
+    profiles: capabilities === null ? [] : profiles.map((profile) => fitProfile(profile, capabilities)),
+    version: row.version,
+    createdAt: toInstant(row.createdAtMs),
+    connectedAt: toInstantOrNull(row.connectedAtMs),
+    lastSeenAt: toInstantOrNull(row.lastSeenAtMs),
+  };
+}
+
+export async function createRegistrationToken(
+  db: Database,
+  ttlMs: number,
+): Promise<{ id: string; token: string; expiresAt: string }> {
+  const token = createSecret("token");
+  const id = createId("token");
+  const expiresAtMs = Date.now() + ttlMs;
+  await db.insert(registrationTokens).values({ id, hash: await hashSecret(token), expiresAtMs });
+  return { id, token, expiresAt: toInstant(expiresAtMs) };
+}
+
+export type RegistrationOutcome =
+  | { kind: "registered"; runnerId: string; credential: string }
+  | { kind: "unknown" | "expired" | "used" };
+
+/** Spends a token on a new runner. The token is claimed and the runner written in one transaction. */
+export async function registerRunner(db: Database, input: RegistrationInput): Promise<RegistrationOutcome> {
+  const hash = await hashSecret(input.token);
+  const runnerId = createId("runner");
+  const credential = createSecret("credential");
+  const nowMs = Date.now();
+  const credentialHash = await hashSecret(credential);
+  const claimed = sql`exists (select 1 from ${registrationTokens} where ${registrationTokens.hash} = ${hash} and ${registrationTokens.usedByRunnerId} = ${runnerId})`;
+  const [claim] = await db.batch([
+    db
+      .update(registrationTokens)
+      .set({ usedByRunnerId: runnerId })
+      .where(
+        and(
+          eq(registrationTokens.hash, hash),
+          isNull(registrationTokens.usedByRunnerId),
+          gt(registrationTokens.expiresAtMs, nowMs),
+        ),
+      )
+      .returning({ id: registrationTokens.id }),
+    db.run(sql`insert into ${runners} (id, name, credential_hash, labels, created_at_ms)
+      select ${runnerId}, ${input.name}, ${credentialHash}, ${JSON.stringify(input.labels)}, ${nowMs} where ${claimed}`),
+  ]);
+  if (claim.length > 0) return { kind: "registered", runnerId, credential };
+  const [token] = await db.select().from(registrationTokens).where(eq(registrationTokens.hash, hash));
+  if (token === undefined) return { kind: "unknown" };
+  return { kind: token.usedByRunnerId === null ? "expired" : "used" };
+}
+
+/** Id of the runner with this credential. A rotated credential takes effect at its first use. */
+export async function findRunnerByCredentialHash(db: Database, hash: string): Promise<string | null> {
+  const [row] = await db
+    .select({ id: runners.id, next: runners.nextCredentialHash })
+    .from(runners)
+    .where(and(isNull(runners.removedAtMs), or(eq(runners.credentialHash, hash), eq(runners.nextCredentialHash, hash))));
+  if (row === undefined) return null;
+  if (row.next === hash) {
+    await db.update(runners).set({ credentialHash: hash, nextCredentialHash: null }).where(eq(runners.id, row.id));
+  }
+  return row.id;
+}
+
+export async function rotateCredential(db: Database, id: string): Promise<string | null> {
+  const credential = createSecret("credential");
+  const changed = await db
+    .update(runners)
+    .set({ nextCredentialHash: await hashSecret(credential), version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+    .returning({ id: runners.id });
+  return changed.length > 0 ? credential : null;
+}
+
+export async function listRunners(
+  db: Database,
+  page: PageQuery,
+  profiles: readonly Profile[],
+): Promise<{ items: Runner[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? undefined : lt(runners.id, String(decodeCursor(page.cursor, 1)[0]));
+  const found = await db
+    .select()
+    .from(runners)
+    .where(and(isNull(runners.removedAtMs), after))
+    .orderBy(desc(runners.id))
+    .limit(page.limit + 1);
+  const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
+  return { items: rows.map((row) => toRunner(row, profiles)), nextCursor };
+}
+
+export async function findRunner(db: Database, id: string, profiles: readonly Profile[]): Promise<Runner | null> {
+  const [row] = await db
+    .select()
+    .from(runners)
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
+  return row === undefined ? null : toRunner(row, profiles);
+}
+
+/** What every runner that was not removed announced of itself. */
+export async function readAllCapabilities(db: Database): Promise<Capabilities[]> {
+  const rows = await db.select({ capabilities: runners.capabilities }).from(runners).where(isNull(runners.removedAtMs));
+  return rows.flatMap(({ capabilities }) => (capabilities === null ? [] : [capabilities]));
+}
+
+/** Writes down that a runner connected and what it said of itself; tells whether it is to drain. */
+export async function recordHello(
+  db: Database,
+  id: string,
+  capabilities: Capabilities,
+): Promise<{ draining: boolean } | null> {
+  const nowMs = Date.now();
+  const [row] = await db
+    .update(runners)
+    .set({ capabilities, online: true, connectedAtMs: nowMs, lastSeenAtMs: nowMs, version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+    .returning({ draining: runners.draining });
+  return row ?? null;
+}
+
+export async function recordDisconnect(db: Database, id: string): Promise<void> {
+  await db.update(runners).set({ online: false, lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
+}
+
+/** Starts or ends draining; false where there is no such runner. */
+export async function setDraining(db: Database, id: string, draining: boolean): Promise<boolean> {
+  const changed = await db
+    .update(runners)
+    .set({ draining, version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+    .returning({ id: runners.id });
+  return changed.length > 0;
+}
+
+/** Removes a runner and its placements; its runs and series stay. False where there is none. */
+export async function removeRunner(db: Database, id: string): Promise<boolean> {
+  const nowMs = Date.now();
+  const [changed] = await db.batch([
+    db
+      .update(runners)
+      .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
+      .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+      .returning({ id: runners.id }),
+    db.delete(placements).where(eq(placements.runnerId, id)),
+  ]);
+  return changed.length > 0;
+}

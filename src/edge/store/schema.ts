@@ -1,0 +1,173 @@
+import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
+import type { Scope } from "../../protocol/key.ts";
+import type { TensorSpec } from "../../protocol/model.ts";
+import type { ProfileInput } from "../../protocol/profile.ts";
+
+/** The source of migrations/: change it here, then `npm run db:generate`. Times are Unix milliseconds. */
+
+export const keys = sqliteTable("keys", {
+  id: text().primaryKey(),
+  hash: text().notNull().unique(),
+  name: text().notNull(),
+  scopes: text({ mode: "json" }).$type<Scope[]>().notNull(),
+  createdAtMs: integer().notNull(),
+  revokedAtMs: integer(),
+});
+
+export const registrationTokens = sqliteTable("registration_tokens", {
+  id: text().primaryKey(),
+  hash: text().notNull().unique(),
+  expiresAtMs: integer().notNull(),
+  usedByRunnerId: text(),
+});
+
+export const runners = sqliteTable(
+  "runners",
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    credentialHash: text().notNull().unique(),
+    /** Set while a rotation is under way: becomes the credential when it is first used. */
+    nextCredentialHash: text().unique(),
+    labels: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
+    capabilities: text({ mode: "json" }).$type<Capabilities>(),
+    online: integer({ mode: "boolean" }).notNull().default(false),
+    draining: integer({ mode: "boolean" }).notNull().default(false),
+    version: integer().notNull().default(1),
+    createdAtMs: integer().notNull(),
+    connectedAtMs: integer(),
+    lastSeenAtMs: integer(),
+    removedAtMs: integer(),
+  },
+  (table) => [index("runners_by_name").on(table.name)],
+);
+
+export const profiles = sqliteTable("profiles", {
+  name: text().primaryKey(),
+  spec: text({ mode: "json" }).$type<ProfileInput>().notNull(),
+  version: integer().notNull(),
+  updatedAtMs: integer().notNull(),
+});
+
+export const models = sqliteTable("models", {
+  id: text().primaryKey(),
+  name: text().notNull().unique(),
+  createdAtMs: integer().notNull(),
+});
+
+export const modelVersions = sqliteTable(
+  "model_versions",
+  {
+    id: text().primaryKey(),
+    modelId: text()
+      .notNull()
+      .references(() => models.id),
+    version: integer().notNull(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    inputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
+    outputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("model_versions_by_version").on(table.modelId, table.version),
+    uniqueIndex("model_versions_by_digest").on(table.modelId, table.digest),
+    index("model_versions_of_digest").on(table.digest),
+  ],
+);
+
+export const placements = sqliteTable(
+  "placements",
+  {
+    id: text().primaryKey(),
+    modelVersionId: text()
+      .notNull()
+      .references(() => modelVersions.id),
+    runnerId: text()
+      .notNull()
+      .references(() => runners.id),
+    deviceKey: text().notNull(),
+    software: integer({ mode: "boolean" }).notNull(),
+    variant: text().notNull(),
+    backend: text().notNull(),
+    batch: integer().notNull(),
+    state: text().notNull(),
+    fidelity: real(),
+    fingerprint: text({ mode: "json" }).$type<Fingerprint>().notNull(),
+    /** Distributions as JSON (protocol's Distribution). */
+    serviceMs: text().notNull(),
+    linkMs: text().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("placements_by_place").on(
+      table.modelVersionId,
+      table.runnerId,
+      table.deviceKey,
+      table.variant,
+      table.backend,
+      table.batch,
+    ),
+    index("placements_of_runner").on(table.runnerId),
+  ],
+);
+
+/** One execution of a job that ended well; a job has at most one. */
+export const runs = sqliteTable(
+  "runs",
+  {
+    id: text().primaryKey(),
+    jobId: text().notNull().unique(),
+    attempt: integer().notNull(),
+    runnerId: text().notNull(),
+    deviceKey: text().notNull(),
+    kind: text().notNull(),
+    spec: text().notNull(),
+    result: text().notNull(),
+    startedAtMs: integer().notNull(),
+    endedAtMs: integer().notNull(),
+  },
+  (table) => [index("runs_by_time").on(table.endedAtMs)],
+);
+
+export const series = sqliteTable(
+  "series",
+  {
+    /** Digest of the key: the same key, the same series. */
+    id: text().primaryKey(),
+    subjectKind: text().notNull(),
+    subject: text().notNull(),
+    metric: text().notNull(),
+    /** The whole key as JSON (protocol's SeriesKey). */
+    key: text().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [
+    index("series_by_subject").on(table.subject, table.metric),
+    index("series_by_time").on(table.createdAtMs, table.id),
+  ],
+);
+
+export const points = sqliteTable(
+  "points",
+  {
+    seriesId: text()
+      .notNull()
+      .references(() => series.id),
+    atMs: integer().notNull(),
+    /** Of whoever measured: the same point sent twice is stored once. */
+    sourceId: text().notNull(),
+    runId: text(),
+    count: integer().notNull(),
+    min: real().notNull(),
+    max: real().notNull(),
+    sum: real().notNull(),
+    sketch: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.seriesId, table.sourceId] }),
+    index("points_of_series").on(table.seriesId, table.atMs),
+    index("points_by_time").on(table.atMs),
+  ],
+);

@@ -1,0 +1,131 @@
+import { and, asc, count, desc, eq, gte, lt, max, or } from "drizzle-orm";
+import { type Series, SeriesKey, type SeriesQuery } from "../../protocol/history.ts";
+import { createContentId } from "../../protocol/id.ts";
+import type { Aggregate } from "../../stats/distribution.ts";
+import { cutPage, decodeCursor } from "./cursor.ts";
+import type { Database } from "./database.ts";
+import { toInstant, toInstantOrNull } from "./instant.ts";
+import { points, series } from "./schema.ts";
+
+/** A measurement on its way into the history; `sourceId` makes storing it twice harmless. */
+export interface Measurement {
+  readonly key: SeriesKey;
+  readonly atMs: number;
+  readonly sourceId: string;
+  readonly runId: string | null;
+  readonly aggregate: Aggregate;
+}
+
+/** Id of the series with this key: a digest over the key in a fixed order of fields. */
+export async function seriesIdOf(key: SeriesKey): Promise<{ id: string; canonical: string }> {
+  const canonical = JSON.stringify(SeriesKey.parse(sortKeys(key)));
+  return { id: await createContentId("series", canonical), canonical };
+}
+
+function sortKeys(key: SeriesKey): SeriesKey {
+  const configuration = Object.fromEntries(Object.entries(key.configuration).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...key, configuration };
+}
+
+/**
+ * Stores measurements, creating their series where they are new: two statements for any number of
+ * points, each with one JSON parameter, in one transaction.
+ */
+export async function appendMeasurements(binding: D1Database, measurements: readonly Measurement[]): Promise<void> {
+  if (measurements.length === 0) return;
+  const rows = await Promise.all(measurements.map(async (item) => ({ ...item, ...(await seriesIdOf(item.key)) })));
+  const seriesJson = JSON.stringify(
+    rows.map(({ id, canonical, key }) => [id, key.subjectKind, key.subject, key.metric, canonical]),
+  );
+  const pointsJson = JSON.stringify(
+    rows.map(({ id, atMs, sourceId, runId, aggregate: a }) => [id, atMs, sourceId, runId, a.count, a.min, a.max, a.sum, a.sketch]),
+  );
+  await binding.batch([
+    binding
+      .prepare(
+        `insert into series (id, subject_kind, subject, metric, key, created_at_ms)
+         select value->>0, value->>1, value->>2, value->>3, value->>4, ?2 from json_each(?1) where true
+         on conflict do nothing`,
+      )
+      .bind(seriesJson, Date.now()),
+    binding
+      .prepare(
+        `insert into points (series_id, at_ms, source_id, run_id, count, min, max, sum, sketch)
+         select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8
+         from json_each(?1) where true on conflict do nothing`,
+      )
+      .bind(pointsJson),
+  ]);
+}
+
+function toSeries(row: typeof series.$inferSelect, tally: { count: number; lastMs: number | null }): Series {
+  return {
+    id: row.id,
+    ...SeriesKey.parse(JSON.parse(row.key)),
+    createdAt: toInstant(row.createdAtMs),
+    lastPointAt: toInstantOrNull(tally.lastMs),
+    points: tally.count,
+  };
+}
+
+async function tallyPoints(db: Database, seriesId: string): Promise<{ count: number; lastMs: number | null }> {
+  const [row] = await db
+    .select({ count: count(), lastMs: max(points.atMs) })
+    .from(points)
+    .where(eq(points.seriesId, seriesId));
+  return row ?? { count: 0, lastMs: null };
+}
+
+export async function findSeries(db: Database, id: string): Promise<Series | null> {
+  const [row] = await db.select().from(series).where(eq(series.id, id));
+  return row === undefined ? null : toSeries(row, await tallyPoints(db, id));
+}
+
+export async function listSeries(db: Database, query: SeriesQuery): Promise<{ items: Series[]; nextCursor: string | null }> {
+  const [ms, id] = query.cursor === undefined ? [] : decodeCursor(query.cursor, 2);
+  const after =
+    ms === undefined || id === undefined
+      ? undefined
+      : or(
+          lt(series.createdAtMs, Number(ms)),
+          and(eq(series.createdAtMs, Number(ms)), lt(series.id, String(id))),
+        );
+  const found = await db
+    .select()
+    .from(series)
+    .where(
+      and(
+        after,
+        query.subject === undefined ? undefined : eq(series.subject, query.subject),
+        query.subjectKind === undefined ? undefined : eq(series.subjectKind, query.subjectKind),
+        query.metric === undefined ? undefined : eq(series.metric, query.metric),
+      ),
+    )
+    .orderBy(desc(series.createdAtMs), desc(series.id))
+    .limit(query.limit + 1);
+  const { rows, nextCursor } = cutPage(found, query.limit, (row) => [row.createdAtMs, row.id]);
+  const items = await Promise.all(rows.map(async (row) => toSeries(row, await tallyPoints(db, row.id))));
+  return { items, nextCursor };
+}
+
+export interface StoredPoint extends Aggregate {
+  readonly atMs: number;
+  readonly runId: string | null;
+}
+
+/** The latest points of a series in [fromMs, toMs), oldest first; one more than `limit` tells of a cut. */
+export async function readPoints(
+  db: Database,
+  seriesId: string,
+  fromMs: number,
+  toMs: number,
+  limit: number,
+): Promise<StoredPoint[]> {
+  const rows = await db
+    .select()
+    .from(points)
+    .where(and(eq(points.seriesId, seriesId), gte(points.atMs, fromMs), lt(points.atMs, toMs)))
+    .orderBy(desc(points.atMs), asc(points.sourceId))
+    .limit(limit + 1);
+  return rows.reverse();
+}

@@ -1,0 +1,39 @@
+import type { z } from "@hono/zod-openapi";
+import type { Scope } from "./key.ts";
+import type { ProblemCode } from "./problem.ts";
+
+/** Who may call: a key with the scope, a runner with its credential, or anyone. */
+export type Access = Scope | "runner" | "public";
+
+/** What a reply holds besides a problem: JSON of a schema, a stream or file of a media type, or nothing. */
+export type ReplyKind<Reply> =
+  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType<Reply> }
+  | { readonly status: 200; readonly mediaType: string }
+  | { readonly status: 204 };
+
+/**
+ * One route: the edge validates by it, the typed client calls by it, the OpenAPI document is made of
+ * it. `rawBody` names the media types of a body that the handler reads by itself.
+ */
+export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, Body = unknown, Reply = unknown> {
+  readonly method: "get" | "post" | "put" | "delete";
+  readonly path: `/${string}`;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  readonly params?: z.ZodType<Params>;
+  readonly query?: z.ZodType<Query>;
+  readonly headers?: z.ZodType<Headers>;
+  readonly body?: z.ZodType<Body>;
+  readonly rawBody?: { readonly mediaTypes: readonly string[]; readonly maxBytes: number };
+  readonly reply: ReplyKind<Reply>;
+  readonly problems?: readonly ProblemCode[];
+}
+
+/** Keeps the types of an endpoint's schemas while it is written down. */
+export function defineEndpoint<Params, Query, Headers, Body, Reply>(
+  endpoint: Endpoint<Params, Query, Headers, Body, Reply>,
+): Endpoint<Params, Query, Headers, Body, Reply> {
+  return endpoint;
+}

@@ -1,0 +1,365 @@
+import { z } from "@hono/zod-openapi";
+import { defineEndpoint } from "./endpoint.ts";
+import { KernelAnnouncement } from "./hardware.ts";
+import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
+import { idSchema } from "./id.ts";
+import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
+import { Job, JobListQuery, JobPage, JobSpec } from "./job.ts";
+import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } from "./key.ts";
+import { LIMITS } from "./limits.ts";
+import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
+import { Name, PageQuery } from "./page.ts";
+import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
+import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
+
+const byKeyId = z.object({ id: idSchema("key") });
+const byRunnerId = z.object({ id: idSchema("runner") });
+const byJobId = z.object({ id: idSchema("job") });
+const byProfileName = z.object({ name: Name });
+const byModel = z.object({ model: z.string().min(1).max(128) });
+const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const idempotencyKey = z.object({
+  "idempotency-key": z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces")
+    .optional(),
+});
+
+const EVENT_STREAM = "text/event-stream";
+
+/** Every route of the service. */
+export const endpoints = {
+  getHealth: defineEndpoint({
+    method: "get",
+    path: "/v1/health",
+    tag: "service",
+    summary: "Whether the edge answers",
+    access: "public",
+    reply: { status: 200, schema: z.object({ status: z.literal("ok"), version: z.string() }) },
+  }),
+  streamEvents: defineEndpoint({
+    method: "get",
+    path: "/v1/events",
+    tag: "service",
+    summary: "Changes of runners, jobs and history as they happen, as server-sent events",
+    access: "read",
+    reply: { status: 200, mediaType: EVENT_STREAM },
+  }),
+
+  createKey: defineEndpoint({
+    method: "post",
+    path: "/v1/keys",
+    tag: "keys",
+    summary: "Create an API key; its secret is shown once",
+    access: "admin",
+    body: KeyInput,
+    reply: { status: 201, schema: CreatedKey },
+  }),
+  listKeys: defineEndpoint({
+    method: "get",
+    path: "/v1/keys",
+    tag: "keys",
+    summary: "List API keys, newest first",
+    access: "admin",
+    query: PageQuery,
+    reply: { status: 200, schema: KeyPage },
+  }),
+  revokeKey: defineEndpoint({
+    method: "delete",
+    path: "/v1/keys/{id}",
+    tag: "keys",
+    summary: "Revoke an API key; it stops working within a few seconds everywhere",
+    access: "admin",
+    params: byKeyId,
+    reply: { status: 200, schema: Key },
+    problems: ["not-found"],
+  }),
+
+  createRegistrationToken: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/tokens",
+    tag: "runners",
+    summary: "Create a one-time token for registering a runner",
+    access: "admin",
+    body: TokenInput,
+    reply: { status: 201, schema: RegistrationToken },
+  }),
+  registerRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners",
+    tag: "runners",
+    summary: "Trade a one-time token for a runner's id and credential",
+    access: "public",
+    body: RegistrationInput,
+    reply: { status: 201, schema: Registration },
+    problems: ["unauthorized", "token-expired", "token-used", "conflict"],
+  }),
+  listRunners: defineEndpoint({
+    method: "get",
+    path: "/v1/runners",
+    tag: "runners",
+    summary: "List runners, newest first",
+    access: "read",
+    query: PageQuery,
+    reply: { status: 200, schema: RunnerPage },
+  }),
+  getRunner: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}",
+    tag: "runners",
+    summary: "Describe a runner: state, hardware, devices, fit to each profile",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  drainRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/drain",
+    tag: "runners",
+    summary: "Let a runner finish what it has and take nothing new",
+    access: "admin",
+    params: byRunnerId,
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  resumeRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/resume",
+    tag: "runners",
+    summary: "Give a drained runner work again",
+    access: "admin",
+    params: byRunnerId,
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  rotateCredential: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/rotate",
+    tag: "runners",
+    summary: "Make a new credential; the old one works until the new one is first used",
+    access: "admin",
+    params: byRunnerId,
+    reply: { status: 200, schema: RotatedCredential },
+    problems: ["not-found"],
+  }),
+  removeRunner: defineEndpoint({
+    method: "delete",
+    path: "/v1/runners/{id}",
+    tag: "runners",
+    summary: "Remove a runner; its credential stops working, its history stays",
+    access: "admin",
+    params: byRunnerId,
+    reply: { status: 204 },
+    problems: ["not-found"],
+  }),
+  connectRunner: defineEndpoint({
+    method: "get",
+    path: "/v1/link",
+    tag: "runners",
+    summary: "Open the runner's WebSocket (see docs/protocol.md)",
+    access: "runner",
+    reply: { status: 200, mediaType: "application/octet-stream" },
+    problems: ["upgrade-required"],
+  }),
+  downloadArtifact: defineEndpoint({
+    method: "get",
+    path: "/v1/artifacts/{digest}",
+    tag: "runners",
+    summary: "Fetch an artifact by its digest, as a runner",
+    access: "runner",
+    params: z.object({ digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+    reply: { status: 200, mediaType: "application/octet-stream" },
+    problems: ["not-found"],
+  }),
+
+  createProfile: defineEndpoint({
+    method: "post",
+    path: "/v1/profiles",
+    tag: "profiles",
+    summary: "Create a hardware profile",
+    access: "admin",
+    body: ProfileInput,
+    reply: { status: 201, schema: Profile },
+    problems: ["conflict"],
+  }),
+  listProfiles: defineEndpoint({
+    method: "get",
+    path: "/v1/profiles",
+    tag: "profiles",
+    summary: "List hardware profiles, the built-in ones first",
+    access: "read",
+    query: PageQuery,
+    reply: { status: 200, schema: ProfilePage },
+  }),
+  getProfile: defineEndpoint({
+    method: "get",
+    path: "/v1/profiles/{name}",
+    tag: "profiles",
+    summary: "Describe a hardware profile",
+    access: "read",
+    params: byProfileName,
+    reply: { status: 200, schema: Profile },
+    problems: ["not-found"],
+  }),
+  updateProfile: defineEndpoint({
+    method: "put",
+    path: "/v1/profiles/{name}",
+    tag: "profiles",
+    summary: "Replace a profile of your own; wants If-Match with its ETag",
+    access: "admin",
+    params: byProfileName,
+    headers: ifMatch,
+    body: ProfileUpdate,
+    reply: { status: 200, schema: Profile },
+    problems: ["not-found", "conflict", "precondition-failed", "precondition-required"],
+  }),
+  deleteProfile: defineEndpoint({
+    method: "delete",
+    path: "/v1/profiles/{name}",
+    tag: "profiles",
+    summary: "Delete a profile of your own",
+    access: "admin",
+    params: byProfileName,
+    reply: { status: 204 },
+    problems: ["not-found", "conflict"],
+  }),
+
+  uploadModel: defineEndpoint({
+    method: "post",
+    path: "/v1/models",
+    tag: "models",
+    summary: "Upload an ONNX file as the next version of a model",
+    description: "The same bytes again give the version that is there already, with status 200.",
+    access: "submit",
+    query: ModelUploadQuery,
+    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).openapi("UploadedModel") },
+    problems: ["invalid-model", "payload-too-large", "unsupported-media-type"],
+  }),
+  listModels: defineEndpoint({
+    method: "get",
+    path: "/v1/models",
+    tag: "models",
+    summary: "List models with their versions",
+    access: "read",
+    query: PageQuery,
+    reply: { status: 200, schema: ModelPage },
+  }),
+  getModel: defineEndpoint({
+    method: "get",
+    path: "/v1/models/{model}",
+    tag: "models",
+    summary: "Describe a model, by name or id",
+    access: "read",
+    params: byModel,
+    reply: { status: 200, schema: Model },
+    problems: ["not-found"],
+  }),
+  listPlacements: defineEndpoint({
+    method: "get",
+    path: "/v1/models/{model}/placements",
+    tag: "models",
+    summary: "Where a model runs, and what was measured there",
+    access: "read",
+    params: byModel,
+    reply: { status: 200, schema: z.object({ items: z.array(Placement) }).openapi("PlacementList") },
+    problems: ["not-found"],
+  }),
+
+  infer: defineEndpoint({
+    method: "post",
+    path: "/v1/infer",
+    tag: "inference",
+    summary: "Run a model within a budget, or be refused at once",
+    description: `JSON, or \`${FRAME_MEDIA_TYPE}\`: a frame with raw little-endian tensors, answered in kind.`,
+    access: "infer",
+    body: InferRequest,
+    rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
+    reply: { status: 200, schema: InferReply },
+    problems: ["not-found", "budget-unattainable", "budget-exceeded", "no-placement", "runner-offline", "overloaded", "runner-lost", "device-lost", "backend-failed"],
+  }),
+
+  createJob: defineEndpoint({
+    method: "post",
+    path: "/v1/jobs",
+    tag: "jobs",
+    summary: "Queue a job; with an Idempotency-Key, sending it again gives the same job",
+    access: "submit",
+    headers: idempotencyKey,
+    body: JobSpec,
+    reply: { status: 202, schema: Job },
+    problems: ["unknown-kernel", "not-found", "idempotency-key-reused", "queue-full"],
+  }),
+  listJobs: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs",
+    tag: "jobs",
+    summary: "List jobs, newest first",
+    access: "read",
+    query: JobListQuery,
+    reply: { status: 200, schema: JobPage },
+  }),
+  getJob: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs/{id}",
+    tag: "jobs",
+    summary: "Describe a job, with its result once it has one",
+    access: "read",
+    params: byJobId,
+    reply: { status: 200, schema: Job },
+    problems: ["not-found"],
+  }),
+  streamJobEvents: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs/{id}/events",
+    tag: "jobs",
+    summary: "A job's events as server-sent events; ends when the job has ended",
+    description: "`Last-Event-ID` resumes behind an event that was seen.",
+    access: "read",
+    params: byJobId,
+    reply: { status: 200, mediaType: EVENT_STREAM },
+    problems: ["not-found"],
+  }),
+  cancelJob: defineEndpoint({
+    method: "post",
+    path: "/v1/jobs/{id}/cancel",
+    tag: "jobs",
+    summary: "Cancel a job; a job that has ended stays as it is",
+    access: "submit",
+    params: byJobId,
+    reply: { status: 200, schema: Job },
+    problems: ["not-found"],
+  }),
+
+  listSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series",
+    tag: "history",
+    summary: "Find series by subject and metric, newest first",
+    access: "read",
+    query: SeriesQuery,
+    reply: { status: 200, schema: SeriesPage },
+  }),
+  listPoints: defineEndpoint({
+    method: "get",
+    path: "/v1/history/points",
+    tag: "history",
+    summary: "A series over time, merged by step, with any percentiles",
+    access: "read",
+    query: PointsQuery,
+    reply: { status: 200, schema: PointsReply },
+    problems: ["not-found"],
+  }),
+
+  listKernels: defineEndpoint({
+    method: "get",
+    path: "/v1/kernels",
+    tag: "kernels",
+    summary: "The kernels that the registered runners announce",
+    access: "read",
+    reply: { status: 200, schema: z.object({ items: z.array(KernelAnnouncement) }).openapi("KernelList") },
+  }),
+} as const;

@@ -1,0 +1,93 @@
+import { z } from "@hono/zod-openapi";
+import { LIMITS } from "./limits.ts";
+import { DType } from "./tensor.ts";
+
+/** What executes a model. `ort-webgpu`, `wgsl`, `cpu-simd` and `edge-wasm` join as placements learn them. */
+export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).openapi("Backend");
+export type Backend = z.infer<typeof Backend>;
+
+/** Everything that changes what a measurement means: another value, another series. */
+export const Fingerprint = z
+  .object({
+    adapter: z.string().nullable(),
+    driver: z.string().nullable(),
+    dawn: z.string().nullable(),
+    toggles: z.array(z.string()),
+    ort: z.string().nullable(),
+    cpu: z.string(),
+  })
+  .openapi("Fingerprint");
+export type Fingerprint = z.infer<typeof Fingerprint>;
+
+/** One adapter, or the CPU, of a runner. A `software` device is an emulation and never compared with a GPU. */
+export const Device = z
+  .object({
+    key: z.string().min(1).max(32).openapi({ description: "`gpu0`, `cpu`: unique on its runner" }),
+    kind: z.enum(["gpu", "cpu"]),
+    name: z.string().max(256),
+    software: z.boolean(),
+    fingerprint: Fingerprint,
+    backends: z.array(Backend),
+    features: z.array(z.string()),
+    limits: z.record(z.string(), z.number()),
+    memoryBytes: z.number().nullable(),
+    timestampQuantised: z
+      .boolean()
+      .nullable()
+      .openapi({ description: "True where GPU timestamps come in steps too coarse to trust; null without timestamps" }),
+  })
+  .openapi("Device");
+export type Device = z.infer<typeof Device>;
+
+/** The machine around the devices. */
+export const Hardware = z
+  .object({
+    hostname: z.string(),
+    os: z.string(),
+    arch: z.string(),
+    cpu: z.object({
+      model: z.string(),
+      physicalCores: z.number().int(),
+      logicalCores: z.number().int(),
+      speedGhz: z.number().nullable(),
+      features: z.array(z.string()),
+    }),
+    memoryBytes: z.number().int(),
+    virtual: z.boolean(),
+    node: z.string(),
+  })
+  .openapi("Hardware");
+export type Hardware = z.infer<typeof Hardware>;
+
+/** One size that a kernel's caller chooses, with its bounds. */
+const KernelDimension = z.object({
+  name: z.string(),
+  description: z.string(),
+  min: z.number().int(),
+  max: z.number().int(),
+  default: z.number().int(),
+});
+
+/** A kernel as a runner announces it; the edge knows kernels only so. */
+export const KernelAnnouncement = z
+  .object({
+    name: z.string().max(LIMITS.nameLength),
+    description: z.string(),
+    dimensions: z.array(KernelDimension),
+    dtypes: z.array(DType),
+    variants: z.array(z.string()),
+  })
+  .openapi("Kernel");
+export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
+
+/** What a runner says of itself when it connects. */
+export const Capabilities = z
+  .object({
+    version: z.string(),
+    hardware: Hardware,
+    devices: z.array(Device).max(16),
+    kernels: z.array(KernelAnnouncement).max(256),
+    jobSlots: z.number().int().min(1).max(64),
+  })
+  .openapi("Capabilities");
+export type Capabilities = z.infer<typeof Capabilities>;

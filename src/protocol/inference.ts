@@ -1,0 +1,80 @@
+import { z } from "@hono/zod-openapi";
+import { Backend } from "./hardware.ts";
+import { idSchema } from "./id.ts";
+import { LIMITS } from "./limits.ts";
+import { JsonTensor, TensorHeader } from "./tensor.ts";
+
+const requestFields = {
+  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
+  budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs),
+  confidence: z.number().min(0.5).max(0.999).default(0.99).openapi({
+    description: "How sure the prediction must be to fit the budget",
+  }),
+  runnerId: idSchema("runner").optional(),
+};
+
+/** An inference request as JSON. */
+export const InferRequest = z
+  .strictObject({
+    ...requestFields,
+    inputs: z.record(z.string(), JsonTensor).refine((inputs) => Object.keys(inputs).length <= LIMITS.tensorsPerRequest, `at most ${LIMITS.tensorsPerRequest} inputs`),
+  })
+  .openapi("InferRequest");
+export type InferRequest = z.infer<typeof InferRequest>;
+
+/** Media type of the binary form: one frame whose header is `InferFrameHeader`. */
+export const FRAME_MEDIA_TYPE = "application/vnd.millrace.frame";
+
+export const InferFrameHeader = z.strictObject({
+  ...requestFields,
+  tensors: z.array(TensorHeader).min(1).max(LIMITS.tensorsPerRequest),
+});
+export type InferFrameHeader = z.infer<typeof InferFrameHeader>;
+
+/** Parts of a service as the runner measured them on its monotonic clock, in milliseconds. */
+export const ServiceTimes = z.object({
+  queueMs: z.number().min(0),
+  uploadMs: z.number().min(0),
+  computeMs: z.number().min(0),
+  readbackMs: z.number().min(0),
+});
+export type ServiceTimes = z.infer<typeof ServiceTimes>;
+
+/**
+ * Where the time went. `edgeMs` and `linkMs` are from the edge's clock, which is coarse (1 ms) and
+ * advances only across I/O; the rest is the runner's. `totalMs` is from arrival to reply.
+ */
+export const LatencySplit = ServiceTimes.extend({
+  totalMs: z.number().min(0),
+  edgeMs: z.number().min(0),
+  linkMs: z.number().min(0),
+}).openapi("LatencySplit");
+export type LatencySplit = z.infer<typeof LatencySplit>;
+
+const replyFields = {
+  requestId: idSchema("request"),
+  model: z.string(),
+  version: z.number().int(),
+  placement: z.object({
+    id: idSchema("placement"),
+    runnerId: idSchema("runner"),
+    deviceKey: z.string(),
+    software: z.boolean(),
+    variant: z.string(),
+    backend: Backend,
+    batch: z.number().int(),
+  }),
+  latency: LatencySplit,
+  prediction: z.object({ confidence: z.number(), latencyMs: z.number() }),
+  budgetMs: z.number(),
+  budgetMet: z.boolean(),
+};
+
+export const InferReply = z
+  .object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) })
+  .openapi("InferReply");
+export type InferReply = z.infer<typeof InferReply>;
+
+/** Header of the reply in the binary form. */
+export const InferReplyHeader = z.object({ ...replyFields, tensors: z.array(TensorHeader) });
+export type InferReplyHeader = z.infer<typeof InferReplyHeader>;

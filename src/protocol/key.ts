@@ -1,0 +1,37 @@
+import { z } from "@hono/zod-openapi";
+import { idSchema } from "./id.ts";
+import { Instant, Name, pageOf } from "./page.ts";
+
+/** What a key may do; `admin` includes the others. */
+export const Scope = z.enum(["infer", "submit", "read", "admin"]).openapi("Scope");
+export type Scope = z.infer<typeof Scope>;
+
+export const KeyInput = z
+  .strictObject({ name: Name, scopes: z.array(Scope).min(1) })
+  .openapi("KeyInput");
+export type KeyInput = z.infer<typeof KeyInput>;
+
+export const Key = z
+  .object({
+    id: idSchema("key"),
+    name: Name,
+    scopes: z.array(Scope),
+    createdAt: Instant,
+    revokedAt: Instant.nullable(),
+  })
+  .openapi("Key");
+export type Key = z.infer<typeof Key>;
+
+/** The only reply that ever holds the secret. */
+export const CreatedKey = Key.extend({ secret: z.string() }).openapi("CreatedKey");
+export const KeyPage = pageOf(Key, "Key");
+
+export const TokenInput = z
+  .strictObject({ ttlMs: z.number().int().min(1).max(3_600_000).default(3_600_000) })
+  .openapi("RegistrationTokenInput");
+
+/** A one-time registration token; `token` is shown in this reply alone. */
+export const RegistrationToken = z
+  .object({ id: idSchema("token"), token: z.string(), expiresAt: Instant })
+  .openapi("RegistrationToken");
+export type RegistrationToken = z.infer<typeof RegistrationToken>;

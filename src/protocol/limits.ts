@@ -1,0 +1,39 @@
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Every limit of the wire, in one place. Each is checked before anything is parsed. */
+export const LIMITS = {
+  /** Body of an ordinary JSON request. */
+  jsonBodyBytes: 256 * KiB,
+  /** Body of an inference request, JSON or frame. */
+  inferBodyBytes: 8 * MiB,
+  /** An uploaded ONNX file. */
+  modelBytes: 64 * MiB,
+  /** One socket message; workerd itself takes 32 MiB. */
+  socketMessageBytes: 16 * MiB,
+  /** Header of a binary frame. */
+  frameHeaderBytes: 64 * KiB,
+  /** A job's result as JSON. */
+  jobResultBytes: 1 * MiB,
+  /** Elements of one tensor. */
+  tensorElements: 2 ** 26,
+  tensorRank: 8,
+  tensorsPerRequest: 64,
+  /** A budget, in milliseconds. */
+  minBudgetMs: 0.1,
+  maxBudgetMs: 600_000,
+  /** Page size of a list. */
+  maxPageSize: 200,
+  defaultPageSize: 50,
+  /** Samples of one benchmark. */
+  maxIterations: 10_000,
+  maxWarmup: 1_000,
+  /** Jobs that may wait in one queue. */
+  queuedJobs: 10_000,
+  /** Points that one history query may return. */
+  historyPoints: 10_000,
+  /** Requests in flight on one runner's socket. */
+  inFlightPerRunner: 1_024,
+  nameLength: 64,
+  labelCount: 32,
+} as const;

@@ -1,0 +1,180 @@
+import { z } from "@hono/zod-openapi";
+import { Capabilities } from "./hardware.ts";
+import { idSchema } from "./id.ts";
+import { ServiceTimes } from "./inference.ts";
+import { JobProgress, JobResult, JobSpec } from "./job.ts";
+import { LIMITS } from "./limits.ts";
+import { TensorSpec } from "./model.ts";
+import { Problem } from "./problem.ts";
+import { Backend } from "./hardware.ts";
+import { TensorHeader } from "./tensor.ts";
+
+/**
+ * The socket between a runner and the edge; docs/protocol.md is the written specification.
+ * Text messages are JSON, binary messages are frames (see frame.ts). Both ends parse what they get.
+ */
+export const LINK_VERSION = 1;
+export const LINK_SUBPROTOCOL = `millrace.v${LINK_VERSION}`;
+
+/** Liveness probe: plain text, answered by the platform without waking the object. */
+export const PING = "ping";
+export const PONG = "pong";
+
+/** A lease that somebody holds: the epoch tells a late result from an old lease. */
+export const Lease = z.object({ jobId: idSchema("job"), epoch: z.number().int().min(1) });
+export type Lease = z.infer<typeof Lease>;
+
+/** What the runner shall keep warm. */
+export const PlacedModel = z.object({
+  modelVersionId: idSchema("modelVersion"),
+  digest: z.string(),
+  inputs: z.array(TensorSpec),
+  outputs: z.array(TensorSpec),
+});
+export type PlacedModel = z.infer<typeof PlacedModel>;
+
+/** Intervals that the edge dictates, in milliseconds. */
+export const Intervals = z.object({
+  pingMs: z.number().int().positive(),
+  heartbeatMs: z.number().int().positive(),
+  leaseMs: z.number().int().positive(),
+  resendMs: z.number().int().positive(),
+});
+export type Intervals = z.infer<typeof Intervals>;
+
+const Hello = z.object({
+  type: z.literal("hello"),
+  capabilities: Capabilities,
+  running: z.array(Lease).max(64),
+});
+
+const Heartbeat = z.object({
+  type: z.literal("heartbeat"),
+  running: z.array(Lease).max(64),
+});
+
+const JobProgressMessage = z.object({
+  type: z.literal("jobProgress"),
+  lease: Lease,
+  progress: JobProgress,
+});
+
+/** Sent again every `resendMs` until `jobSettled` answers it. */
+const JobOutcome = z.object({
+  type: z.literal("jobOutcome"),
+  lease: Lease,
+  outcome: z.discriminatedUnion("ok", [
+    z.object({ ok: z.literal(true), result: JobResult, deviceKey: z.string(), startedAt: z.iso.datetime() }),
+    z.object({ ok: z.literal(false), problem: Problem }),
+  ]),
+});
+export type JobOutcome = z.infer<typeof JobOutcome>;
+
+const InferFailed = z.object({
+  type: z.literal("inferFailed"),
+  requestId: idSchema("request"),
+  problem: Problem,
+});
+
+/** Asks the edge to send the same back: measures the link. */
+const Echo = z.object({ type: z.literal("echo"), id: z.number().int() });
+
+export const RunnerMessage = z.discriminatedUnion("type", [
+  Hello,
+  Heartbeat,
+  JobProgressMessage,
+  JobOutcome,
+  InferFailed,
+  Echo,
+]);
+export type RunnerMessage = z.infer<typeof RunnerMessage>;
+
+const Welcome = z.object({
+  type: z.literal("welcome"),
+  runnerId: idSchema("runner"),
+  intervals: Intervals,
+  placed: z.array(PlacedModel),
+});
+export type Welcome = z.infer<typeof Welcome>;
+
+const Offer = z.object({
+  type: z.literal("offer"),
+  lease: Lease,
+  attempt: z.number().int().min(1),
+  spec: JobSpec,
+  /** The model that a calibration is about. */
+  model: PlacedModel.nullable(),
+});
+export type Offer = z.infer<typeof Offer>;
+
+/** Ends the resending of an outcome, whether it was stored or came too late. */
+const JobSettled = z.object({ type: z.literal("jobSettled"), lease: Lease, stored: z.boolean() });
+
+const JobCancel = z.object({ type: z.literal("jobCancel"), lease: Lease });
+const InferCancel = z.object({ type: z.literal("inferCancel"), requestId: idSchema("request") });
+const EchoReply = z.object({ type: z.literal("echoReply"), id: z.number().int() });
+const Drain = z.object({ type: z.literal("drain"), draining: z.boolean() });
+
+/** The last message before the edge closes the socket for good. */
+const Refused = z.object({ type: z.literal("refused"), problem: Problem });
+
+export const EdgeMessage = z.discriminatedUnion("type", [
+  Welcome,
+  Offer,
+  JobSettled,
+  JobCancel,
+  InferCancel,
+  EchoReply,
+  Drain,
+  Refused,
+]);
+export type EdgeMessage = z.infer<typeof EdgeMessage>;
+
+/** Header of the frame that asks a runner for an inference. `budgetMs` is what is left of the budget. */
+export const InferOffer = z.object({
+  type: z.literal("infer"),
+  requestId: idSchema("request"),
+  modelVersionId: idSchema("modelVersion"),
+  deviceKey: z.string(),
+  backend: Backend,
+  budgetMs: z.number(),
+  tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
+});
+export type InferOffer = z.infer<typeof InferOffer>;
+
+/** Header of the frame that answers it. */
+export const InferResult = z.object({
+  type: z.literal("inferResult"),
+  requestId: idSchema("request"),
+  times: ServiceTimes,
+  tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
+});
+export type InferResult = z.infer<typeof InferResult>;
+
+/** Close codes beyond those of RFC 6455. */
+export const CLOSE_CODES = {
+  /** Another socket of the same runner took over, or the runner was removed: do not come back. */
+  replaced: 4001,
+  removed: 4002,
+  /** A message that is not of the protocol. */
+  protocolError: 4003,
+  /** No sign of life for three ping periods. */
+  silent: 4004,
+} as const;
+
+export type ParsedText<Message> = { ok: true; message: Message } | { ok: false; reason: string };
+
+/** Parses a text message of either direction; the size is checked before anything is read. */
+export function parseText<Message>(schema: z.ZodType<Message>, text: string): ParsedText<Message> {
+  if (text.length > LIMITS.socketMessageBytes) return { ok: false, reason: "the message is too large" };
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: "the message is not JSON" };
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { ok: true, message: parsed.data };
+  const issue = parsed.error.issues[0];
+  return { ok: false, reason: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not of the protocol"}` };
+}

@@ -1,0 +1,29 @@
+import { z } from "@hono/zod-openapi";
+import { LIMITS } from "./limits.ts";
+
+/** Query of a list: page size, and the opaque cursor that the page before gave. */
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMITS.maxPageSize).default(LIMITS.defaultPageSize),
+  cursor: z.string().max(512).optional(),
+});
+export type PageQuery = z.infer<typeof PageQuery>;
+
+/** A page of a list; `nextCursor` is null on the last one. */
+export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
+  return z.object({ items: z.array(item), nextCursor: z.string().nullable() }).openapi(`${name}Page`);
+}
+
+/** An instant as RFC 3339 UTC. */
+export const Instant = z.iso.datetime().openapi({ example: "2026-11-21T09:30:00.000Z" });
+
+/** A name that people choose: letters, digits, `.`, `_`, `-`. */
+export const Name = z
+  .string()
+  .min(1)
+  .max(LIMITS.nameLength)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, '.', '_' or '-' and begin with a letter or digit");
+
+/** Free labels, such as `site=lab`. */
+export const Labels = z
+  .record(Name, z.string().max(LIMITS.nameLength))
+  .refine((labels) => Object.keys(labels).length <= LIMITS.labelCount, `at most ${LIMITS.labelCount} labels`);

@@ -1,0 +1,105 @@
+import { z } from "@hono/zod-openapi";
+
+type Fault = "client" | "server" | "runner";
+
+interface ProblemKind {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 502 | 503 | 504;
+  readonly title: string;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  readonly fault: Fault;
+}
+
+/**
+ * Every way to fail, once. Serves RFC 9457 bodies, socket errors, job failures and exit codes of
+ * the command line.
+ */
+export const PROBLEMS = {
+  "invalid-request": { status: 400, title: "The request is not valid", retryable: false, fault: "client" },
+  unauthorized: { status: 401, title: "A valid key is needed", retryable: false, fault: "client" },
+  "token-expired": { status: 401, title: "The registration token has expired", retryable: false, fault: "client" },
+  "token-used": { status: 409, title: "The registration token was used already", retryable: false, fault: "client" },
+  forbidden: { status: 403, title: "The key lacks the scope for this", retryable: false, fault: "client" },
+  "not-found": { status: 404, title: "Nothing is there", retryable: false, fault: "client" },
+  "method-not-allowed": { status: 405, title: "The route does not take this method", retryable: false, fault: "client" },
+  conflict: { status: 409, title: "The request conflicts with what is stored", retryable: false, fault: "client" },
+  "stale-lease": { status: 409, title: "The lease has ended", retryable: false, fault: "runner" },
+  cancelled: { status: 409, title: "The job was cancelled", retryable: false, fault: "client" },
+  "precondition-failed": { status: 412, title: "The resource has changed since it was read", retryable: false, fault: "client" },
+  "precondition-required": { status: 428, title: "An update needs If-Match", retryable: false, fault: "client" },
+  "payload-too-large": { status: 413, title: "The body is larger than the limit", retryable: false, fault: "client" },
+  "unsupported-media-type": { status: 415, title: "The content type is not understood", retryable: false, fault: "client" },
+  "unknown-kernel": { status: 422, title: "No runner announces this kernel", retryable: false, fault: "client" },
+  "invalid-model": { status: 422, title: "The model cannot be used", retryable: false, fault: "client" },
+  "idempotency-key-reused": { status: 422, title: "The idempotency key was used for another request", retryable: false, fault: "client" },
+  "budget-unattainable": { status: 422, title: "No placement meets the budget", retryable: false, fault: "client" },
+  "rate-limited": { status: 429, title: "Too many requests with this key", retryable: true, fault: "client" },
+  "queue-full": { status: 429, title: "The queue holds as many jobs as it may", retryable: true, fault: "client" },
+  overloaded: { status: 503, title: "The runner has no room for this request now", retryable: true, fault: "server" },
+  "no-placement": { status: 503, title: "No runner serves this model now", retryable: true, fault: "server" },
+  "runner-offline": { status: 503, title: "The runner is not connected", retryable: true, fault: "runner" },
+  "runner-lost": { status: 502, title: "The runner vanished while it worked", retryable: true, fault: "runner" },
+  "lease-expired": { status: 502, title: "The runner did not report in time", retryable: true, fault: "runner" },
+  "device-lost": { status: 502, title: "The device or its process was lost", retryable: true, fault: "runner" },
+  "backend-failed": { status: 502, title: "The backend could not execute this", retryable: false, fault: "runner" },
+  "kernel-invalid": { status: 422, title: "The kernel does not compile or does not fit the device", retryable: false, fault: "client" },
+  "kernel-incorrect": { status: 422, title: "The outputs differ from the reference", retryable: false, fault: "runner" },
+  "kernel-timeout": { status: 504, title: "The kernel ran longer than it may", retryable: false, fault: "runner" },
+  "budget-exceeded": { status: 504, title: "The budget ran out before the answer came", retryable: true, fault: "server" },
+  "upgrade-required": { status: 400, title: "The two ends speak different protocol versions", retryable: false, fault: "client" },
+  internal: { status: 500, title: "Something went wrong on our side", retryable: true, fault: "server" },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+/**
+ * One thing that is wrong with the input. `pointer` is a JSON pointer into the body (`#/budgetMs`),
+ * or `query/limit`, `path/id`, `header/authorization` for what stands outside of it.
+ */
+export const FieldError = z.object({ pointer: z.string(), message: z.string() }).openapi("FieldError");
+export type FieldError = z.infer<typeof FieldError>;
+
+/** An RFC 9457 problem. The fields of `fits` say which budget would have been met. */
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    code: z.enum(problemCodes),
+    detail: z.string(),
+    instance: z.string().optional(),
+    errors: z.array(FieldError).optional(),
+    retryAfterMs: z.number().optional(),
+    fits: z
+      .object({ budgetMs: z.number(), placementId: z.string(), variant: z.string(), confidence: z.number() })
+      .optional(),
+  })
+  .openapi("Problem");
+export type Problem = z.infer<typeof Problem>;
+
+type ProblemExtras = Pick<Problem, "errors" | "retryAfterMs" | "fits">;
+
+/** Builds the problem body for a code. */
+export function createProblem(code: ProblemCode, detail: string, extras: ProblemExtras = {}): Problem {
+  const kind = PROBLEMS[code];
+  return { type: `/docs/problems#${code}`, title: kind.title, status: kind.status, code, detail, ...extras };
+}
+
+/** The one error class: thrown where a problem ends the work, never for an expected outcome. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+  readonly problem: Problem;
+
+  constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
+    super(detail);
+    this.problem = createProblem(code, detail, extras);
+  }
+}
+
+/** The problem inside an error; an unknown error becomes `internal` and leaks nothing. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  return createProblem("internal", "The request could not be completed.");
+}

@@ -1,0 +1,102 @@
+import { z } from "@hono/zod-openapi";
+import { Backend } from "./hardware.ts";
+import { Instant, Name, pageOf } from "./page.ts";
+
+/** What a runner must have to fit a profile. Absent means: anything. */
+const ProfileRequirements = z
+  .strictObject({
+    device: z.enum(["gpu", "cpu"]).optional(),
+    allowSoftware: z.boolean().optional(),
+    minLogicalCores: z.number().int().min(1).optional(),
+    minMemoryBytes: z.number().int().min(1).optional(),
+    features: z.array(z.string().max(64)).max(32).optional(),
+  })
+  .openapi("ProfileRequirements");
+
+/** What a placement under this profile should reach. */
+const ProfileTargets = z
+  .strictObject({
+    latencyMs: z.number().positive().optional(),
+    percentile: z.number().gt(0).lt(1).optional(),
+    throughputRps: z.number().positive().optional(),
+    memoryBytes: z.number().int().positive().optional(),
+  })
+  .openapi("ProfileTargets");
+
+const ProfileSettings = z
+  .strictObject({
+    backends: z.array(Backend).optional(),
+    precision: z.enum(["fp32", "fp16", "int8", "int4"]).optional(),
+    maxBatch: z.number().int().min(1).max(65_536).optional(),
+  })
+  .openapi("ProfileSettings");
+
+/** A hardware profile: named requirements and targets. */
+export const ProfileInput = z
+  .strictObject({
+    name: Name,
+    description: z.string().max(512).default(""),
+    requirements: ProfileRequirements.default({}),
+    targets: ProfileTargets.default({}),
+    settings: ProfileSettings.default({}),
+  })
+  .openapi("ProfileInput");
+export type ProfileInput = z.infer<typeof ProfileInput>;
+
+export const ProfileUpdate = ProfileInput.omit({ name: true }).openapi("ProfileUpdate");
+export type ProfileUpdate = z.infer<typeof ProfileUpdate>;
+
+export const Profile = ProfileInput.extend({
+  builtIn: z.boolean(),
+  version: z.number().int(),
+  updatedAt: Instant.nullable(),
+}).openapi("Profile");
+export type Profile = z.infer<typeof Profile>;
+export const ProfilePage = pageOf(Profile, "Profile");
+
+/** How one runner fits one profile, line by line. */
+export const ProfileFit = z
+  .object({
+    profile: Name,
+    fits: z.boolean(),
+    deviceKey: z.string().nullable(),
+    checks: z.array(
+      z.object({ requirement: z.string(), wanted: z.string(), found: z.string(), ok: z.boolean() }),
+    ),
+  })
+  .openapi("ProfileFit");
+export type ProfileFit = z.infer<typeof ProfileFit>;
+
+const GiB = 2 ** 30;
+
+/** The four profiles that are always there. Their targets are those of the policy-serving guide. */
+export const BUILT_IN_PROFILES: readonly ProfileInput[] = [
+  {
+    name: "high-performance-cpu",
+    description: "Many cores and much memory, no GPU needed",
+    requirements: { device: "cpu", minLogicalCores: 8, minMemoryBytes: 16 * GiB },
+    targets: { latencyMs: 5, percentile: 0.5, throughputRps: 2_000, memoryBytes: 32 * GiB },
+    settings: { backends: ["ort-cpu", "cpu-simd"], precision: "fp32", maxBatch: 32 },
+  },
+  {
+    name: "gpu-accelerated",
+    description: "A real GPU",
+    requirements: { device: "gpu", allowSoftware: false },
+    targets: { latencyMs: 3, percentile: 0.5, throughputRps: 5_000, memoryBytes: 64 * GiB },
+    settings: { backends: ["wgsl", "ort-webgpu"], precision: "fp16", maxBatch: 128 },
+  },
+  {
+    name: "memory-constrained",
+    description: "Small machines: quantised weights, small batches",
+    requirements: { minLogicalCores: 1 },
+    targets: { latencyMs: 15, percentile: 0.5, throughputRps: 500, memoryBytes: 8 * GiB },
+    settings: { backends: ["ort-cpu", "wgsl"], precision: "int8", maxBatch: 8 },
+  },
+  {
+    name: "balanced",
+    description: "An ordinary workstation, with a GPU or without",
+    requirements: { minLogicalCores: 2, minMemoryBytes: 4 * GiB },
+    targets: { latencyMs: 10, percentile: 0.5, throughputRps: 1_000, memoryBytes: 16 * GiB },
+    settings: { backends: ["ort-cpu", "wgsl", "ort-webgpu"], precision: "fp32", maxBatch: 32 },
+  },
+];

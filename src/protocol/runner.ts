@@ -1,0 +1,42 @@
+import { z } from "@hono/zod-openapi";
+import { Capabilities } from "./hardware.ts";
+import { idSchema } from "./id.ts";
+import { Instant, Labels, Name, pageOf } from "./page.ts";
+import { ProfileFit } from "./profile.ts";
+
+export const RunnerState = z.enum(["registered", "online", "draining", "offline"]).openapi("RunnerState");
+export type RunnerState = z.infer<typeof RunnerState>;
+
+/** What a new runner sends to trade its one-time token for a credential. */
+export const RegistrationInput = z
+  .strictObject({ token: z.string().min(1).max(256), name: Name, labels: Labels.default({}) })
+  .openapi("RegistrationInput");
+export type RegistrationInput = z.infer<typeof RegistrationInput>;
+
+/** The runner's id and credential; the edge keeps a hash only, so this is the one time it is shown. */
+export const Registration = z
+  .object({ runnerId: idSchema("runner"), credential: z.string(), linkUrl: z.string() })
+  .openapi("Registration");
+export type Registration = z.infer<typeof Registration>;
+
+export const Runner = z
+  .object({
+    id: idSchema("runner"),
+    name: Name,
+    state: RunnerState,
+    labels: Labels,
+    capabilities: Capabilities.nullable(),
+    profiles: z.array(ProfileFit),
+    version: z.number().int(),
+    createdAt: Instant,
+    connectedAt: Instant.nullable(),
+    lastSeenAt: Instant.nullable(),
+  })
+  .openapi("Runner");
+export type Runner = z.infer<typeof Runner>;
+export const RunnerPage = pageOf(Runner, "Runner");
+
+/** A new credential; the old one works until the runner connects with the new one, or is rotated again. */
+export const RotatedCredential = z
+  .object({ runnerId: idSchema("runner"), credential: z.string() })
+  .openapi("RotatedCredential");

@@ -1,0 +1,82 @@
+import { addToSketch, createSketch, decodeSketch, encodeSketch, mergeSketch, sketchQuantile } from "./sketch.ts";
+
+/** Exact count, extremes and moments, and a sketch for the rest. The wire's `Distribution` has this shape. */
+export interface Distribution {
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  readonly mean: number;
+  readonly standardDeviation: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly sketch: string;
+}
+
+/**
+ * Summarises samples of one unit. Percentiles are exact (nearest rank, `sorted[⌊n·p⌋]` as MLPerf's
+ * load generator picks them); the standard deviation divides by n − 1. Throws on an empty list.
+ */
+export function summarise(values: ArrayLike<number>): Distribution {
+  const count = values.length;
+  if (count === 0) throw new RangeError("nothing to summarise");
+  const sorted = Float64Array.from(values).sort();
+  const sketch = createSketch();
+  let sum = 0;
+  for (const value of sorted) {
+    sum += value;
+    addToSketch(sketch, value);
+  }
+  const mean = sum / count;
+  let squares = 0;
+  for (const value of sorted) squares += (value - mean) ** 2;
+  const at = (p: number) => sorted[Math.min(count - 1, Math.floor(count * p))] ?? Number.NaN;
+  return {
+    count,
+    min: at(0),
+    max: at(1),
+    sum,
+    mean,
+    standardDeviation: count > 1 ? Math.sqrt(squares / (count - 1)) : 0,
+    p50: at(0.5),
+    p90: at(0.9),
+    p95: at(0.95),
+    p99: at(0.99),
+    sketch: encodeSketch(sketch),
+  };
+}
+
+/** What is stored of a distribution: everything that merges exactly. */
+export interface Aggregate {
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  readonly sketch: string;
+}
+
+/** Merges aggregates of the same series; the order does not matter. Throws on an empty list. */
+export function mergeAggregates(parts: readonly Aggregate[]): Aggregate {
+  if (parts.length === 0) throw new RangeError("nothing to merge");
+  const sketch = createSketch();
+  let count = 0;
+  let sum = 0;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (const part of parts) {
+    mergeSketch(sketch, decodeSketch(part.sketch));
+    count += part.count;
+    sum += part.sum;
+    min = Math.min(min, part.min);
+    max = Math.max(max, part.max);
+  }
+  return { count, min, max, sum, sketch: encodeSketch(sketch) };
+}
+
+/** A quantile of an aggregate, from its sketch but never outside its exact extremes. */
+export function aggregateQuantile(aggregate: Aggregate, p: number): number {
+  const value = sketchQuantile(decodeSketch(aggregate.sketch), p);
+  return Math.min(aggregate.max, Math.max(aggregate.min, value));
+}

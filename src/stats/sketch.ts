@@ -1,0 +1,153 @@
+/**
+ * A mergeable quantile sketch with bounded relative error, after DDSketch (Masson, Rim and Lee,
+ * VLDB 2019): values are counted in buckets whose bounds grow by γ = (1 + α)/(1 − α), so a quantile
+ * is off by at most α of its value. Merging adds counts: it is exact, associative and order-free.
+ */
+
+/** α: relative error of any quantile. */
+export const RELATIVE_ERROR = 0.005;
+const LOG_GAMMA = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
+/** Magnitudes below this count as zero; in milliseconds it is a femtosecond. */
+const SMALLEST = 1e-12;
+
+export interface Sketch {
+  /** Bucket index → count, of positive values. */
+  readonly positive: Map<number, number>;
+  /** Bucket index of |value| → count, of negative values. */
+  readonly negative: Map<number, number>;
+  zeros: number;
+  count: number;
+}
+
+export function createSketch(): Sketch {
+  return { positive: new Map(), negative: new Map(), zeros: 0, count: 0 };
+}
+
+/** Counts a value; NaN and infinities throw a RangeError, since no bucket holds them. */
+export function addToSketch(sketch: Sketch, value: number, count = 1): void {
+  if (!Number.isFinite(value)) throw new RangeError(`a sketch takes finite values, not ${value}`);
+  sketch.count += count;
+  const magnitude = Math.abs(value);
+  if (magnitude < SMALLEST) {
+    sketch.zeros += count;
+    return;
+  }
+  const buckets = value > 0 ? sketch.positive : sketch.negative;
+  const index = Math.ceil(Math.log(magnitude) / LOG_GAMMA);
+  buckets.set(index, (buckets.get(index) ?? 0) + count);
+}
+
+/** Adds all counts of `source` to `target`. */
+export function mergeSketch(target: Sketch, source: Sketch): void {
+  target.count += source.count;
+  target.zeros += source.zeros;
+  for (const [index, count] of source.positive) {
+    target.positive.set(index, (target.positive.get(index) ?? 0) + count);
+  }
+  for (const [index, count] of source.negative) {
+    target.negative.set(index, (target.negative.get(index) ?? 0) + count);
+  }
+}
+
+/**
+ * The quantile `p` in [0, 1] by nearest rank `⌊p·(n − 1)⌋`, within RELATIVE_ERROR of the true value;
+ * NaN when the sketch is empty.
+ */
+export function sketchQuantile(sketch: Sketch, p: number): number {
+  if (sketch.count === 0) return Number.NaN;
+  let left = Math.floor(p * (sketch.count - 1));
+  for (const [index, count] of sortedBuckets(sketch.negative, -1)) {
+    if (left < count) return -bucketValue(index);
+    left -= count;
+  }
+  if (left < sketch.zeros) return 0;
+  left -= sketch.zeros;
+  let last = 0;
+  for (const [index, count] of sortedBuckets(sketch.positive, 1)) {
+    last = bucketValue(index);
+    if (left < count) return last;
+    left -= count;
+  }
+  return last;
+}
+
+/** Midpoint of a bucket in the sense of equal relative error to both of its bounds. */
+function bucketValue(index: number): number {
+  return (2 * Math.exp(index * LOG_GAMMA)) / (1 + Math.exp(LOG_GAMMA));
+}
+
+function sortedBuckets(buckets: Map<number, number>, direction: 1 | -1): [number, number][] {
+  return [...buckets].sort((a, b) => direction * (a[0] - b[0]));
+}
+
+const FORMAT = 1;
+
+/**
+ * The sketch as base64 of varints: format, zeros, then per sign the number of buckets and, bucket by
+ * bucket in order, the zig-zag gap to the index before and the count. Equal sketches give equal text.
+ */
+export function encodeSketch(sketch: Sketch): string {
+  const bytes: number[] = [FORMAT];
+  writeVarint(bytes, sketch.zeros);
+  for (const buckets of [sketch.positive, sketch.negative]) {
+    writeVarint(bytes, buckets.size);
+    let previous = 0;
+    for (const [index, count] of sortedBuckets(buckets, 1)) {
+      const gap = index - previous;
+      writeVarint(bytes, gap >= 0 ? gap * 2 : -gap * 2 - 1);
+      writeVarint(bytes, count);
+      previous = index;
+    }
+  }
+  return btoa(String.fromCharCode(...bytes));
+}
+
+/** Reads what `encodeSketch` wrote; anything else throws a RangeError. */
+export function decodeSketch(text: string): Sketch {
+  const reader = { bytes: decodeBase64(text), offset: 0 };
+  if (readVarint(reader) !== FORMAT) throw new RangeError("not a sketch of a known format");
+  const sketch = createSketch();
+  sketch.zeros = readVarint(reader);
+  sketch.count = sketch.zeros;
+  for (const buckets of [sketch.positive, sketch.negative]) {
+    const size = readVarint(reader);
+    let index = 0;
+    for (let i = 0; i < size; i++) {
+      const zigzag = readVarint(reader);
+      index += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+      const count = readVarint(reader);
+      buckets.set(index, count);
+      sketch.count += count;
+    }
+  }
+  if (reader.offset !== reader.bytes.length) throw new RangeError("bytes stand behind the sketch");
+  return sketch;
+}
+
+function writeVarint(bytes: number[], value: number): void {
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  bytes.push(rest);
+}
+
+function readVarint(reader: { readonly bytes: string; offset: number }): number {
+  let value = 0;
+  for (let scale = 1; scale <= 2 ** 49; scale *= 0x80) {
+    if (reader.offset >= reader.bytes.length) throw new RangeError("the sketch ends too early");
+    const byte = reader.bytes.charCodeAt(reader.offset++);
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) return value;
+  }
+  throw new RangeError("a number in the sketch is too long");
+}
+
+function decodeBase64(text: string): string {
+  try {
+    return atob(text);
+  } catch {
+    throw new RangeError("the sketch is not base64");
+  }
+}

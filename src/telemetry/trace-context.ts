@@ -1,0 +1,34 @@
+/** Ids of the trace that a request belongs to (W3C Trace Context, level 1). */
+export interface TraceContext {
+  readonly traceId: string;
+  readonly parentId: string;
+  readonly sampled: boolean;
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** Reads a `traceparent` header; null where it is absent or malformed, as the specification wants. */
+export function parseTraceparent(header: string | null | undefined): TraceContext | null {
+  const match = TRACEPARENT.exec(header ?? "");
+  const [, traceId, parentId, flags] = match ?? [];
+  if (traceId === undefined || parentId === undefined || flags === undefined) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return null;
+  return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** A new trace, or a child span of the one given. */
+export function createTraceContext(parent: TraceContext | null): TraceContext {
+  return {
+    traceId: parent?.traceId ?? randomHex(16),
+    parentId: randomHex(8),
+    sampled: parent?.sampled ?? true,
+  };
+}
+
+export function formatTraceparent(context: TraceContext): string {
+  return `00-${context.traceId}-${context.parentId}-${context.sampled ? "01" : "00"}`;
+}
+
+function randomHex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
