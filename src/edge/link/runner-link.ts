@@ -137,7 +137,8 @@ export class RunnerLink extends DurableObject<Env> {
     }
   }
 
-  override async webSocketClose(socket: WebSocket): Promise<void> {
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
+    this.#end(socket, code, "closed by the runner");
     await this.#disconnected(socket);
   }
 

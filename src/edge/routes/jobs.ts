@@ -4,6 +4,7 @@ import type { Job, JobSpec } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { mutable } from "../http/mutable.ts";
 import { checkBenchmark } from "../queue/check-benchmark.ts";
 import { digestRequest } from "../queue/digest-request.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
@@ -36,7 +37,7 @@ export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.streamJobEvents, async ({ c, env, params }) => {
     const url = new URL(`/jobs/${params.id}`, c.req.url);
     const response = await jobQueue(env).fetch(url, { headers: lastEventId(c.req.header("last-event-id")) });
-    return response.status === 404 ? mustFind(params.id, null) : response;
+    return response.status === 404 ? mustFind(params.id, null) : mutable(response);
   });
 }
 

@@ -30,7 +30,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.createRegistrationToken, ({ env, body }) => createRegistrationToken(openDatabase(env.DB), body.ttlMs));
 
   bind(app, endpoints.registerRunner, async ({ c, env, body }) => {
-    const outcome = await registerRunner(openDatabase(env.DB), body);
+    const outcome = await registerRunner(env.DB, body);
     if (outcome.kind !== "registered") {
       const [code, message] = TOKEN_PROBLEMS[outcome.kind];
       throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, or, sql } from "drizzle-orm";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
@@ -6,7 +6,7 @@ import type { Profile } from "../../protocol/profile.ts";
 import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import { type Database, openDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { placements, registrationTokens, runners } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
@@ -50,29 +50,27 @@ export type RegistrationOutcome =
   | { kind: "unknown" | "expired" | "used" };
 
 /** Spends a token on a new runner. The token is claimed and the runner written in one transaction. */
-export async function registerRunner(db: Database, input: RegistrationInput): Promise<RegistrationOutcome> {
+export async function registerRunner(binding: D1Database, input: RegistrationInput): Promise<RegistrationOutcome> {
   const hash = await hashSecret(input.token);
   const runnerId = createId("runner");
   const credential = createSecret("credential");
   const nowMs = Date.now();
-  const credentialHash = await hashSecret(credential);
-  const claimed = sql`exists (select 1 from ${registrationTokens} where ${registrationTokens.hash} = ${hash} and ${registrationTokens.usedByRunnerId} = ${runnerId})`;
-  const [claim] = await db.batch([
-    db
-      .update(registrationTokens)
-      .set({ usedByRunnerId: runnerId })
-      .where(
-        and(
-          eq(registrationTokens.hash, hash),
-          isNull(registrationTokens.usedByRunnerId),
-          gt(registrationTokens.expiresAtMs, nowMs),
-        ),
+  const [claim] = await binding.batch([
+    binding
+      .prepare(
+        `update registration_tokens set used_by_runner_id = ?2
+         where hash = ?1 and used_by_runner_id is null and expires_at_ms > ?3`,
       )
-      .returning({ id: registrationTokens.id }),
-    db.run(sql`insert into ${runners} (id, name, credential_hash, labels, created_at_ms)
-      select ${runnerId}, ${input.name}, ${credentialHash}, ${JSON.stringify(input.labels)}, ${nowMs} where ${claimed}`),
+      .bind(hash, runnerId, nowMs),
+    binding
+      .prepare(
+        `insert into runners (id, name, credential_hash, labels, created_at_ms) select ?2, ?3, ?4, ?5, ?6
+         where exists (select 1 from registration_tokens where hash = ?1 and used_by_runner_id = ?2)`,
+      )
+      .bind(hash, runnerId, input.name, await hashSecret(credential), JSON.stringify(input.labels), nowMs),
   ]);
-  if (claim.length > 0) return { kind: "registered", runnerId, credential };
+  if (claim?.meta.changes === 1) return { kind: "registered", runnerId, credential };
+  const db = openDatabase(binding);
   const [token] = await db.select().from(registrationTokens).where(eq(registrationTokens.hash, hash));
   if (token === undefined) return { kind: "unknown" };
   return { kind: token.usedByRunnerId === null ? "expired" : "used" };

@@ -1,0 +1,64 @@
+import type { KernelDimension, KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { seededUniform } from "../seeded-uniform.ts";
+import { gemmReference } from "./gemm.reference.ts";
+
+type Size = "m" | "n" | "k";
+
+const size = (name: Size, description: string): KernelDimension<Size> => ({
+  name,
+  description,
+  min: 1,
+  max: 8192,
+  default: 512,
+});
+
+/** Best on software devices: registers only. */
+const registerTiled: KernelVariant<Size, "lanesN" | "lanesM"> = {
+  name: "register-tiled",
+  file: "register-tiled.wgsl",
+  axes: [
+    { name: "lanesN", values: [4, 8, 16, 32], default: 8 },
+    { name: "lanesM", values: [1, 2, 4, 8], default: 1 },
+  ],
+  passes: [
+    {
+      entryPoint: "main",
+      workgroups: ({ m, n }, { lanesN, lanesM }) => [Math.ceil(n / (8 * lanesN)), Math.ceil(m / (8 * lanesM)), 1],
+    },
+  ],
+};
+
+/** The textbook's: workgroup memory and barriers, which a software device pays dearly for. */
+const sharedTiled: KernelVariant<Size, "tile"> = {
+  name: "shared-tiled",
+  file: "shared-tiled.wgsl",
+  axes: [{ name: "tile", values: [8, 16], default: 16 }],
+  passes: [
+    { entryPoint: "main", workgroups: ({ m, n }, { tile }) => [Math.ceil(n / tile), Math.ceil(m / tile), 1] },
+  ],
+};
+
+/** Matrix product in f32. */
+export const gemm: KernelSpec<Size> = {
+  name: "gemm",
+  description: "Matrix product C[m × n] = A[m × k] · B[k × n]",
+  folder: new URL(".", import.meta.url),
+  dimensions: [size("m", "Rows of A and C"), size("n", "Columns of B and C"), size("k", "Columns of A, rows of B")],
+  dtypes: ["float32"],
+  bindings: [
+    { name: "a", access: "read", dtype: "float32", extents: ({ m, k }) => [m, k], alignment: [1, 4] },
+    { name: "b", access: "read", dtype: "float32", extents: ({ n, k }) => [k, n], alignment: [4, 4] },
+    { name: "c", access: "write", dtype: "float32", extents: ({ m, n }) => [m, n], alignment: [1, 4] },
+  ],
+  variants: [registerTiled, sharedTiled],
+  flops: ({ m, n, k }) => 2 * m * n * k,
+  bytes: ({ m, n, k }) => 4 * (m * k + k * n + m * n),
+  tolerance: {
+    relative: 0,
+    // Σ|a||b| is k/4 on average for inputs that are uniform in [-1, 1).
+    absolute: ({ k }) => 8 * Math.sqrt(k) * 2 ** -24 * Math.max(1, k / 4),
+    reason: "rounding of k products summed in f32: λ·√k·u·Σ|a||b| with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019)",
+  },
+  generate: ({ m, n, k }, seed) => ({ a: seededUniform(seed, 0, m * k), b: seededUniform(seed, 1, k * n) }),
+  reference: gemmReference,
+};

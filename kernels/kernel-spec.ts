@@ -1,0 +1,98 @@
+import type { KernelAnnouncement } from "../src/protocol/hardware.ts";
+import type { DType } from "../src/protocol/tensor.ts";
+
+/** Sizes of one problem by dimension name, all given and inside their bounds. */
+export type KernelShape<Size extends string = string> = Readonly<Record<Size, number>>;
+
+/** Values of a variant's tuning axes by the name of the WGSL `override`. */
+export type AxisValues<Axis extends string = string> = Readonly<Record<Axis, number>>;
+
+/** Host memory of a binding. Other element types join with the kernels that need them. */
+export type KernelArray = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
+
+/** Arrays by binding name, dense and row-major: padding is added on the way to the device. */
+export type KernelArrays = Readonly<Record<string, KernelArray>>;
+
+/** One size that a caller chooses; announced as it stands. */
+export type KernelDimension<Size extends string = string> = KernelAnnouncement["dimensions"][number] & {
+  readonly name: Size;
+};
+
+/**
+ * A storage buffer at `@group(0)`, numbered from 1 in the order of the spec. `read` is filled by the
+ * generator, `write` is compared with the reference, `scratch` lives between the passes.
+ */
+export interface KernelBinding<Size extends string = string> {
+  readonly name: string;
+  readonly access: "read" | "write" | "scratch";
+  readonly dtype: Extract<DType, "float32" | "int32">;
+  /** Extents, outermost first. */
+  extents(shape: KernelShape<Size>): readonly number[];
+  /** Each extent is rounded up to a multiple of this on the device and filled with zeros. */
+  readonly alignment: readonly number[];
+}
+
+/** One number that the tuner may choose: a WGSL `override`. */
+export interface TuningAxis<Axis extends string = string> {
+  readonly name: Axis;
+  readonly values: readonly number[];
+  readonly default: number;
+}
+
+/** One dispatch; a variant's passes run in order inside one compute pass. */
+export interface KernelPass<Size extends string = string, Axis extends string = string> {
+  readonly entryPoint: string;
+  /** Workgroups along x, y and z. */
+  workgroups(shape: KernelShape<Size>, axes: AxisValues<Axis>): readonly [number, number, number];
+}
+
+/** One structure of a kernel: its own WGSL file with its own axes. */
+export interface KernelVariant<Size extends string = string, Axis extends string = string> {
+  readonly name: string;
+  readonly file: string;
+  readonly axes: readonly TuningAxis<Axis>[];
+  /** Further `override`s, which follow from the shape and are not tuned. */
+  constants?(shape: KernelShape<Size>): Readonly<Record<string, number>>;
+  readonly passes: readonly KernelPass<Size, Axis>[];
+}
+
+/** How far an output may be from the reference: |error| ≤ absolute(shape) + relative · |reference|. */
+export interface Tolerance<Size extends string = string> {
+  readonly relative: number;
+  absolute(shape: KernelShape<Size>): number;
+  /** Why this much and no less, with its source. */
+  readonly reason: string;
+}
+
+/** The naive f64 answer, element by element, so that a sample of a large output can be checked. */
+export interface KernelReference {
+  /** Name of the `write` binding. */
+  readonly output: string;
+  readonly length: number;
+  /** Floating-point operations that one element costs here. */
+  readonly elementFlops: number;
+  element(index: number): number;
+}
+
+/** Everything that is known of a kernel beside its WGSL. The shape's sizes stand at binding 0, as u32 in order. */
+export interface KernelSpec<Size extends string = string> {
+  readonly name: string;
+  readonly description: string;
+  /** The folder of its .wgsl files. */
+  readonly folder: URL;
+  readonly dimensions: readonly KernelDimension<Size>[];
+  readonly dtypes: readonly DType[];
+  readonly bindings: readonly KernelBinding<Size>[];
+  /** The first is taken where no other is asked for or preferred. */
+  readonly variants: readonly [KernelVariant<Size>, ...KernelVariant<Size>[]];
+  /** Name of the variant for a shape, until the tuner knows better. */
+  preferVariant?(shape: KernelShape<Size>): string;
+  /** Floating-point operations of the problem, whatever a variant does. */
+  flops(shape: KernelShape<Size>): number;
+  /** Bytes that any implementation must move: every input read once, every output written once. */
+  bytes(shape: KernelShape<Size>): number;
+  readonly tolerance: Tolerance<Size>;
+  /** Inputs of the `read` bindings: a pure function of shape and seed. */
+  generate(shape: KernelShape<Size>, seed: number): KernelArrays;
+  reference(inputs: KernelArrays, shape: KernelShape<Size>): KernelReference;
+}

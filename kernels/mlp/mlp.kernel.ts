@@ -1,0 +1,94 @@
+import type { KernelDimension, KernelPass, KernelShape, KernelSpec, KernelVariant, TuningAxis } from "../kernel-spec.ts";
+import { seededUniform } from "../seeded-uniform.ts";
+import { countMlpParameters, type MlpSize, mlpReference, mlpWidths } from "./mlp.reference.ts";
+
+/** Two layers of 512 neurons × 4 samples fill the 16 KiB of workgroup memory that WebGPU promises. */
+const MAX_WIDTH = 512;
+
+const size = (name: MlpSize, description: string, max: number, standard: number): KernelDimension<MlpSize> => ({
+  name,
+  description,
+  min: 1,
+  max,
+  default: standard,
+});
+
+const lanes: TuningAxis<"lanes"> = { name: "lanes", values: [16, 32, 64, 128, 256], default: 64 };
+
+const constants = (shape: KernelShape<MlpSize>) => ({
+  width: Math.max(...mlpWidths(shape)),
+  activation: shape.activation,
+});
+
+const pass = (samples: number): KernelPass<MlpSize> => ({
+  entryPoint: "main",
+  workgroups: ({ batch }) => [Math.ceil(batch / samples), 1, 1],
+});
+
+const fourSamples: KernelVariant<MlpSize> = {
+  name: "four-samples",
+  file: "four-samples.wgsl",
+  axes: [lanes],
+  constants,
+  passes: [pass(4)],
+};
+
+const oneSample: KernelVariant<MlpSize> = {
+  name: "one-sample",
+  file: "one-sample.wgsl",
+  axes: [lanes],
+  constants,
+  passes: [pass(1)],
+};
+
+/** He's or Xavier's scale, as the width wants it, so that signals keep their size through the layers. */
+function generateParameters(shape: KernelShape<MlpSize>, seed: number): Float32Array<ArrayBuffer> {
+  const widths = mlpWidths(shape);
+  const parameters = new Float32Array(countMlpParameters(shape));
+  let offset = 0;
+  for (const [layer, outer] of widths.slice(1).entries()) {
+    const inner = widths[layer]!;
+    const layerParameters = seededUniform(seed, 1 + layer, (inner + 1) * outer, Math.sqrt(3 / inner));
+    parameters.set(layerParameters, offset);
+    offset += layerParameters.length;
+  }
+  return parameters;
+}
+
+/** A whole dense network, fused: inputs → hidden × (layers − 1) → outputs, activation on all but the last layer. */
+export const mlp: KernelSpec<MlpSize> = {
+  name: "mlp",
+  description: "A whole dense network in one dispatch, for any batch",
+  folder: new URL(".", import.meta.url),
+  dimensions: [
+    size("batch", "Samples", 32_768, 64),
+    size("inputs", "Width of the input", MAX_WIDTH, 64),
+    size("hidden", "Width of the hidden layers", MAX_WIDTH, 128),
+    size("outputs", "Width of the output", MAX_WIDTH, 8),
+    size("layers", "Dense layers, the last one included", 8, 3),
+    size("activation", "Of the hidden layers: 1 none, 2 relu, 3 tanh", 3, 2),
+  ],
+  dtypes: ["float32"],
+  bindings: [
+    { name: "widths", access: "read", dtype: "int32", extents: ({ layers }) => [layers + 1], alignment: [1] },
+    { name: "parameters", access: "read", dtype: "float32", extents: (s) => [countMlpParameters(s)], alignment: [1] },
+    { name: "input", access: "read", dtype: "float32", extents: (s) => [s.batch, s.inputs], alignment: [1, 1] },
+    { name: "output", access: "write", dtype: "float32", extents: (s) => [s.batch, s.outputs], alignment: [1, 1] },
+  ],
+  variants: [fourSamples, oneSample],
+  preferVariant: ({ batch }) => (batch < 4 ? "one-sample" : "four-samples"),
+  flops: (shape) => 2 * shape.batch * countMlpParameters(shape),
+  bytes: (shape) => 4 * (countMlpParameters(shape) + shape.batch * (shape.inputs + shape.outputs)),
+  tolerance: {
+    relative: 0,
+    absolute: (shape) => shape.layers * (8 * Math.max(...mlpWidths(shape)) * 2 ** -24 + 1e-5),
+    reason:
+      "per layer, rounding of w products of size 1/√w summed in f32, λ·√w·u·Σ|w||x| with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019), and 1e-5 for a tanh built from exp",
+  },
+  generate: (shape, seed) => ({
+    widths: Int32Array.from(mlpWidths(shape)),
+    parameters: generateParameters(shape, seed),
+    input: seededUniform(seed, 0, shape.batch * shape.inputs),
+  }),
+  reference: mlpReference,
+};

@@ -1,0 +1,44 @@
+import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { seededUniform } from "../seeded-uniform.ts";
+import { reduceReference } from "./reduce.reference.ts";
+
+const MAX_GROUPS = 1024;
+/** 128 MiB: the largest binding that WebGPU promises. */
+const MAX_LENGTH = 2 ** 25;
+
+const tree: KernelVariant<"n", "lanes" | "groups"> = {
+  name: "tree",
+  file: "reduce.wgsl",
+  axes: [
+    { name: "lanes", values: [32, 64, 128, 256], default: 64 },
+    { name: "groups", values: [16, 64, 256, MAX_GROUPS], default: 64 },
+  ],
+  passes: [
+    { entryPoint: "sumShares", workgroups: (_, { groups }) => [groups, 1, 1] },
+    { entryPoint: "sumPartials", workgroups: () => [1, 1, 1] },
+  ],
+};
+
+/** Sum of an array, the same bits every time. */
+export const reduce: KernelSpec<"n"> = {
+  name: "reduce",
+  description: "Deterministic sum of an array",
+  folder: new URL(".", import.meta.url),
+  dimensions: [{ name: "n", description: "Elements to sum", min: 1, max: MAX_LENGTH, default: 2 ** 22 }],
+  dtypes: ["float32"],
+  bindings: [
+    { name: "values", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
+    { name: "partials", access: "scratch", dtype: "float32", extents: () => [MAX_GROUPS], alignment: [1] },
+    { name: "total", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
+  ],
+  variants: [tree],
+  flops: ({ n }) => n - 1,
+  bytes: ({ n }) => 4 * (n + 1),
+  tolerance: {
+    relative: 0,
+    absolute: () => 0,
+    reason: "inputs are integers of [-8, 8) whose partial sums stay below 2²⁴, so f32 adds them exactly in any order",
+  },
+  generate: ({ n }, seed) => ({ values: seededUniform(seed, 0, n, 8).map(Math.floor) }),
+  reference: reduceReference,
+};

@@ -1,0 +1,57 @@
+import type { Endpoint } from "../protocol/endpoint.ts";
+import { buildRequest } from "./build-request.ts";
+import type { CallOptions, OptionsArgument, RequestParts } from "./call-options.ts";
+import { iterateEvents, type StreamEvent, type StreamOptions } from "./event-stream.ts";
+import { nameOf, readProblem, readReply } from "./read-reply.ts";
+
+export interface ClientOptions {
+  /** Origin of the edge, such as `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  /** Secret of an API key; absent: only public routes answer. */
+  readonly key?: string | undefined;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** A typed client over the endpoint table. Every method throws ProblemError with the server's problem. */
+export interface Client {
+  /** Calls an endpoint and gives its reply, parsed by its schema. */
+  call<P, Q, H, B, Reply>(
+    endpoint: Endpoint<P, Q, H, B, Reply>,
+    ...options: OptionsArgument<CallOptions<P, Q, H, B>>
+  ): Promise<unknown extends Reply ? undefined : Reply>;
+  /** Iterates the server-sent events of an endpoint. */
+  stream<P, Q, H, B, Reply, Data>(
+    endpoint: Endpoint<P, Q, H, B, Reply>,
+    options: CallOptions<P, Q, H, B> & StreamOptions<Data>,
+  ): AsyncIterable<StreamEvent<Data>>;
+  /** Sends a request and gives the successful reply unread: for files and binary forms. */
+  send(endpoint: Endpoint, parts?: RequestParts): Promise<Response>;
+}
+
+/** Creates a client for one edge and key. Runs wherever `fetch` does. */
+export function createClient(options: ClientOptions): Client {
+  const doFetch = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
+
+  async function send(endpoint: Endpoint, parts: RequestParts = {}): Promise<Response> {
+    const { url, init } = buildRequest(options, endpoint, parts);
+    const response = await doFetch(url, init).catch((cause: unknown) => {
+      if (parts.signal?.aborted === true) throw cause;
+      throw new TypeError(`${nameOf(endpoint)}: ${options.baseUrl} cannot be reached`, { cause });
+    });
+    if (!response.ok) throw await readProblem(endpoint, response);
+    return response;
+  }
+
+  return {
+    send,
+    async call(endpoint, ...[parts]) {
+      return (await readReply(endpoint, await send(endpoint, parts))) as never;
+    },
+    stream(endpoint, parts) {
+      const { params, query, headers, signal } = parts;
+      const open = (more: object) => send(endpoint, { params, query, headers: { ...(headers as object | undefined), ...more }, signal });
+      return iterateEvents(endpoint, open, parts);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { useCallback } from "preact/hooks";
+import type { Client } from "../client/client.ts";
+import { endpoints } from "../protocol/endpoints.ts";
+import { ConnectionBadge } from "./connection-badge.tsx";
+import { JobPanel } from "./job-panel.tsx";
+import { LatencyPanel } from "./latency-panel.tsx";
+import { Masthead } from "./masthead.tsx";
+import { RunnerPanel } from "./runner-panel.tsx";
+import { type Change, useFeed } from "./use-feed.ts";
+import { useResource } from "./use-resource.ts";
+
+const JOBS_SHOWN = 20;
+const SERIES_READ = 100;
+/** Every inference changes the history; reading it again may wait. */
+const HISTORY_GAP_MS = 2_000;
+
+/** The page: runners, latency, jobs, kept up to date by the live feed. */
+export function Overview({ client, onLeave }: { client: Client; onLeave: () => void }) {
+  const runners = useResource(
+    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+  );
+  const models = useResource(
+    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listModels, { signal })).items, [client]),
+  );
+  const jobs = useResource(
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
+      [client],
+    ),
+  );
+  const series = useResource(
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(endpoints.listSeries, { query: { limit: SERIES_READ }, signal })).items,
+      [client],
+    ),
+    HISTORY_GAP_MS,
+  );
+
+  const state = useFeed(client, (change: Change) => {
+    const all = change === "everything";
+    if (all || change === "runner") runners.refresh();
+    if (all || change === "job") {
+      jobs.refresh();
+      models.refresh();
+    }
+    if (all || change === "history") series.refresh();
+  });
+
+  // Everything appears at once, so that no part pushes another one down as it arrives.
+  const isReady = [runners, jobs, series, models].every(({ value, error }) => value !== null || error !== null);
+  return (
+    <>
+      <Masthead current="/">
+        <ConnectionBadge state={state} />
+        <button type="button" onClick={onLeave}>
+          Forget key
+        </button>
+      </Masthead>
+      <main id="content" tabIndex={-1} aria-busy={!isReady}>
+        <h1 class="unseen">Overview</h1>
+        {isReady ? (
+          <>
+            <RunnerPanel runners={runners} />
+            <LatencyPanel client={client} series={series} />
+            <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
+          </>
+        ) : (
+          <p class="muted loading">Reading runners, jobs and history …</p>
+        )}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import type uPlot from "uplot";
+import { formatNumber } from "./format.ts";
+
+/** Shortest stretch of time that is drawn, in seconds: one point alone would have none. */
+const SHORTEST_SPAN_S = 60;
+/** Up to this many points each is marked, so that few do not vanish into a line. */
+const MARKED_POINTS = 60;
+
+const LINES = [
+  { name: "p50", dash: [] },
+  { name: "p95", dash: [6, 3] },
+  { name: "p99", dash: [2, 3] },
+] as const;
+
+/** uPlot's options in the page's colours; lines differ by dash as well as by colour. */
+export function plotOptions(
+  element: HTMLElement,
+  { metric, unit }: { metric: string; unit: string },
+  onHover: (index: number | null) => void,
+): uPlot.Options {
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const font = `12px ${style.fontFamily}`;
+  const axis: uPlot.Axis = {
+    font,
+    stroke: colour("muted"),
+    grid: { stroke: colour("line"), width: 1 },
+    ticks: { stroke: colour("line"), width: 1, size: 4 },
+  };
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    legend: { show: false },
+    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    scales: { x: { time: true, range: (_, min, max) => widen(min, max) }, y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    axes: [
+      { ...axis, values: (_, splits, _axis, _space, stepS) => nameInstants(splits, stepS) },
+      {
+        ...axis,
+        label: `${metric} (${unit})`,
+        labelFont: font,
+        labelSize: 18,
+        size: 52,
+        values: (_, splits) => splits.map(formatNumber),
+      },
+    ],
+    series: [
+      {},
+      ...LINES.map(({ name, dash }): uPlot.Series => {
+        const stroke = colour(name);
+        return {
+          label: name,
+          stroke,
+          width: 1.75,
+          dash: [...dash],
+          points: { show: (self) => (self.data[0]?.length ?? 0) <= MARKED_POINTS, size: 5, stroke, fill: stroke },
+        };
+      }),
+    ],
+    hooks: { setCursor: [(self) => onHover(self.cursor.idx ?? null)] },
+  };
+}
+
+const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const timeWithSeconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+
+/** Local times in the reader's own notation, with the day beneath wherever it is another one. */
+function nameInstants(splits: readonly number[], stepS: number): string[] {
+  let day = "";
+  return splits.map((split) => {
+    const instant = new Date(split * 1_000);
+    const before = day;
+    day = dayOfYear.format(instant);
+    if (stepS >= 86_400) return day;
+    const time = (stepS < 60 ? timeWithSeconds : timeOfDay).format(instant);
+    return day === before ? time : `${time}\n${day}`;
+  });
+}
+
+function widen(min: number, max: number): [number, number] {
+  const missing = Math.max(0, SHORTEST_SPAN_S - (max - min)) / 2;
+  return [min - missing, max + missing];
+}

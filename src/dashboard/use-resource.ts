@@ -1,0 +1,35 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { createRefresher } from "./refresher.ts";
+
+/** Something read from the edge. The last value stays while it is read again, and when that fails. */
+export interface Resource<Value> {
+  readonly value: Value | null;
+  readonly error: Error | null;
+  readonly refresh: () => void;
+}
+
+/**
+ * Reads something, and again on `refresh`, at most once per `gapMs`. `load` must be memoised: another
+ * `load` begins from nothing.
+ */
+export function useResource<Value>(load: (signal: AbortSignal) => Promise<Value>, gapMs = 300): Resource<Value> {
+  const [outcome, setOutcome] = useState<{ value: Value | null; error: Error | null }>({ value: null, error: null });
+  const ask = useRef<() => void>(undefined);
+  useEffect(() => {
+    const abort = new AbortController();
+    const read = async () => {
+      try {
+        const value = await load(abort.signal);
+        if (!abort.signal.aborted) setOutcome({ value, error: null });
+      } catch (error) {
+        if (!abort.signal.aborted) setOutcome(({ value }) => ({ value, error: error as Error }));
+      }
+    };
+    setOutcome({ value: null, error: null });
+    ask.current = createRefresher(read, gapMs, abort.signal);
+    ask.current();
+    return () => abort.abort();
+  }, [load, gapMs]);
+  const refresh = useCallback(() => ask.current?.(), []);
+  return { ...outcome, refresh };
+}

@@ -1,0 +1,45 @@
+import { homedir, hostname } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+
+const Settings = z.object({
+  MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
+  MILLRACE_TOKEN: z.string().min(1).optional(),
+  MILLRACE_RUNNER_DIR: z.string().min(1).default(join(homedir(), ".millrace", "runner")),
+  MILLRACE_RUNNER_NAME: z.string().min(1).default(hostname()),
+  MILLRACE_LABELS: z
+    .string()
+    .default("")
+    .transform((text) => Object.fromEntries(text.split(",").filter(Boolean).map((pair) => pair.split("=", 2)))),
+  MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  /** `software` skips the machine's own driver. */
+  MILLRACE_GPU: z.enum(["auto", "software", "none"]).default("auto"),
+});
+
+export interface RunnerConfig {
+  /** Where the edge is; needed only to register. */
+  readonly edgeUrl: string | null;
+  readonly token: string | null;
+  readonly dataDir: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly logLevel: string;
+  readonly gpu: "auto" | "software" | "none";
+  /** Jobs at a time; a benchmark wants the machine to itself. */
+  readonly jobSlots: number;
+}
+
+/** Reads the runner's configuration from the environment. Throws a ZodError that names the variable. */
+export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
+  const settings = Settings.parse(environment);
+  return Object.freeze({
+    edgeUrl: settings.MILLRACE_EDGE ?? null,
+    token: settings.MILLRACE_TOKEN ?? null,
+    dataDir: settings.MILLRACE_RUNNER_DIR,
+    name: settings.MILLRACE_RUNNER_NAME.replaceAll(/[^A-Za-z0-9._-]/g, "-"),
+    labels: settings.MILLRACE_LABELS,
+    logLevel: settings.MILLRACE_LOG_LEVEL,
+    gpu: settings.MILLRACE_GPU,
+    jobSlots: 1,
+  });
+}

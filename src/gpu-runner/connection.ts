@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import pRetry, { AbortError } from "p-retry";
+import type { Logger } from "pino";
+import { CLOSE_CODES, LINK_SUBPROTOCOL, PONG } from "../protocol/link.ts";
+import type { StoredCredential } from "./credential-file.ts";
+
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 10_000;
+const OPEN_TIMEOUT_MS = 10_000;
+
+/** What lives on a connection. */
+export interface ConnectionHandlers {
+  opened(socket: WebSocket): void;
+  received(data: string | Uint8Array): void;
+  /** Anything came, a pong too. */
+  heard(): void;
+  closed(): void;
+}
+
+/**
+ * Keeps one socket to the edge open, with jittered exponential backoff between tries, until the
+ * signal aborts. Throws where coming back is pointless: the runner was removed or replaced, or its
+ * credential is refused.
+ */
+export async function keepConnected(
+  credential: StoredCredential,
+  handlers: ConnectionHandlers,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
+  while (!signal.aborted) {
+    const socket = await connect(credential, signal, logger);
+    if (socket === null) return;
+    const closed = once(socket, "close") as Promise<[CloseEvent]>;
+    const stop = () => socket.close(1000, "stopping");
+    signal.addEventListener("abort", stop, { once: true });
+    socket.addEventListener("message", ({ data }) => {
+      handlers.heard();
+      if (data !== PONG) handlers.received(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
+    });
+    handlers.opened(socket);
+    const [{ code, reason }] = await closed;
+    signal.removeEventListener("abort", stop);
+    handlers.closed();
+    logger.info({ code, reason }, "disconnected");
+    if (code === CLOSE_CODES.removed) throw new Error("This runner was removed at the edge.");
+    if (code === CLOSE_CODES.replaced) throw new Error("Another process runs with this runner's credential.");
+  }
+}
+
+async function connect(credential: StoredCredential, signal: AbortSignal, logger: Logger): Promise<WebSocket | null> {
+  try {
+    return await pRetry(() => openSocket(credential), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: MIN_BACKOFF_MS,
+      maxTimeout: MAX_BACKOFF_MS,
+      factor: 2,
+      randomize: true,
+      signal,
+      onFailedAttempt: ({ error, attemptNumber }) => logger.warn({ attemptNumber, error: error.message }, "cannot connect"),
+    });
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+async function openSocket({ linkUrl, credential }: StoredCredential): Promise<WebSocket> {
+  const headers = { authorization: `Bearer ${credential}` };
+  const socket = new WebSocket(linkUrl, { protocols: [LINK_SUBPROTOCOL], headers } as never);
+  socket.binaryType = "arraybuffer";
+  const timeout = AbortSignal.timeout(OPEN_TIMEOUT_MS);
+  try {
+    await once(socket, "open", { signal: timeout });
+    return socket;
+  } catch (cause) {
+    socket.close();
+    await refuseIfUnauthorised(linkUrl, headers);
+    throw new Error(`${linkUrl} cannot be reached`, { cause });
+  }
+}
+
+/** A failed handshake does not tell why: an ordinary request to the same route does. */
+async function refuseIfUnauthorised(linkUrl: string, headers: Record<string, string>): Promise<void> {
+  const response = await fetch(linkUrl.replace(/^ws/, "http"), { headers });
+  await response.body?.cancel();
+  if (response.status === 401) throw new AbortError("The edge does not know this runner's credential. Register it again.");
+}

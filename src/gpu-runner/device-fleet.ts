@@ -1,0 +1,74 @@
+import type { Logger } from "pino";
+import type { Device, KernelAnnouncement } from "../protocol/hardware.ts";
+import { ProblemError } from "../protocol/problem.ts";
+import type { RunnerConfig } from "./config.ts";
+import { DeviceHost } from "./process/device-host.ts";
+import { InferenceServer } from "./serving/inference-server.ts";
+
+/** A device with the process that owns it and the queue in front of it. */
+export interface FleetDevice {
+  readonly host: DeviceHost;
+  readonly server: InferenceServer;
+}
+
+/** The devices of this runner, by key. */
+export class DeviceFleet {
+  readonly #devices: ReadonlyMap<string, FleetDevice>;
+
+  private constructor(hosts: readonly DeviceHost[]) {
+    this.#devices = new Map(hosts.map((host) => [host.device.key, { host, server: new InferenceServer(host) }]));
+  }
+
+  /**
+   * Starts a process for every device: the CPU, and the GPU (a software one where there is no other).
+   * A machine where no GPU can be had serves with its CPU alone.
+   */
+  static async start({ gpu, dataDir }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+    const shared = { cacheDir: dataDir, logger };
+    const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
+    const gpu0 =
+      gpu === "none"
+        ? null
+        : DeviceHost.start({ role: "gpu", deviceKey: "gpu0", driver: gpu, ...shared }).catch((error: unknown) => {
+            logger.warn({ error }, "no GPU could be opened: serving with the CPU alone");
+            return null;
+          });
+    const hosts = await Promise.all([cpu, gpu0]);
+    return new DeviceFleet(hosts.filter((host) => host !== null));
+  }
+
+  get devices(): Device[] {
+    return [...this.#devices.values()].map(({ host }) => host.device);
+  }
+
+  get kernels(): KernelAnnouncement[] {
+    return [...this.#devices.values()].flatMap(({ host }) => host.kernels);
+  }
+
+  /** The device that runs ONNX models on the CPU: the reference that others must agree with. */
+  get cpu(): FleetDevice {
+    return this.find("cpu");
+  }
+
+  find(deviceKey: string): FleetDevice {
+    const device = this.#devices.get(deviceKey);
+    if (device === undefined) throw new ProblemError("backend-failed", `This runner has no device ${deviceKey}.`);
+    return device;
+  }
+
+  /** The device that has a kernel. */
+  withKernel(kernel: string): FleetDevice {
+    for (const device of this.#devices.values()) {
+      if (device.host.kernels.some(({ name }) => name === kernel)) return device;
+    }
+    throw new ProblemError("unknown-kernel", `This runner has no kernel ${kernel}.`);
+  }
+
+  all(): FleetDevice[] {
+    return [...this.#devices.values()];
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all().map(({ host }) => host.stop()));
+  }
+}

@@ -1,0 +1,13 @@
+import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
+import type { KernelAnnouncement } from "../../protocol/hardware.ts";
+
+/** What the edge is told of the kernels: names, sizes and bounds, never a program. */
+export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): KernelAnnouncement[] {
+  return [...kernels.values()].map(({ name, description, dimensions, dtypes, variants }) => ({
+    name,
+    description,
+    dimensions: [...dimensions],
+    dtypes: [...dtypes],
+    variants: variants.map((variant) => variant.name),
+  }));
+}

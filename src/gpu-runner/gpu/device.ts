@@ -1,0 +1,60 @@
+import { create, globals } from "webgpu";
+import { ProblemError } from "../../protocol/problem.ts";
+
+/** Without this, Dawn rounds timestamps to 65,536 ns. */
+export const DISABLED_TOGGLES = ["timestamp_quantization"];
+const WANTED_FEATURES = ["timestamp-query", "shader-f16", "subgroups"] as const;
+
+/** An open adapter and its device: one for the life of a process. */
+export interface Gpu {
+  /** Dawn lives as long as this is referenced. */
+  readonly instance: GPU;
+  readonly adapter: GPUAdapter;
+  readonly device: GPUDevice;
+  /** Throws the first error that no error scope caught, and forgets it. */
+  throwUncaptured(): void;
+}
+
+/**
+ * Opens the best adapter that the drivers in sight offer, with all of its own limits. `onLost` is
+ * called once if the device goes away without being destroyed. Fails with `backend-failed` where no
+ * driver offers an adapter.
+ */
+export async function openGpu(onLost: (reason: string) => void): Promise<Gpu> {
+  Object.assign(globalThis, globals);
+  const instance = create([`disable-dawn-features=${DISABLED_TOGGLES.join(",")}`]);
+  const adapter = await instance.requestAdapter({ powerPreference: "high-performance" });
+  if (adapter === null) throw new ProblemError("backend-failed", "No driver offers a GPU adapter");
+  const device = await adapter.requestDevice({
+    requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature)),
+    requiredLimits: readLimits(adapter.limits),
+  });
+
+  void device.lost.then(({ reason, message }) => {
+    if (reason !== "destroyed") onLost(message);
+  });
+  let uncaptured: ProblemError | null = null;
+  device.addEventListener("uncapturederror", ({ error }) => {
+    uncaptured ??= new ProblemError("backend-failed", error.message);
+  });
+  return {
+    instance,
+    adapter,
+    device,
+    throwUncaptured() {
+      const error = uncaptured;
+      uncaptured = null;
+      if (error !== null) throw error;
+    },
+  };
+}
+
+/** A device's limits as a plain record; they are getters of a prototype. */
+export function readLimits(limits: GPUSupportedLimits): Record<string, number> {
+  const record: Record<string, number> = {};
+  for (const name in limits) {
+    const value: unknown = limits[name as keyof GPUSupportedLimits];
+    if (typeof value === "number") record[name] = value;
+  }
+  return record;
+}

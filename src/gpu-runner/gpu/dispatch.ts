@@ -1,0 +1,118 @@
+import type { KernelArray, KernelArrays, KernelBinding } from "../../../kernels/kernel-spec.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { BufferPool } from "./buffer-pool.ts";
+import { withErrorScopes } from "./error-scopes.ts";
+import { layoutBinding, type PaddedLayout, padValues, unpadValues } from "./padded-layout.ts";
+import type { CompiledKernel, PipelineCache } from "./pipeline-cache.ts";
+import { readBuffer } from "./readback.ts";
+import type { KernelChoice } from "./resolve-benchmark.ts";
+
+/** What kernels run on. */
+export interface KernelContext {
+  readonly device: GPUDevice;
+  readonly pipelines: PipelineCache;
+  readonly pool: BufferPool;
+}
+
+/** A kernel with its inputs on the device, ready to run as often as one likes. */
+export interface PreparedKernel {
+  /** Commands for one run: all passes of the variant. */
+  encode(timestampWrites?: GPUComputePassTimestampWrites): GPUCommandBuffer;
+  /** A `write` binding as the last run left it, dense. */
+  read(name: string): Promise<KernelArray>;
+  /** Gives the buffers back. */
+  release(): void;
+}
+
+interface BoundBuffer {
+  readonly binding: KernelBinding;
+  readonly layout: PaddedLayout;
+  readonly buffer: GPUBuffer;
+}
+
+/** Compiles a choice and uploads its inputs. Fails with `kernel-invalid` where it does not fit the device. */
+export async function prepareKernel(
+  context: KernelContext,
+  choice: KernelChoice,
+  inputs: KernelArrays,
+): Promise<PreparedKernel> {
+  const { device, pipelines, pool } = context;
+  const { kernel, variant, shape, axes } = choice;
+  const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
+  for (const { binding, layout } of layouts) assertFits(device, binding, layout);
+  const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
+
+  const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
+  const uniform = pool.acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+  const bound = layouts.map(({ binding, layout }) => ({ binding, layout, buffer: pool.acquire(layout.sizeBytes, usage) }));
+  const release = () => [uniform, ...bound.map(({ buffer }) => buffer)].forEach((buffer) => pool.release(buffer));
+  try {
+    const bindGroup = await withErrorScopes(device, () => {
+      device.queue.writeBuffer(uniform, 0, sizes);
+      for (const each of bound) upload(device, each, inputs);
+      return bind(device, compiled, uniform, bound);
+    });
+    const workgroups = variant.passes.map((pass) => pass.workgroups(shape, axes));
+    return {
+      encode: (timestampWrites) => encodePasses(device, compiled, bindGroup, workgroups, timestampWrites),
+      read: (name) => readOutput(context, bound, name),
+      release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes }: PaddedLayout): void {
+  const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  if (sizeBytes > limit) {
+    throw new ProblemError("kernel-invalid", `'${name}' has ${sizeBytes} bytes, and the device binds at most ${limit}`);
+  }
+}
+
+/** Outputs start as NaN, so that an element which no invocation writes is seen to be wrong. */
+function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, inputs: KernelArrays): void {
+  const values = inputs[binding.name];
+  if (binding.access === "read") {
+    if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
+    queue.writeBuffer(buffer, 0, padValues(values, layout));
+  } else if (binding.access === "write") {
+    queue.writeBuffer(buffer, 0, new Float32Array(layout.sizeBytes / 4).fill(Number.NaN));
+  }
+}
+
+function bind(device: GPUDevice, { layout }: CompiledKernel, uniform: GPUBuffer, bound: readonly BoundBuffer[]): GPUBindGroup {
+  const buffers = bound.map(({ buffer, layout: { sizeBytes } }, index) => ({
+    binding: index + 1,
+    resource: { buffer, size: sizeBytes },
+  }));
+  return device.createBindGroup({ layout, entries: [{ binding: 0, resource: { buffer: uniform } }, ...buffers] });
+}
+
+function encodePasses(
+  device: GPUDevice,
+  { pipelines }: CompiledKernel,
+  bindGroup: GPUBindGroup,
+  workgroups: readonly (readonly [number, number, number])[],
+  timestampWrites?: GPUComputePassTimestampWrites,
+): GPUCommandBuffer {
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass(timestampWrites === undefined ? {} : { timestampWrites });
+  pass.setBindGroup(0, bindGroup);
+  for (const [index, pipeline] of pipelines.entries()) {
+    pass.setPipeline(pipeline);
+    pass.dispatchWorkgroups(...(workgroups[index] ?? [0, 0, 0]));
+  }
+  pass.end();
+  return encoder.finish();
+}
+
+async function readOutput({ device, pool }: KernelContext, bound: readonly BoundBuffer[], name: string): Promise<KernelArray> {
+  const found = bound.find(({ binding }) => binding.name === name);
+  if (found === undefined) throw new TypeError(`there is no binding '${name}'`);
+  const bytes = await readBuffer(device, pool, found.buffer, found.layout.sizeBytes);
+  const values = found.binding.dtype === "float32" ? new Float32Array(bytes) : new Int32Array(bytes);
+  return unpadValues(values, found.layout);
+}

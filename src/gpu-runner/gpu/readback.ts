@@ -1,0 +1,22 @@
+import type { BufferPool } from "./buffer-pool.ts";
+
+/** Copies the first bytes of a buffer (usage COPY_SRC) to the host; `sizeBytes` is a multiple of 4. */
+export async function readBuffer(
+  device: GPUDevice,
+  pool: BufferPool,
+  source: GPUBuffer,
+  sizeBytes: number,
+): Promise<ArrayBuffer> {
+  const staging = pool.acquire(sizeBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+  try {
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(source, 0, staging, 0, sizeBytes);
+    device.queue.submit([encoder.finish()]);
+    await staging.mapAsync(GPUMapMode.READ, 0, sizeBytes);
+    const bytes = staging.getMappedRange(0, sizeBytes).slice(0);
+    staging.unmap();
+    return bytes;
+  } finally {
+    pool.release(staging);
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdir } from "node:fs/promises";
+import { destination, pino } from "pino";
+import { z } from "zod";
+import type { Capabilities } from "../protocol/hardware.ts";
+import { ProblemError } from "../protocol/problem.ts";
+import { VERSION } from "../protocol/version.ts";
+import { type RunnerConfig, readConfig } from "./config.ts";
+import { keepConnected } from "./connection.ts";
+import { readCredential, type StoredCredential, writeCredential } from "./credential-file.ts";
+import { DeviceFleet } from "./device-fleet.ts";
+import { LinkChannel } from "./link-channel.ts";
+import { LinkProbe } from "./link-probe.ts";
+import { ArtifactCache } from "./memory/artifact-cache.ts";
+import { readHardware } from "./read-hardware.ts";
+import { registerRunner } from "./register.ts";
+import { ModelLoader } from "./serving/model-loader.ts";
+import { Session } from "./session.ts";
+import { JobRunner } from "./workloads/job-runner.ts";
+
+/** The runner: registers once, then serves its edge until it is told to stop. */
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+  process.once("disconnect", () => stopping.abort());
+  await mkdir(config.dataDir, { recursive: true });
+  const credential = await findCredential(config);
+  const [fleet, hardware] = await Promise.all([DeviceFleet.start(config, logger), readHardware()]);
+  const { devices, kernels } = fleet;
+  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots: config.jobSlots };
+  const channel = new LinkChannel();
+  const probe = new LinkProbe(channel);
+  const models = new ModelLoader(new ArtifactCache(config.dataDir, credential));
+  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
+  const session = new Session({ capabilities, fleet, models, probe, jobs, channel, logger });
+  stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
+  try {
+    await keepConnected(credential, session, stopping.signal, logger);
+  } finally {
+    await fleet.stop();
+  }
+}
+
+/** The stored credential; with a token, the one that it buys. */
+async function findCredential(config: RunnerConfig): Promise<StoredCredential> {
+  const stored = await readCredential(config.dataDir);
+  if (config.token === null && stored !== null) return stored;
+  if (config.token === null || config.edgeUrl === null) {
+    throw new Error("This runner is not registered: give it the edge's address and a registration token.");
+  }
+  const { token, name, labels } = config;
+  const credential = await registerRunner(config.edgeUrl, { token, name, labels: { ...labels } });
+  await writeCredential(config.dataDir, credential);
+  return credential;
+}
+
+/** One sentence for what a person can mend; the stack for what they cannot. */
+function explain(error: unknown): string {
+  if (error instanceof ProblemError) return `${error.problem.title}: ${error.problem.detail}`;
+  if (error instanceof z.ZodError) return z.prettifyError(error);
+  return error instanceof Error ? error.message : String(error);
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`millrace runner: ${explain(error)}\n`);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,48 @@
+import { cpus, totalmem } from "node:os";
+import { env } from "onnxruntime-node";
+import type { Device } from "../../protocol/hardware.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { OrtCpuBackend } from "../serving/backends/ort-cpu.ts";
+import type { DeviceHandlers } from "./messages.ts";
+
+/** Serves models on this process's CPU. */
+export function createCpuHandlers(): DeviceHandlers {
+  const ort = new OrtCpuBackend();
+  return {
+    describe: async ({ deviceKey }) => ({ device: describeCpu(deviceKey), kernels: [] }),
+    benchmark: async ({ spec }) => {
+      throw new ProblemError("unknown-kernel", `The CPU process runs no kernels`, {
+        errors: [{ pointer: "#/kernel", message: `'${spec.kernel}' needs a GPU device` }],
+      });
+    },
+    loadModel: ({ modelVersionId, path }) => ort.load(modelVersionId, path),
+    unloadModel: async ({ modelVersionId }) => {
+      await ort.unload(modelVersionId);
+      return null;
+    },
+    infer: ({ modelVersionId, tensors }) => ort.run(modelVersionId, tensors),
+  };
+}
+
+function describeCpu(key: string): Device {
+  const model = cpus()[0]?.model.trim() ?? "unknown";
+  return {
+    key,
+    kind: "cpu",
+    name: model,
+    software: false,
+    fingerprint: {
+      adapter: null,
+      driver: null,
+      dawn: null,
+      toggles: [],
+      ort: env.versions.node ? `onnxruntime-node ${env.versions.node}` : null,
+      cpu: model,
+    },
+    backends: ["ort-cpu"],
+    features: [],
+    limits: {},
+    memoryBytes: totalmem(),
+    timestampQuantised: null,
+  };
+}

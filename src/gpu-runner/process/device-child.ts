@@ -1,0 +1,170 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { BaseLogger } from "pino";
+import type { JobProgress } from "../../protocol/job.ts";
+import { type Problem, type ProblemCode, ProblemError } from "../../protocol/problem.ts";
+import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole } from "./messages.ts";
+
+const ENTRY = fileURLToPath(new URL("device-process.ts", import.meta.url));
+/** From SIGTERM to SIGKILL. */
+const KILL_GRACE_MS = 500;
+/** From a polite abort to the end of the process. */
+const ABORT_GRACE_MS = 2_000;
+
+export type DeviceLogger = Pick<BaseLogger, "info" | "warn" | "error">;
+
+export interface ChildOptions {
+  readonly role: DeviceRole;
+  readonly deviceKey: string;
+  /** Added to this process's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logger: DeviceLogger;
+  /** Called once when the process has ended, before any pending call is rejected. */
+  readonly onExit: (child: DeviceChild) => void;
+}
+
+export interface CallOptions {
+  /** The process is killed when a call takes longer. */
+  readonly limitMs: number;
+  /** What a call that took too long fails with. */
+  readonly limitCode: ProblemCode;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether an aborted call has to end, by force if it does not; else its answer is just not waited for. */
+  readonly endOnAbort?: boolean;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+}
+
+interface PendingCall {
+  resolve(output: never): void;
+  reject(error: unknown): void;
+  readonly onProgress: ((progress: JobProgress) => void) | undefined;
+}
+
+/** One life of a device process: it dies once, and everything that was pending fails with `device-lost`. */
+export class DeviceChild {
+  readonly bornAt = performance.now();
+  readonly exited: Promise<void>;
+  readonly #process: ChildProcess;
+  readonly #options: ChildOptions;
+  readonly #pending = new Map<number, PendingCall>();
+  #nextId = 1;
+  #killing = false;
+
+  constructor(options: ChildOptions) {
+    this.#options = options;
+    this.#process = fork(ENTRY, ["--role", options.role], {
+      serialization: "advanced",
+      execArgv: [],
+      env: { ...process.env, ...options.environment },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.#forwardOutput();
+    this.#process.on("message", (reply) => this.#receive(reply as DeviceReply));
+    // A failed send is followed by the exit; a failed spawn has no exit.
+    this.#process.on("error", (error) => options.logger.warn({ deviceKey: options.deviceKey, error: error.message }, "device process"));
+    this.exited = new Promise((resolve) => {
+      this.#process.once("close", (code, signal) => {
+        this.#end(signal ?? `code ${code}`);
+        resolve();
+      });
+    });
+  }
+
+  get pid(): number | null {
+    return this.#process.pid ?? null;
+  }
+
+  get alive(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** Makes one call; fails with the process's own problem, `device-lost`, `cancelled` or the limit's code. */
+  call<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    options: CallOptions,
+  ): Promise<DeviceCalls[Name]["output"]> {
+    const { limitMs, limitCode, signal, endOnAbort = false, onProgress } = options;
+    const id = this.#nextId++;
+    return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
+      let abortTimer: NodeJS.Timeout | undefined;
+      const cancelled = new ProblemError("cancelled", `The call '${name}' was cancelled`);
+      const limitTimer = setTimeout(() => {
+        settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
+        this.kill();
+      }, limitMs);
+      const abort = () => {
+        this.#send({ type: "abort", id });
+        if (!endOnAbort) return settle(() => reject(cancelled));
+        abortTimer = setTimeout(() => {
+          settle(() => reject(cancelled));
+          this.kill();
+        }, ABORT_GRACE_MS);
+      };
+      const settle = (finish: () => void) => {
+        clearTimeout(limitTimer);
+        clearTimeout(abortTimer);
+        signal?.removeEventListener("abort", abort);
+        this.#pending.delete(id);
+        finish();
+      };
+      this.#pending.set(id, {
+        resolve: (output) => settle(() => resolve(output)),
+        reject: (error) => settle(() => reject(error)),
+        onProgress,
+      });
+      if (signal?.aborted) return settle(() => reject(cancelled));
+      signal?.addEventListener("abort", abort, { once: true });
+      if (!this.alive) return settle(() => reject(lost("is gone")));
+      this.#send({ type: "call", id, name, input } as DeviceRequest);
+    });
+  }
+
+  /** Ends the process: SIGTERM, then SIGKILL where it does not listen. */
+  kill(): void {
+    if (this.#killing || !this.alive) return;
+    this.#killing = true;
+    this.#process.kill("SIGTERM");
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), KILL_GRACE_MS);
+    void this.exited.then(() => clearTimeout(timer));
+  }
+
+  #send(request: DeviceRequest): void {
+    // A process that is gone is dealt with when its end is noticed.
+    if (this.#process.connected) this.#process.send(request, () => {});
+  }
+
+  #receive(reply: DeviceReply): void {
+    const pending = this.#pending.get(reply.id);
+    if (pending === undefined) return;
+    if (reply.type === "progress") pending.onProgress?.(reply.progress);
+    else if (reply.type === "problem") pending.reject(reviveProblem(reply.problem));
+    else pending.resolve(reply.output as never);
+  }
+
+  #end(reason: string): void {
+    this.#options.onExit(this);
+    for (const pending of [...this.#pending.values()]) pending.reject(lost(`ended (${reason})`));
+  }
+
+  #forwardOutput(): void {
+    const { logger, deviceKey } = this.#options;
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on("line", (line) => logger.info({ deviceKey, line }, "device process output"));
+    }
+  }
+}
+
+function lost(what: string): ProblemError {
+  return new ProblemError("device-lost", `The device's process ${what}`);
+}
+
+function reviveProblem({ code, detail, errors, retryAfterMs, fits }: Problem): ProblemError {
+  return new ProblemError(code, detail, {
+    ...(errors && { errors }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(fits && { fits }),
+  });
+}

@@ -1,0 +1,238 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AxisValues } from "../../../kernels/kernel-spec.ts";
+import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
+import type { BenchmarkSpec, JobProgress } from "../../protocol/job.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
+import { installSoftwareGpu } from "../gpu/software-gpu.ts";
+import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
+import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
+import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
+
+export interface DeviceHostOptions {
+  readonly role: DeviceRole;
+  readonly deviceKey: string;
+  /** Where the software GPU is unpacked. */
+  readonly cacheDir: string;
+  readonly logger: DeviceLogger;
+  /** `software` passes the machine's own drivers over. */
+  readonly driver?: "auto" | "software";
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Waits before the next life, by how many short lives went before. */
+const BACKOFF_MS = [0, 100, 500, 2_000, 5_000, 15_000];
+const SHORT_LIFE_MS = 5_000;
+/** A model whose loading fails so often in new lives is given up. */
+const MAX_RELOADS = 3;
+
+const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
+const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
+const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
+
+interface LoadedModel {
+  readonly path: string;
+  failedReloads: number;
+}
+
+/**
+ * A device as the runner sees it: a child process that owns the driver, kept alive. When it dies,
+ * what was pending fails with `device-lost`; a new one is started, the models are loaded again, and
+ * calls that came meanwhile wait for it.
+ */
+export class DeviceHost {
+  readonly device: Device;
+  readonly kernels: KernelAnnouncement[];
+  readonly #options: DeviceHostOptions;
+  readonly #environment: Environment;
+  readonly #models = new Map<string, LoadedModel>();
+  readonly #stopping = new AbortController();
+  /** The process that lives or is being made ready. */
+  #child: DeviceChild;
+  /** Settles when the current life can take calls. */
+  #ready: Promise<DeviceChild>;
+  #shortLives = 0;
+  #restarts = 0;
+  #lastBenchmark: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: DeviceHostOptions, environment: Environment, child: DeviceChild, description: DeviceDescription) {
+    this.#options = options;
+    this.#environment = environment;
+    this.#child = child;
+    this.#ready = Promise.resolve(child);
+    this.device = description.device;
+    this.kernels = description.kernels;
+  }
+
+  /**
+   * Starts the device's process. A GPU is looked for among the machine's own drivers (Dawn prefers a
+   * real one to Mesa's lavapipe), then in the software GPU from npm; the first process that describes a
+   * device stays. Fails with the last one's problem.
+   */
+  static async start(options: DeviceHostOptions): Promise<DeviceHost> {
+    const { role, driver = "auto", cacheDir, deviceKey, logger } = options;
+    const own = async (): Promise<Environment> => ({});
+    const software = () => installSoftwareGpu(cacheDir);
+    const candidates = role === "cpu" ? [own] : driver === "software" ? [software] : [own, software];
+    let failure: unknown;
+    for (const prepare of candidates) {
+      try {
+        return await DeviceHost.#open(options, await prepare());
+      } catch (error) {
+        failure = error;
+        logger.info({ deviceKey, reason: error instanceof Error ? error.message : String(error) }, "no device here");
+      }
+    }
+    throw failure;
+  }
+
+  static async #open(options: DeviceHostOptions, environment: Environment): Promise<DeviceHost> {
+    let host: DeviceHost | null = null;
+    const onExit = (dead: DeviceChild) => {
+      if (host !== null) host.#onExit(dead);
+    };
+    const child = new DeviceChild({ ...options, environment, onExit });
+    try {
+      const description = await child.call("describe", { deviceKey: options.deviceKey }, DESCRIBE);
+      host = new DeviceHost(options, environment, child, description);
+      return host;
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
+  }
+
+  /** Process id of the current life; null while there is none. */
+  get pid(): number | null {
+    return this.#child.alive ? this.#child.pid : null;
+  }
+
+  /** How many times the process had to be started again. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /**
+   * Checks and times a kernel; one benchmark runs at a time. Beyond `spec.timeoutMs` the process is
+   * killed and the call fails with `kernel-timeout`. An aborted signal ends it with `cancelled`.
+   */
+  async benchmark(
+    spec: BenchmarkSpec,
+    options: { onProgress?: (progress: JobProgress) => void; signal?: AbortSignal; axes?: AxisValues } = {},
+  ): Promise<BenchmarkMeasurement> {
+    const { onProgress, signal, axes = {} } = options;
+    const limits = { limitMs: spec.timeoutMs, limitCode: "kernel-timeout", endOnAbort: true, signal, onProgress } as const;
+    const turn = this.#lastBenchmark.then(() => this.#call("benchmark", { spec, axes }, limits));
+    this.#lastBenchmark = turn.catch(() => {});
+    return untilAborted(turn, signal);
+  }
+
+  /** Loads an ONNX file, here and in every later life, until it is unloaded. */
+  async loadModel(model: { modelVersionId: string; path: string }): Promise<{ loadMs: number }> {
+    const loaded = await this.#call("loadModel", model, LOAD);
+    this.#models.set(model.modelVersionId, { path: model.path, failedReloads: 0 });
+    return loaded;
+  }
+
+  async unloadModel(modelVersionId: string): Promise<void> {
+    this.#models.delete(modelVersionId);
+    await this.#call("unloadModel", { modelVersionId }, LOAD);
+  }
+
+  /** Runs a loaded model. An abort rejects with `cancelled` at once; what already computes is left to finish. */
+  infer(
+    modelVersionId: string,
+    tensors: readonly Tensor[],
+    { requestId, signal }: { requestId: string; signal?: AbortSignal },
+  ): Promise<InferenceOutcome> {
+    return this.#call("infer", { modelVersionId, tensors, requestId }, { ...INFER, signal });
+  }
+
+  /** Ends the process for good; what is pending fails with `device-lost`. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#child.kill();
+    await this.#child.exited;
+  }
+
+  async #call<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    options: CallOptions,
+  ): Promise<DeviceCalls[Name]["output"]> {
+    const child = await untilAborted(this.#ready, options.signal);
+    return child.call(name, input, options);
+  }
+
+  /** Replaces `#ready` before anyone learns of the death, so that whoever tries again waits for the next life. */
+  #onExit(dead: DeviceChild): void {
+    if (dead !== this.#child || this.#stopping.signal.aborted) return;
+    const livedMs = performance.now() - dead.bornAt;
+    if (livedMs >= SHORT_LIFE_MS) this.#shortLives = 0;
+    this.#options.logger.warn({ deviceKey: this.device.key, livedMs, restarts: this.#restarts }, "device process died");
+    this.#ready = this.#revive();
+    this.#ready.catch(() => {});
+  }
+
+  async #revive(): Promise<DeviceChild> {
+    for (;;) {
+      const waitMs = BACKOFF_MS[Math.min(this.#shortLives++, BACKOFF_MS.length - 1)];
+      await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      if (this.#stopping.signal.aborted) throw new ProblemError("device-lost", "The device was stopped");
+      this.#restarts++;
+      try {
+        return await this.#startLife();
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#options.logger.error({ deviceKey: this.device.key, reason }, "device process did not start");
+      }
+    }
+  }
+
+  async #startLife(): Promise<DeviceChild> {
+    let ready = false;
+    const child = new DeviceChild({
+      ...this.#options,
+      environment: this.#environment,
+      // Before it is ready, its death is an error of the calls below.
+      onExit: (dead) => ready && this.#onExit(dead),
+    });
+    this.#child = child;
+    try {
+      await child.call("describe", { deviceKey: this.device.key }, DESCRIBE);
+      for (const [modelVersionId, model] of this.#models) await this.#reload(child, modelVersionId, model);
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
+    ready = true;
+    return child;
+  }
+
+  async #reload(child: DeviceChild, modelVersionId: string, model: LoadedModel): Promise<void> {
+    try {
+      await child.call("loadModel", { modelVersionId, path: model.path }, LOAD);
+      model.failedReloads = 0;
+    } catch (error) {
+      model.failedReloads++;
+      if (model.failedReloads >= MAX_RELOADS) this.#models.delete(modelVersionId);
+      throw error;
+    }
+  }
+}
+
+/** The promise's outcome, or `cancelled` as soon as the signal is aborted. */
+async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return promise;
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(new ProblemError("cancelled", "The call was cancelled"));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

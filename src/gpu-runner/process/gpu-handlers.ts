@@ -1,0 +1,32 @@
+import { KERNELS } from "../../../kernels/registry.ts";
+import type { Device } from "../../protocol/hardware.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { announceKernels } from "../gpu/announce-kernels.ts";
+import { benchmarkKernel } from "../gpu/benchmark-kernel.ts";
+import { BufferPool } from "../gpu/buffer-pool.ts";
+import { openGpu } from "../gpu/device.ts";
+import { PipelineCache } from "../gpu/pipeline-cache.ts";
+import { probeGpu } from "../gpu/probe.ts";
+import type { DeviceHandlers } from "./messages.ts";
+
+/** Opens the GPU of this process and serves its calls; the caller sends one benchmark at a time. */
+export async function createGpuHandlers(onLost: (reason: string) => void): Promise<DeviceHandlers> {
+  const gpu = await openGpu(onLost);
+  const { device } = gpu;
+  const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
+  let description: Device | null = null;
+
+  const describe = async (deviceKey: string) => (description ??= await probeGpu(gpu, context, deviceKey));
+  const servesNoModels = () => Promise.reject(new ProblemError("backend-failed", "The GPU process serves no models"));
+
+  return {
+    describe: async ({ deviceKey }) => ({ device: await describe(deviceKey), kernels: announceKernels(KERNELS) }),
+    benchmark: async ({ spec, axes }, options) => {
+      if (description === null) throw new TypeError("describe comes first");
+      return benchmarkKernel({ ...context, gpu, kernels: KERNELS, description }, spec, { axes, ...options });
+    },
+    loadModel: servesNoModels,
+    unloadModel: servesNoModels,
+    infer: servesNoModels,
+  };
+}

@@ -1,0 +1,50 @@
+import type { AxisValues } from "../../../kernels/kernel-spec.ts";
+import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
+import type { BenchmarkSpec, JobProgress } from "../../protocol/job.ts";
+import type { Problem } from "../../protocol/problem.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
+import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
+
+/** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
+export type DeviceRole = "gpu" | "cpu";
+
+/** What a device process is and offers. */
+export interface DeviceDescription {
+  readonly device: Device;
+  readonly kernels: KernelAnnouncement[];
+}
+
+/** Every call that a runner makes to a device process. Trusted and local, so nothing is parsed. */
+export interface DeviceCalls {
+  describe: { input: { deviceKey: string }; output: DeviceDescription };
+  benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
+  loadModel: { input: { modelVersionId: string; path: string }; output: { loadMs: number } };
+  unloadModel: { input: { modelVersionId: string }; output: null };
+  infer: { input: { modelVersionId: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
+}
+
+export type DeviceCallName = keyof DeviceCalls;
+
+export type DeviceCall = {
+  [Name in DeviceCallName]: { type: "call"; id: number; name: Name; input: DeviceCalls[Name]["input"] };
+}[DeviceCallName];
+
+/** To the device process. An abort asks a call to end early; it is answered all the same. */
+export type DeviceRequest = DeviceCall | { type: "abort"; id: number };
+
+/** From the device process: any number of progress messages, then one result or problem for each call. */
+export type DeviceReply =
+  | { type: "result"; id: number; output: DeviceCalls[DeviceCallName]["output"] }
+  | { type: "problem"; id: number; problem: Problem }
+  | { type: "progress"; id: number; progress: JobProgress };
+
+/** What the device process does for each call. */
+export type DeviceHandlers = {
+  [Name in DeviceCallName]: (input: DeviceCalls[Name]["input"], context: CallContext) => Promise<DeviceCalls[Name]["output"]>;
+};
+
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: JobProgress) => void;
+}

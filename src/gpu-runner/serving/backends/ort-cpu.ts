@@ -1,0 +1,97 @@
+import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import { ProblemError } from "../../../protocol/problem.ts";
+import { DTYPE_BYTES, type DType, type Tensor, typedView } from "../../../protocol/tensor.ts";
+
+/** What a request cost inside the backend, on the monotonic clock. */
+export interface InferenceTimes {
+  readonly uploadMs: number;
+  readonly computeMs: number;
+  readonly readbackMs: number;
+}
+
+export interface InferenceOutcome {
+  readonly tensors: Tensor[];
+  readonly times: InferenceTimes;
+}
+
+const SESSION_OPTIONS: InferenceSession.SessionOptions = {
+  executionProviders: ["cpu"],
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+  executionMode: "sequential",
+  graphOptimizationLevel: "all",
+  logSeverityLevel: 3,
+};
+
+/**
+ * Models on ONNX Runtime's CPU provider, one thread each. `load` and `run` block the event loop of
+ * their process, so this lives in a child.
+ */
+export class OrtCpuBackend {
+  readonly #sessions = new Map<string, InferenceSession>();
+
+  /** Loads an ONNX file; what was loaded under the id before is replaced. Fails with `invalid-model`. */
+  async load(modelVersionId: string, path: string): Promise<{ loadMs: number }> {
+    const startedAt = performance.now();
+    const session = await InferenceSession.create(path, SESSION_OPTIONS).catch((error: unknown) => {
+      throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
+    });
+    await this.unload(modelVersionId);
+    this.#sessions.set(modelVersionId, session);
+    return { loadMs: performance.now() - startedAt };
+  }
+
+  /** Frees a model; one that is not loaded is no error. */
+  async unload(modelVersionId: string): Promise<void> {
+    const session = this.#sessions.get(modelVersionId);
+    this.#sessions.delete(modelVersionId);
+    await session?.release();
+  }
+
+  /**
+   * Runs a model on tensors by the names of its inputs; all outputs come back in the model's order.
+   * Fails with `not-found` for a model that is not loaded, else with `backend-failed`.
+   */
+  async run(modelVersionId: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const session = this.#sessions.get(modelVersionId);
+    if (session === undefined) throw new ProblemError("not-found", `The model '${modelVersionId}' is not loaded`);
+    try {
+      const startedAt = performance.now();
+      const feeds = Object.fromEntries(inputs.map((tensor) => [tensor.name, toOrtTensor(tensor)]));
+      const uploadedAt = performance.now();
+      const results = await session.run(feeds);
+      const computedAt = performance.now();
+      const tensors = session.outputNames.map((name) => fromOrtTensor(name, results[name]));
+      const times = {
+        uploadMs: uploadedAt - startedAt,
+        computeMs: computedAt - uploadedAt,
+        readbackMs: performance.now() - computedAt,
+      };
+      return { tensors, times };
+    } catch (error) {
+      if (error instanceof ProblemError) throw error;
+      throw new ProblemError("backend-failed", `ONNX Runtime cannot run the model: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Throws where the bytes do not fill the shape: the runtime compares the two. */
+function toOrtTensor(tensor: Tensor): OrtTensor {
+  return new OrtTensor(tensor.dtype, typedView(tensor) as Float32Array, tensor.shape);
+}
+
+function fromOrtTensor(name: string, tensor: OrtTensor | undefined): Tensor {
+  if (tensor === undefined || !isDType(tensor.type)) {
+    throw new ProblemError("backend-failed", `The output '${name}' has the type ${tensor?.type}, which cannot be sent`);
+  }
+  const { buffer, byteOffset, byteLength } = tensor.data as Exclude<OrtTensor["data"], string[]>;
+  return { name, dtype: tensor.type, shape: [...tensor.dims], bytes: new Uint8Array(buffer, byteOffset, byteLength) };
+}
+
+function isDType(type: string): type is DType {
+  return type in DTYPE_BYTES;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

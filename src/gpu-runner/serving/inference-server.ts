@@ -1,0 +1,79 @@
+import type { InferOffer } from "../../protocol/link.ts";
+import type { ServiceTimes } from "../../protocol/inference.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import { DeadlineQueue } from "./deadline-queue.ts";
+
+/** What executes a request: a device's process, with the model loaded. */
+export interface InferenceBackend {
+  infer(
+    modelVersionId: string,
+    tensors: readonly Tensor[],
+    options: { requestId: string },
+  ): Promise<{ tensors: Tensor[]; times: { uploadMs: number; computeMs: number; readbackMs: number } }>;
+}
+
+export interface Answer {
+  readonly tensors: Tensor[];
+  readonly times: ServiceTimes;
+}
+
+interface Work {
+  readonly id: string;
+  readonly deadlineMs: number;
+  readonly arrivedMs: number;
+  readonly modelVersionId: string;
+  readonly tensors: readonly Tensor[];
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Requests of one device, one at a time, the earliest deadline first; the doomed are not begun. */
+export class InferenceServer {
+  readonly #backend: InferenceBackend;
+  readonly #queue = new DeadlineQueue<Work>();
+  #busy = false;
+
+  constructor(backend: InferenceBackend) {
+    this.#backend = backend;
+  }
+
+  /** Answers a request, or throws `budget-exceeded` when its time ends in the queue. */
+  serve(offer: Pick<InferOffer, "requestId" | "modelVersionId" | "budgetMs">, tensors: readonly Tensor[]): Promise<Answer> {
+    const arrivedMs = performance.now();
+    return new Promise((resolve, reject) => {
+      const { requestId: id, modelVersionId } = offer;
+      this.#queue.add({ id, deadlineMs: arrivedMs + offer.budgetMs, arrivedMs, modelVersionId, tensors, resolve, reject });
+      void this.#drain();
+    });
+  }
+
+  /** Drops a request that waits; one that runs is finished and its answer ignored by the edge. */
+  cancel(requestId: string): void {
+    this.#queue.remove(requestId)?.reject(new ProblemError("budget-exceeded", "The request ended before it began."));
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    for (let work = this.#queue.takeFirst(); work !== undefined; work = this.#queue.takeFirst()) await this.#run(work);
+    this.#busy = false;
+  }
+
+  async #run(work: Work): Promise<void> {
+    const startedMs = performance.now();
+    if (startedMs > work.deadlineMs) {
+      return work.reject(new ProblemError("budget-exceeded", "The budget ran out in the runner's queue."));
+    }
+    try {
+      const { tensors, times } = await this.#backend.infer(work.modelVersionId, work.tensors, { requestId: work.id });
+      const serviceMs = performance.now() - startedMs;
+      // The way into and out of the device's process counts with the transfers.
+      const readbackMs = Math.max(0, serviceMs - times.uploadMs - times.computeMs);
+      const { uploadMs, computeMs } = times;
+      work.resolve({ tensors, times: { queueMs: startedMs - work.arrivedMs, uploadMs, computeMs, readbackMs } });
+    } catch (error) {
+      work.reject(error);
+    }
+  }
+}

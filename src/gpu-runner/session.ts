@@ -1,0 +1,117 @@
+import type { Logger } from "pino";
+import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
+import type { Capabilities } from "../protocol/hardware.ts";
+import { EdgeMessage, InferOffer, parseText, type Welcome } from "../protocol/link.ts";
+import { type Problem, toProblem } from "../protocol/problem.ts";
+import type { Tensor } from "../protocol/tensor.ts";
+import type { DeviceFleet } from "./device-fleet.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import type { LinkChannel } from "./link-channel.ts";
+import type { LinkProbe } from "./link-probe.ts";
+import type { ModelLoader } from "./serving/model-loader.ts";
+import type { JobRunner } from "./workloads/job-runner.ts";
+
+export interface SessionParts {
+  readonly capabilities: Capabilities;
+  readonly fleet: DeviceFleet;
+  readonly models: ModelLoader;
+  readonly probe: LinkProbe;
+  readonly jobs: JobRunner;
+  readonly channel: LinkChannel;
+  readonly logger: Logger;
+}
+
+/** What the runner says and does on its connections to the edge; jobs outlive a connection. */
+export class Session {
+  readonly #parts: SessionParts;
+  #heartbeat: ReturnType<typeof startHeartbeat> | null = null;
+  #socket: WebSocket | null = null;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  opened(socket: WebSocket): void {
+    const { channel, capabilities, jobs } = this.#parts;
+    this.#socket = socket;
+    channel.attach(socket);
+    channel.send({ type: "hello", capabilities, running: jobs.leases() });
+  }
+
+  closed(): void {
+    this.#parts.channel.detach();
+    this.#heartbeat?.stop();
+    this.#heartbeat = null;
+  }
+
+  heard(): void {
+    this.#heartbeat?.note();
+  }
+
+  received(data: string | Uint8Array): void {
+    if (typeof data !== "string") return this.#receiveFrame(data);
+    const parsed = parseText(EdgeMessage, data);
+    if (parsed.ok) this.#receive(parsed.message);
+    else this.#parts.logger.error({ reason: parsed.reason }, "the edge sent what is not of the protocol");
+  }
+
+  #receive(message: EdgeMessage): void {
+    const { jobs, probe, fleet, logger } = this.#parts;
+    switch (message.type) {
+      case "welcome":
+        return this.#welcomed(message);
+      case "offer":
+        return jobs.accept(message);
+      case "jobSettled":
+        return jobs.settled(message.lease);
+      case "jobCancel":
+        return jobs.cancel(message.lease);
+      case "inferCancel":
+        for (const { server } of fleet.all()) server.cancel(message.requestId);
+        return;
+      case "echoReply":
+        return probe.answered(message.id);
+      case "drain":
+        logger.info(message.draining ? "draining: finishing what is here" : "taking work again");
+        return;
+      case "refused":
+        logger.error({ problem: message.problem }, "the edge refused this runner");
+        return;
+    }
+  }
+
+  #welcomed({ runnerId, intervals, placed }: Welcome): void {
+    const { channel, jobs, models, fleet, logger } = this.#parts;
+    logger.info({ runnerId, placed: placed.length }, "connected");
+    this.#heartbeat?.stop();
+    this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), () => this.#socket?.close(4000, "the edge fell silent"));
+    jobs.connected(intervals.resendMs);
+    for (const model of placed) {
+      models.ensureLoaded(model, fleet.cpu.host).catch((error: unknown) => logger.error({ error, model }, "cannot warm a model"));
+    }
+  }
+
+  #receiveFrame(frame: Uint8Array): void {
+    const decoded = decodeFrame(frame);
+    const offer = decoded.ok ? InferOffer.safeParse(decoded.header) : null;
+    const split = decoded.ok && offer?.success ? splitTensors(offer.data.tensors, decoded.payload) : null;
+    if (!offer?.success || !split?.ok) {
+      this.#parts.logger.error("the edge sent a frame that is not of the protocol");
+      return;
+    }
+    void this.#infer(offer.data, split.tensors);
+  }
+
+  async #infer(offer: InferOffer, tensors: readonly Tensor[]): Promise<void> {
+    const { fleet, channel } = this.#parts;
+    const { requestId } = offer;
+    try {
+      const answer = await fleet.find(offer.deviceKey).server.serve(offer, tensors);
+      channel.sendRaw(encodeFrame({ type: "inferResult", requestId, times: answer.times }, answer.tensors));
+    } catch (error) {
+      const problem: Problem = toProblem(error);
+      if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "inference failed unexpectedly");
+      channel.send({ type: "inferFailed", requestId, problem });
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { type Tensor, typedView } from "../../protocol/tensor.ts";
+
+/**
+ * Largest difference between two sets of outputs, relative to the largest magnitude of each
+ * reference tensor; infinite where names, types or shapes differ or a value is not finite.
+ */
+export function maxRelativeError(reference: readonly Tensor[], outputs: readonly Tensor[]): number {
+  if (reference.length !== outputs.length) return Number.POSITIVE_INFINITY;
+  let worst = 0;
+  for (const expected of reference) {
+    const found = outputs.find((output) => output.name === expected.name);
+    if (found === undefined || found.dtype !== expected.dtype || found.shape.join() !== expected.shape.join()) {
+      return Number.POSITIVE_INFINITY;
+    }
+    worst = Math.max(worst, tensorError(expected, found));
+  }
+  return worst;
+}
+
+function tensorError(expected: Tensor, found: Tensor): number {
+  const a = typedView(expected);
+  const b = typedView(found);
+  let scale = 0;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [Number(a[i]), Number(b[i])];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) return Number.POSITIVE_INFINITY;
+    scale = Math.max(scale, Math.abs(x));
+    difference = Math.max(difference, Math.abs(x - y));
+  }
+  return difference === 0 ? 0 : difference / Math.max(scale, Number.MIN_VALUE);
+}

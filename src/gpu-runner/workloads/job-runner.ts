@@ -1,0 +1,123 @@
+import type { Logger } from "pino";
+import type { JobProgress, JobSpec } from "../../protocol/job.ts";
+import type { JobOutcome, Lease, Offer } from "../../protocol/link.ts";
+import { createProblem, toProblem } from "../../protocol/problem.ts";
+import type { LinkChannel } from "../link-channel.ts";
+import { runBenchmark } from "./run-benchmark.ts";
+import { runCalibration } from "./run-calibration.ts";
+import type { WorkloadContext, WorkloadResult } from "./workload.ts";
+
+const PROGRESS_EVERY_MS = 200;
+
+interface RunningJob {
+  readonly lease: Lease;
+  readonly abort: AbortController;
+}
+
+type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe">;
+
+function keyOf({ jobId, epoch }: Lease): string {
+  return `${jobId} ${epoch}`;
+}
+
+/** Jobs under lease: runs them, and sends each outcome until the edge has settled it. */
+export class JobRunner {
+  readonly #shared: Shared;
+  readonly #channel: LinkChannel;
+  readonly #logger: Logger;
+  readonly #running = new Map<string, RunningJob>();
+  readonly #unsettled = new Map<string, JobOutcome>();
+  #resend: ReturnType<typeof setInterval> | null = null;
+
+  constructor(shared: Shared, channel: LinkChannel, logger: Logger) {
+    this.#shared = shared;
+    this.#channel = channel;
+    this.#logger = logger;
+  }
+
+  /** Leases that this runner works on or has an outcome of: those to renew. */
+  leases(): Lease[] {
+    return [...this.#running.values(), ...this.#unsettled.values()].map(({ lease }) => lease);
+  }
+
+  /** Sends what is unsettled again at this interval, and now: the connection is new. */
+  connected(resendMs: number): void {
+    if (this.#resend !== null) clearInterval(this.#resend);
+    this.#resend = setInterval(() => this.#sendUnsettled(), resendMs);
+    this.#sendUnsettled();
+  }
+
+  /** Takes a job, unless it is here already (an offer may be repeated). */
+  accept(offer: Offer): void {
+    const key = keyOf(offer.lease);
+    if (this.#running.has(key) || this.#unsettled.has(key)) return;
+    const job = { lease: offer.lease, abort: new AbortController() };
+    this.#running.set(key, job);
+    void this.#run(offer, job).then((outcome) => {
+      this.#running.delete(key);
+      if (outcome === null) return;
+      this.#unsettled.set(key, outcome);
+      this.#channel.send(outcome);
+    });
+  }
+
+  /** The edge does not want this lease's result any more. */
+  cancel(lease: Lease): void {
+    this.#running.get(keyOf(lease))?.abort.abort();
+    this.#unsettled.delete(keyOf(lease));
+  }
+
+  settled(lease: Lease): void {
+    this.#unsettled.delete(keyOf(lease));
+  }
+
+  /** Gives back what runs, so that it is queued again at once. */
+  stop(): void {
+    if (this.#resend !== null) clearInterval(this.#resend);
+    for (const { lease, abort } of this.#running.values()) {
+      abort.abort();
+      const problem = createProblem("runner-lost", "The runner was stopped.");
+      this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+    }
+    this.#running.clear();
+  }
+
+  #sendUnsettled(): void {
+    for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
+  }
+
+  async #run({ lease, spec, model }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+    const startedAt = new Date().toISOString();
+    const otherJobs = this.#running.size - 1;
+    const context = { ...this.#shared, model, otherJobs, signal: abort.signal, onProgress: this.#throttled(lease) };
+    try {
+      const { result, deviceKey } = await runWorkload(spec, context);
+      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt } };
+    } catch (error) {
+      if (abort.signal.aborted) return null;
+      const problem = toProblem(error);
+      if (problem.code === "internal") this.#logger.error({ error, lease }, "job failed unexpectedly");
+      return { type: "jobOutcome", lease, outcome: { ok: false, problem } };
+    }
+  }
+
+  #throttled(lease: Lease): (progress: JobProgress) => void {
+    let sentAtMs = Number.NEGATIVE_INFINITY;
+    let phase = "";
+    return (progress) => {
+      if (progress.phase === phase && performance.now() - sentAtMs < PROGRESS_EVERY_MS) return;
+      sentAtMs = performance.now();
+      phase = progress.phase;
+      this.#channel.send({ type: "jobProgress", lease, progress });
+    };
+  }
+}
+
+function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadResult> {
+  switch (spec.kind) {
+    case "benchmark":
+      return runBenchmark(spec, context);
+    case "calibration":
+      return runCalibration(spec, context);
+  }
+}

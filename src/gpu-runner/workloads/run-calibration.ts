@@ -1,0 +1,89 @@
+import type { CalibratedPlacement, CalibrationSpec } from "../../protocol/job.ts";
+import type { PlacedModel } from "../../protocol/link.ts";
+import { createId } from "../../protocol/id.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { summarise } from "../../stats/distribution.ts";
+import type { FleetDevice } from "../device-fleet.ts";
+import { maxRelativeError } from "./compare-outputs.ts";
+import { describeEnvironment } from "./describe-environment.ts";
+import { createSeededInputs } from "./seeded-inputs.ts";
+import type { Workload, WorkloadContext } from "./workload.ts";
+
+const WARMUP = 20;
+const ECHOES = 200;
+const COMPARED_INPUTS = 4;
+/** Backends may sum in another order, which f32 shows at about this size; wrong kernels show far more. */
+const AGREEMENT = 1e-3;
+
+/**
+ * Proves and measures a model on every device that can run it: outputs first, against the CPU
+ * provider on seeded inputs, then the service as requests will get it, then the link.
+ */
+export const runCalibration: Workload<CalibrationSpec> = async (spec, context) => {
+  const { fleet, model, probe, signal, onProgress } = context;
+  if (model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
+  const devices = fleet.all().filter(({ host }) => host.device.backends.includes("ort-cpu"));
+  const placements: CalibratedPlacement[] = [];
+  for (const device of devices) placements.push(await calibrate(device, model, spec, context));
+  onProgress({ phase: "link", done: 0, total: ECHOES });
+  const linkMs = summarise(await probe.measureMs(ECHOES, signal));
+  const deviceKey = placements[0]?.deviceKey ?? "cpu";
+  return { result: { kind: "calibration", modelVersionId: spec.modelVersionId, placements, linkMs }, deviceKey };
+};
+
+async function calibrate(
+  device: FleetDevice,
+  model: PlacedModel,
+  spec: CalibrationSpec,
+  context: WorkloadContext,
+): Promise<CalibratedPlacement> {
+  context.onProgress({ phase: "load", done: 0, total: 1 });
+  const environment = describeEnvironment(device.host.device, context.otherJobs);
+  const loadMs = await context.models.ensureLoaded(model, device.host);
+  const error = await compareWithCpu(device, model, context);
+  const samplesMs = await measureService(device, model, spec, context);
+  return {
+    deviceKey: device.host.device.key,
+    variant: "fp32",
+    backend: "ort-cpu",
+    batch: 1,
+    agrees: error <= AGREEMENT,
+    maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
+    loadMs,
+    serviceMs: summarise(samplesMs),
+    environment,
+  };
+}
+
+/** For the CPU provider itself this tells that it is repeatable and finite. */
+async function compareWithCpu(device: FleetDevice, model: PlacedModel, { fleet, models }: WorkloadContext): Promise<number> {
+  await models.ensureLoaded(model, fleet.cpu.host);
+  let worst = 0;
+  for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
+    const inputs = createSeededInputs(model.inputs, seed);
+    const reference = await fleet.cpu.host.infer(model.modelVersionId, inputs, { requestId: createId("request") });
+    const found = await device.host.infer(model.modelVersionId, inputs, { requestId: createId("request") });
+    worst = Math.max(worst, maxRelativeError(reference.tensors, found.tensors));
+  }
+  return worst;
+}
+
+/** Service times in milliseconds, one request after the other, through the queue that requests take. */
+async function measureService(
+  { server }: FleetDevice,
+  model: PlacedModel,
+  { iterations, timeoutMs }: CalibrationSpec,
+  { signal, onProgress }: WorkloadContext,
+): Promise<number[]> {
+  const inputs = createSeededInputs(model.inputs, 1);
+  const samplesMs: number[] = [];
+  for (let i = -WARMUP; i < iterations; i++) {
+    signal.throwIfAborted();
+    const offer = { requestId: createId("request"), modelVersionId: model.modelVersionId, budgetMs: timeoutMs };
+    const { times } = await server.serve(offer, inputs);
+    if (i < 0) continue;
+    samplesMs.push(times.queueMs + times.uploadMs + times.computeMs + times.readbackMs);
+    if (i % 20 === 0) onProgress({ phase: "measure", done: i, total: iterations });
+  }
+  return samplesMs;
+}

@@ -1,0 +1,24 @@
+import type { JobProgress, JobResult, JobSpec } from "../../protocol/job.ts";
+import type { PlacedModel } from "../../protocol/link.ts";
+import type { DeviceFleet } from "../device-fleet.ts";
+import type { LinkProbe } from "../link-probe.ts";
+import type { ModelLoader } from "../serving/model-loader.ts";
+
+/** What a workload works with. */
+export interface WorkloadContext {
+  readonly fleet: DeviceFleet;
+  readonly models: ModelLoader;
+  readonly probe: LinkProbe;
+  readonly model: PlacedModel | null;
+  readonly otherJobs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: JobProgress) => void;
+}
+
+export interface WorkloadResult {
+  readonly result: JobResult;
+  readonly deviceKey: string;
+}
+
+/** A kind of job as a runner executes it. Throws ProblemError where it cannot be done. */
+export type Workload<Spec extends JobSpec> = (spec: Spec, context: WorkloadContext) => Promise<WorkloadResult>;

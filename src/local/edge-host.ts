@@ -1,0 +1,85 @@
+import { mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { applyMigrations } from "./apply-migrations.ts";
+
+const HOST = "127.0.0.1";
+const COMPATIBILITY_DATE = "2026-10-20";
+
+export interface EdgeOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** Root of the project, with dist/ and migrations/. */
+  readonly root: string;
+  /** Admin secret that lives as long as this process (see edge config). */
+  readonly bootstrapSecret: string;
+  /** Further variables of the Worker, such as `LEASE_MS`. */
+  readonly variables?: Record<string, string>;
+}
+
+export interface EdgeHost {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * The edge on this machine: workerd with D1, R2 and Durable Objects on disk. Requests reach the
+ * Worker on a direct socket, which is four times as fast as Miniflare's own entry (design.md).
+ */
+export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
+  const port = options.port === 0 ? await findFreePort() : options.port;
+  const state = join(options.dataDir, "edge");
+  await mkdir(state, { recursive: true });
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      rootPath: options.root,
+      host: HOST,
+      port: 0,
+      log: new Log(LogLevel.ERROR),
+      cf: false,
+      telemetry: { enabled: false },
+      resourcePersistencePath: state,
+      workers: [
+        {
+          name: "millrace",
+          compatibilityDate: COMPATIBILITY_DATE,
+          modules: [{ type: "ESModule", path: join(options.root, "dist/edge/worker.js") }],
+          modulesRoot: join(options.root, "dist/edge"),
+          d1Databases: { DB: "millrace" },
+          r2Buckets: { ARTIFACTS: "millrace-artifacts" },
+          durableObjects: {
+            RUNNER_LINK: { className: "RunnerLink", useSQLite: true },
+            JOB_QUEUE: { className: "JobQueue", useSQLite: true },
+          },
+          serviceBindings: { ASSETS: "page" },
+          bindings: { BOOTSTRAP_SECRET: options.bootstrapSecret, ...options.variables },
+          unsafeDirectSockets: [{ host: HOST, port }],
+        },
+        // The page's files stand in a Worker of their own: Miniflare would put its asset router in
+        // front of every request of the Worker that has them.
+        {
+          name: "page",
+          compatibilityDate: COMPATIBILITY_DATE,
+          modules: [{ type: "ESModule", path: "page.mjs", contents: "export default {};" }],
+          assets: { directory: join(options.root, "dist/dashboard") },
+        },
+      ],
+    }),
+  );
+  await miniflare.ready;
+  await applyMigrations(await miniflare.getD1Database("DB", "millrace"), join(options.root, "migrations"));
+  return { url: `http://${HOST}:${port}`, stop: () => miniflare.dispose() };
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, HOST, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
