@@ -1,0 +1,129 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { loadDigits } from "../../models/lenet5/digits.ts";
+import type { Client } from "../client/client.ts";
+import { readCredential } from "../gpu-runner/credential-file.ts";
+import { endpoints } from "../protocol/endpoints.ts";
+import { type BenchmarkResult, JobEvent } from "../protocol/job.ts";
+import type { Runner } from "../protocol/runner.ts";
+import { LocalError } from "./local-error.ts";
+import type { Summary } from "./summary.ts";
+
+const RUNNER_TIMEOUT_MS = 120_000;
+const HISTORY_TIMEOUT_MS = 10_000;
+const BUDGET_MS = 100;
+const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;
+
+/** Shows how far the run is: a step, and within it `done` of `total`. */
+export interface Progress {
+  step(text: string): void;
+  update(done: number, total: number): void;
+}
+
+export interface FirstRunContext {
+  readonly client: Client;
+  readonly root: string;
+  readonly dataDir: string;
+  readonly progress: Progress;
+}
+
+type Found = Pick<Summary, "runner" | "benchmark" | "inference" | "history">;
+
+/** The way through the house: a runner, a model, a checked benchmark, a real digit, and what stays of it. */
+export async function performFirstRun(context: FirstRunContext): Promise<Found> {
+  const { client, progress } = context;
+  progress.step("Waiting for the runner");
+  const runner = await waitForRunner(context);
+  progress.step("Uploading the models and calibrating them");
+  for (const name of ["lenet5", "cartpole"]) await uploadModel(context, name);
+  for (const name of ["lenet5", "cartpole"]) await waitForPlacement(context, name, runner.id);
+  progress.step(`Benchmarking ${BENCHMARK.kernel} ${Object.values(BENCHMARK.shape).join("×")}`);
+  const result = await runBenchmark(context, runner.id);
+  progress.step("Answering a real digit within its budget");
+  const inference = await recogniseDigit(context);
+  progress.step("Reading the history");
+  const history = await waitForHistory(client);
+  const { environment, correctness, kernel, gflops } = result;
+  const timed = result.gpuMs !== null && result.clock === "gpu-timestamp" ? result.gpuMs : result.wallMs;
+  return {
+    runner: { id: runner.id, device: environment.deviceName, software: environment.software },
+    benchmark: { kernel, correct: correctness.correct, gflops, p50Ms: timed.p50, n: timed.count },
+    inference,
+    history,
+  };
+}
+
+async function waitForRunner({ client, dataDir }: FirstRunContext): Promise<Runner> {
+  return poll(RUNNER_TIMEOUT_MS, `The runner did not come up: see ${join(dataDir, "runner.log")}.`, async () => {
+    const credential = await readCredential(join(dataDir, "runner"));
+    if (credential === null) return null;
+    const runner = await client.call(endpoints.getRunner, { params: { id: credential.runnerId } });
+    return runner.state === "online" && runner.capabilities !== null ? runner : null;
+  });
+}
+
+async function uploadModel({ client, root }: FirstRunContext, name: string): Promise<void> {
+  const content = new Uint8Array(await readFile(join(root, `models/${name}/${name}.onnx`)));
+  const rawBody = { mediaType: "application/octet-stream", content };
+  await client.call(endpoints.uploadModel, { query: { name }, rawBody } as never);
+}
+
+async function waitForPlacement({ client }: FirstRunContext, model: string, runnerId: string): Promise<void> {
+  await poll(RUNNER_TIMEOUT_MS, `${model} was not calibrated in time.`, async () => {
+    const { items } = await client.call(endpoints.listPlacements, { params: { model } });
+    return items.find((placement) => placement.runnerId === runnerId && placement.state === "eligible") ?? null;
+  });
+}
+
+async function runBenchmark({ client, progress }: FirstRunContext, runnerId: string): Promise<BenchmarkResult> {
+  const job = await client.call(endpoints.createJob, { body: { ...BENCHMARK, runnerId } });
+  const params = { id: job.id };
+  const events = client.stream(endpoints.streamJobEvents, { params, schema: JobEvent, reconnect: true });
+  for await (const { data } of events) {
+    if (data.progress !== null) progress.update(data.progress.done, data.progress.total);
+    if (data.type === "succeeded" || data.type === "failed" || data.type === "cancelled") break;
+  }
+  const { result, problem } = await client.call(endpoints.getJob, { params });
+  if (result?.kind === "benchmark") return result;
+  throw new LocalError(`The benchmark failed: ${problem?.detail ?? "it left no result"}`);
+}
+
+/** Asks for a digit that the training never saw. */
+async function recogniseDigit({ client }: FirstRunContext): Promise<NonNullable<Summary["inference"]>> {
+  const [digit] = loadDigits("heldOut");
+  if (digit === undefined) throw new LocalError("The package with the digits holds none.");
+  const image = { dtype: "float32", shape: [1, 1, 28, 28], data: [...digit.pixels] } as const;
+  const body = { model: "lenet5", budgetMs: BUDGET_MS, inputs: { image } };
+  const reply = await client.call(endpoints.infer, { body });
+  const logits = reply.outputs.logits?.data as number[];
+  return {
+    model: `${reply.model}@${reply.version}`,
+    budgetMs: reply.budgetMs,
+    totalMs: reply.latency.totalMs,
+    predictedP99Ms: reply.prediction.latencyMs,
+    budgetMet: reply.budgetMet,
+    label: logits.indexOf(Math.max(...logits)),
+    expected: digit.label,
+  };
+}
+
+/** Counts what stands in the history, once the request just made is there too. */
+async function waitForHistory(client: Client): Promise<Summary["history"]> {
+  return poll(HISTORY_TIMEOUT_MS, "The measurements did not reach the history.", async () => {
+    const { items } = await client.call(endpoints.listSeries, { query: { limit: 200 } });
+    if (!items.some((series) => series.metric === "totalMs")) return null;
+    return { series: items.length, points: items.reduce((sum, series) => sum + series.points, 0) };
+  });
+}
+
+/** Asks again until there is an answer; what goes wrong meanwhile counts as none. */
+async function poll<Value>(timeoutMs: number, message: string, ask: () => Promise<Value | null>): Promise<Value> {
+  const endMs = performance.now() + timeoutMs;
+  while (performance.now() < endMs) {
+    const value = await ask().catch(() => null);
+    if (value !== null) return value;
+    await delay(150);
+  }
+  throw new LocalError(message);
+}

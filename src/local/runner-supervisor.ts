@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+const STOP_GRACE_MS = 5_000;
+const RESTART_BACKOFF_MS = [200, 500, 2_000, 5_000];
+const LONG_LIFE_MS = 10_000;
+
+export interface SupervisorOptions {
+  readonly root: string;
+  readonly dataDir: string;
+  /** Environment of the runner (see its config). */
+  readonly environment: Record<string, string>;
+}
+
+/** Keeps the local runner's process alive; its log goes to a file in the data folder. */
+export class RunnerSupervisor {
+  readonly #options: SupervisorOptions;
+  readonly #log: FileHandle;
+  #child: ChildProcess | null = null;
+  #stopping = false;
+  #shortLives = 0;
+
+  private constructor(options: SupervisorOptions, log: FileHandle) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  static async start(options: SupervisorOptions): Promise<RunnerSupervisor> {
+    const log = await open(join(options.dataDir, "runner.log"), "a");
+    const supervisor = new RunnerSupervisor(options, log);
+    supervisor.#spawn(options.environment);
+    return supervisor;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** Asks the runner to stop and waits; after a grace period it is killed. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    if (child !== null && child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+      await exited;
+      clearTimeout(timer);
+    }
+    await this.#log.close();
+  }
+
+  #spawn(environment: Record<string, string>): void {
+    const startedMs = performance.now();
+    // The channel tells the runner when this process is gone, so that it does not outlive it.
+    const child = spawn(process.execPath, [join(this.#options.root, "src/gpu-runner/main.ts")], {
+      stdio: ["ignore", this.#log.fd, this.#log.fd, "ipc"],
+      env: { ...process.env, ...environment },
+    });
+    this.#child = child;
+    child.once("exit", () => void this.#restart(performance.now() - startedMs));
+  }
+
+  async #restart(livedMs: number): Promise<void> {
+    this.#child = null;
+    this.#shortLives = livedMs > LONG_LIFE_MS ? 0 : this.#shortLives + 1;
+    if (this.#stopping) return;
+    await delay(RESTART_BACKOFF_MS[Math.min(this.#shortLives, RESTART_BACKOFF_MS.length - 1)]);
+    if (this.#stopping) return;
+    // A token works once: from the second life on the runner has its credential.
+    const { MILLRACE_TOKEN: _spent, ...environment } = this.#options.environment;
+    this.#spawn(environment);
+  }
+}
