@@ -33,11 +33,11 @@ function acceptedBy({ reply }: Endpoint): string {
 }
 
 function fillPath(endpoint: Endpoint, params: unknown): string {
-  const values = new Map(Object.entries(params ?? {}));
+  const values = new Map(present(params));
   return endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value: unknown = values.get(name);
-    if (value === undefined || value === "") throw new TypeError(`${endpoint.method} ${endpoint.path} wants params.${name}`);
-    return encodeURIComponent(String(value));
+    const value = values.get(name) ?? "";
+    if (value === "") throw new TypeError(`${endpoint.method} ${endpoint.path} wants params.${name}`);
+    return encodeURIComponent(value);
   });
 }
 

@@ -36,4 +36,4 @@ type Body<T> = unknown extends T
 export type CallOptions<P, Q, H, B> = Params<P> & Query<Q> & Headers<H> & Body<B> & { readonly signal?: AbortSignal };
 
 /** The arguments behind the endpoint: none are needed where every part may be left out. */
-export type OptionsArgument<Options> = Record<never, never> extends Options ? [options?: Options] : [options: Options];
+export type OptionsArgument<Options> = Partial<Options> extends Options ? [options?: Options] : [options: Options];

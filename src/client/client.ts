@@ -50,7 +50,8 @@ export function createClient(options: ClientOptions): Client {
     },
     stream(endpoint, parts) {
       const { params, query, headers, signal } = parts;
-      const open = (more: object) => send(endpoint, { params, query, headers: { ...(headers as object | undefined), ...more }, signal });
+      const open = (more: object) =>
+        send(endpoint, { params, query, headers: { ...(headers as object | undefined), ...more }, signal });
       return iterateEvents(endpoint, open, parts);
     },
   };

@@ -54,7 +54,11 @@ export async function* iterateEvents<Data>(
       for await (const { id, event, data } of readMessages(body, connection, options.silenceMs)) {
         failures = 0;
         if (id !== undefined) lastEventId = id;
-        yield { id: id ?? null, type: event ?? "message", data: parseBy(options.schema, parseJson(data), `${nameOf(endpoint)} sent an event`) };
+        yield {
+          id: id ?? null,
+          type: event ?? "message",
+          data: parseBy(options.schema, parseJson(data), `${nameOf(endpoint)} sent an event`),
+        };
       }
       if (options.reconnect !== true) return;
     } catch (error) {

@@ -32,7 +32,9 @@ export async function readReply<Reply>(
 export function parseBy<Value>(schema: z.ZodType<Value>, value: unknown, source: string): Value {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, 3).map(({ path, message }) => `${path.join("/") || "the whole"}: ${message}`);
+  const issues = parsed.error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.join("/") || "the whole"}: ${message}`);
   throw new Error(`${source} with what the protocol does not know (${issues.join("; ")})`);
 }
 

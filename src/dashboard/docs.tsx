@@ -1,6 +1,3 @@
-import "swagger-ui-dist/swagger-ui.css";
-import "./theme.css";
-import "./docs.css";
 import { render } from "preact";
 import SwaggerUi from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { Masthead } from "./masthead.tsx";

@@ -27,14 +27,20 @@ export function JobPanel({ client, jobs, models, runners }: JobPanelProps) {
   const now = useNow(running.length > 0);
   const runnerNames = new Map(runners.value?.map(({ id, name }) => [id, name]));
   const modelNames = new Map(
-    models.value?.flatMap(({ name, versions }) => versions.map(({ id, version }) => [id, `${name}@${version}`] as const)),
+    models.value?.flatMap(({ name, versions }) =>
+      versions.map(({ id, version }) => [id, `${name}@${version}`] as const),
+    ),
   );
   return (
     <Panel
       id="jobs"
       title="Latest jobs"
       resource={jobs}
-      aside={items.length > 0 && <span class="muted">{running.length === 0 ? "none running" : `${running.length} running`}</span>}
+      aside={
+        items.length > 0 && (
+          <span class="muted">{running.length === 0 ? "none running" : `${running.length} running`}</span>
+        )
+      }
     >
       {items.length > 0 ? (
         <table class="jobs">

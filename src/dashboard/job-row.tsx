@@ -69,7 +69,11 @@ function describeSpec(spec: JobSpec): string {
   const parts = [`${spec.iterations} iterations`];
   if (spec.kind === "benchmark") {
     const sizes = Object.entries(spec.shape).map(([name, size]) => `${name} ${size}`);
-    parts.unshift(sizes.length > 0 ? sizes.join(", ") : "default sizes", spec.dtype, ...(spec.variant === undefined ? [] : [spec.variant]));
+    parts.unshift(
+      sizes.length > 0 ? sizes.join(", ") : "default sizes",
+      spec.dtype,
+      ...(spec.variant === undefined ? [] : [spec.variant]),
+    );
   }
   if (spec.label !== undefined) parts.push(spec.label);
   return parts.join(" · ");

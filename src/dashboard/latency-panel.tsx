@@ -42,7 +42,12 @@ export function LatencyPanel({ client, series }: LatencyPanelProps) {
     );
   }
   return (
-    <Panel id="latency" title="Measurements over time" resource={series} aside={<SeriesPicker choice={choice} onPick={setPick} />}>
+    <Panel
+      id="latency"
+      title="Measurements over time"
+      resource={series}
+      aside={<SeriesPicker choice={choice} onPick={setPick} />}
+    >
       <ChosenSeries key={chosen.id} client={client} series={chosen} />
     </Panel>
   );

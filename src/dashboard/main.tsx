@@ -1,7 +1,3 @@
-import "./theme.css";
-import "./page.css";
-import "./tables.css";
-import "./plot.css";
 import { render } from "preact";
 import { App } from "./app.tsx";
 

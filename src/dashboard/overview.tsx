@@ -24,13 +24,15 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
   );
   const jobs = useResource(
     useCallback(
-      async (signal: AbortSignal) => (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );
   const series = useResource(
     useCallback(
-      async (signal: AbortSignal) => (await client.call(endpoints.listSeries, { query: { limit: SERIES_READ }, signal })).items,
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listSeries, { query: { limit: SERIES_READ }, signal })).items,
       [client],
     ),
     HISTORY_GAP_MS,

@@ -1,10 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import type { HistoryPoint, Series } from "../protocol/history.ts";
+import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatMeasure } from "./format.ts";
 import { plotOptions } from "./plot-options.ts";
-import { DRAWN_PERCENTILES } from "./series-plot.tsx";
 import { useColourScheme } from "./use-colour-scheme.ts";
 
 interface PlotCanvasProps {
@@ -26,7 +25,9 @@ export function PlotCanvas({ series, points, onHover }: PlotCanvasProps) {
     if (element === null) return;
     const drawn = new uPlot(plotOptions(element, { metric, unit }, onHover), data, element);
     plot.current = drawn;
-    const observer = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height: element.clientHeight }));
+    const observer = new ResizeObserver(() =>
+      drawn.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -48,6 +49,8 @@ function toColumns(points: readonly HistoryPoint[]): uPlot.AlignedData {
 
 function describe({ subject, metric, unit }: Series, points: readonly HistoryPoint[]): string {
   const latest = points.at(-1);
-  const values = DRAWN_PERCENTILES.map((percentile) => `${percentile} ${formatMeasure(latest?.percentiles[percentile] ?? Number.NaN, unit)}`);
+  const values = DRAWN_PERCENTILES.map(
+    (percentile) => `${percentile} ${formatMeasure(latest?.percentiles[percentile] ?? Number.NaN, unit)}`,
+  );
   return `${metric} of ${subject} over time, ${points.length} points; the latest: ${values.join(", ")}`;
 }

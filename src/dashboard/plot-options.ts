@@ -1,4 +1,5 @@
 import type uPlot from "uplot";
+import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatNumber } from "./format.ts";
 
 /** Shortest stretch of time that is drawn, in seconds: one point alone would have none. */
@@ -6,11 +7,7 @@ const SHORTEST_SPAN_S = 60;
 /** Up to this many points each is marked, so that few do not vanish into a line. */
 const MARKED_POINTS = 60;
 
-const LINES = [
-  { name: "p50", dash: [] },
-  { name: "p95", dash: [6, 3] },
-  { name: "p99", dash: [2, 3] },
-] as const;
+const DASHES: Record<(typeof DRAWN_PERCENTILES)[number], number[]> = { p50: [], p95: [6, 3], p99: [2, 3] };
 
 /** uPlot's options in the page's colours; lines differ by dash as well as by colour. */
 export function plotOptions(
@@ -32,7 +29,10 @@ export function plotOptions(
     height: element.clientHeight,
     legend: { show: false },
     cursor: { y: false, drag: { setScale: false, x: false, y: false } },
-    scales: { x: { time: true, range: (_, min, max) => widen(min, max) }, y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: {
+      x: { time: true, range: (_, min, max) => widen(min, max) },
+      y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
     axes: [
       { ...axis, values: (_, splits, _axis, _space, stepS) => nameInstants(splits, stepS) },
       {
@@ -46,13 +46,13 @@ export function plotOptions(
     ],
     series: [
       {},
-      ...LINES.map(({ name, dash }): uPlot.Series => {
+      ...DRAWN_PERCENTILES.map((name): uPlot.Series => {
         const stroke = colour(name);
         return {
           label: name,
           stroke,
           width: 1.75,
-          dash: [...dash],
+          dash: DASHES[name],
           points: { show: (self) => (self.data[0]?.length ?? 0) <= MARKED_POINTS, size: 5, stroke, fill: stroke },
         };
       }),

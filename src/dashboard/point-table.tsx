@@ -1,6 +1,6 @@
 import type { HistoryPoint, Series } from "../protocol/history.ts";
+import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatNumber } from "./format.ts";
-import { DRAWN_PERCENTILES } from "./series-plot.tsx";
 import { Timestamp } from "./timestamp.tsx";
 
 const ROWS = 10;
@@ -31,9 +31,7 @@ export function PointTable({ series, points }: { series: Series; points: readonl
                 </td>
                 <td>{point.count}</td>
                 {DRAWN_PERCENTILES.map((percentile) => (
-                  <td key={percentile}>
-                    {formatNumber(point.percentiles[percentile] ?? Number.NaN)}
-                  </td>
+                  <td key={percentile}>{formatNumber(point.percentiles[percentile] ?? Number.NaN)}</td>
                 ))}
               </tr>
             ))}

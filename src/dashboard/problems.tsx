@@ -1,6 +1,3 @@
-import "./theme.css";
-import "./page.css";
-import "./tables.css";
 import { render } from "preact";
 import { PROBLEMS } from "../protocol/problem.ts";
 import { Masthead } from "./masthead.tsx";
@@ -37,7 +34,9 @@ function ProblemTable() {
                     <code>{code}</code>
                   </th>
                   <td data-label="Status">{status}</td>
-                  <td data-label="Meaning" class="wide">{title}</td>
+                  <td data-label="Meaning" class="wide">
+                    {title}
+                  </td>
                   <td data-label="At fault">{FAULTS[fault]}</td>
                   <td data-label="May succeed later">{retryable ? "yes" : "no"}</td>
                 </tr>

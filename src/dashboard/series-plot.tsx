@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { HistoryPoint, PointsReply, Series } from "../protocol/history.ts";
+import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatMeasure } from "./format.ts";
 import { PlotCanvas } from "./plot-canvas.tsx";
 import { PointTable } from "./point-table.tsx";
@@ -16,9 +17,6 @@ interface SeriesPlotProps {
   /** Controls above the plot. */
   readonly children: ComponentChildren;
 }
-
-/** The percentiles that are drawn; the API's default. */
-export const DRAWN_PERCENTILES = ["p50", "p95", "p99"] as const;
 
 /** The plot of a series, what it shows under the pointer, and where its figures come from. */
 export function SeriesPlot({ series, window, points, children }: SeriesPlotProps) {

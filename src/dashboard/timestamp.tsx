@@ -1,5 +1,10 @@
 const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const dateAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const dateAndTime = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 
 /** An instant in local time (with the date unless it is today's), and in UTC on hovering. */
 export function Timestamp({ at }: { at: string | null }) {

@@ -7,7 +7,13 @@ export function WindowPicker({ picked, onPick }: { picked: TimeWindow; onPick: (
       <legend class="unseen">Time window</legend>
       {TIME_WINDOWS.map((window) => (
         <label key={window.name}>
-          <input type="radio" name="window" value={window.name} checked={window === picked} onChange={() => onPick(window)} />
+          <input
+            type="radio"
+            name="window"
+            value={window.name}
+            checked={window === picked}
+            onChange={() => onPick(window)}
+          />
           <span>{window.name}</span>
         </label>
       ))}

@@ -3,7 +3,11 @@ import { join } from "node:path";
 
 /** What is used of a D1 binding. */
 interface MigrationTarget {
-  prepare(sql: string): { bind(...values: unknown[]): unknown; all<Row>(): Promise<{ results: Row[] }>; run(): Promise<unknown> };
+  prepare(sql: string): {
+    bind(...values: unknown[]): unknown;
+    all(): Promise<{ results: unknown[] }>;
+    run(): Promise<unknown>;
+  };
   batch(statements: unknown[]): Promise<unknown>;
 }
 
@@ -20,8 +24,8 @@ export async function applyMigrations(database: MigrationTarget, folder: string)
        applied_at timestamp default current_timestamp not null)`,
     )
     .run();
-  const { results } = await database.prepare("select name from d1_migrations").all<{ name: string }>();
-  const applied = new Set(results.map(({ name }) => name));
+  const { results } = await database.prepare("select name from d1_migrations").all();
+  const applied = new Set((results as { name: string }[]).map(({ name }) => name));
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql") && !applied.has(name)).toSorted();
   for (const name of names) {
     const sql = await readFile(join(folder, name), "utf8");

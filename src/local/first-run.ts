@@ -66,7 +66,7 @@ async function waitForRunner({ client, dataDir }: FirstRunContext): Promise<Runn
 async function uploadModel({ client, root }: FirstRunContext, name: string): Promise<void> {
   const content = new Uint8Array(await readFile(join(root, `models/${name}/${name}.onnx`)));
   const rawBody = { mediaType: "application/octet-stream", content };
-  await client.call(endpoints.uploadModel, { query: { name }, rawBody } as never);
+  await client.call(endpoints.uploadModel, { query: { name }, rawBody });
 }
 
 async function waitForPlacement({ client }: FirstRunContext, model: string, runnerId: string): Promise<void> {

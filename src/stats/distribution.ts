@@ -22,7 +22,7 @@ export interface Distribution {
 export function summarise(values: ArrayLike<number>): Distribution {
   const count = values.length;
   if (count === 0) throw new RangeError("nothing to summarise");
-  const sorted = Float64Array.from(values).sort();
+  const sorted = Float64Array.from(values).toSorted();
   const sketch = createSketch();
   let sum = 0;
   for (const value of sorted) {

@@ -77,7 +77,7 @@ function bucketValue(index: number): number {
 }
 
 function sortedBuckets(buckets: Map<number, number>, direction: 1 | -1): [number, number][] {
-  return [...buckets].sort((a, b) => direction * (a[0] - b[0]));
+  return [...buckets].toSorted((a, b) => direction * (a[0] - b[0]));
 }
 
 const FORMAT = 1;

@@ -17,7 +17,7 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
     await next();
     if (c.res.status !== 101) c.res.headers.set("traceparent", formatTraceparent(trace));
     const { logRequests } = configOf(c.env);
-    if (logRequests === "errors" && c.res.status < 500) return;
+    if (logRequests === "errors" && c.res.status !== 500) return;
     sink({
       event: "request",
       method: c.req.method,

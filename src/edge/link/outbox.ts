@@ -37,17 +37,19 @@ export class Outbox {
    * batch that is sent again after a failure is recognised; `done` forgets the rows.
    */
   takeBatch(): { measurements: Measurement[]; done: () => void } {
-    const rows = this.#sql.exec("select * from outbox order by id limit ?", BATCH_ROWS).toArray();
-    const first = Number(rows[0]?.id ?? 0);
-    const last = Number(rows.at(-1)?.id ?? 0);
-    const bySeries = Map.groupBy(rows, (row) => String(row.key));
+    const rows = this.#sql
+      .exec<{ id: number; at_ms: number; key: string; aggregate: string }>("select * from outbox order by id limit ?", BATCH_ROWS)
+      .toArray();
+    const first = rows[0]?.id ?? 0;
+    const last = rows.at(-1)?.id ?? 0;
+    const bySeries = Map.groupBy(rows, (row) => row.key);
     const measurements = [...bySeries].map(
       ([key, members]): Measurement => ({
         key: JSON.parse(key) as SeriesKey,
-        atMs: Number(members[0]?.at_ms),
+        atMs: members[0]?.at_ms ?? 0,
         sourceId: `${this.#source}:${first}-${last}`,
         runId: null,
-        aggregate: mergeAggregates(members.map((row) => JSON.parse(String(row.aggregate)) as Aggregate)),
+        aggregate: mergeAggregates(members.map((row) => JSON.parse(row.aggregate) as Aggregate)),
       }),
     );
     return { measurements, done: () => void this.#sql.exec("delete from outbox where id <= ?", last) };

@@ -113,7 +113,7 @@ export class JobStore {
 
   findByIdempotencyKey(key: string): { id: string; requestHash: string } | null {
     const row = this.#first("select id, request_hash from jobs where idempotency_key = ?", key);
-    return row === null ? null : { id: String(row.id), requestHash: String(row.request_hash) };
+    return row === null ? null : { id: text(row.id), requestHash: text(row.request_hash) };
   }
 
   list(query: JobListQuery): { items: JobSummary[]; nextCursor: string | null } {
@@ -128,7 +128,7 @@ export class JobStore {
         query.limit + 1,
       )
       .toArray();
-    const cut = cutPage(rows, query.limit, (row) => [String(row.id)]);
+    const cut = cutPage(rows, query.limit, (row) => [text(row.id)]);
     return { items: cut.rows.map(toSummary), nextCursor: cut.nextCursor };
   }
 
@@ -138,8 +138,8 @@ export class JobStore {
       .toArray()
       .map((row) => ({
         record: toRecord(row),
-        spec: JobSpec.parse(JSON.parse(String(row.spec))),
-        profile: row.profile === null ? null : (JSON.parse(String(row.profile)) as Profile),
+        spec: JobSpec.parse(JSON.parse(text(row.spec))),
+        profile: row.profile === null ? null : (JSON.parse(text(row.profile)) as Profile),
       }));
   }
 
@@ -217,8 +217,8 @@ export class JobStore {
       .exec("select * from runners")
       .toArray()
       .map((row) => ({
-        id: String(row.id),
-        capabilities: JSON.parse(String(row.capabilities)) as Capabilities,
+        id: text(row.id),
+        capabilities: JSON.parse(text(row.capabilities)) as Capabilities,
         online: row.online === 1,
         draining: row.draining === 1,
       }));
@@ -231,16 +231,16 @@ export class JobStore {
 
 function toRecord(row: Row): JobRecord {
   return {
-    id: String(row.id),
-    state: String(row.state) as JobRecord["state"],
+    id: text(row.id),
+    state: text(row.state) as JobRecord["state"],
     attempt: Number(row.attempt),
     maxAttempts: Number(row.max_attempts),
     epoch: Number(row.epoch),
-    runnerId: row.runner_id === null ? null : String(row.runner_id),
+    runnerId: row.runner_id === null ? null : text(row.runner_id),
     leaseUntilMs: numberOrNull(row.lease_until_ms),
     startedAtMs: numberOrNull(row.started_at_ms),
     endedAtMs: numberOrNull(row.ended_at_ms),
-    problem: row.problem === null ? null : Problem.parse(JSON.parse(String(row.problem))),
+    problem: row.problem === null ? null : Problem.parse(JSON.parse(text(row.problem))),
   };
 }
 
@@ -249,12 +249,12 @@ function toSummary(row: Row): JobSummary {
   return {
     id: record.id,
     state: record.state,
-    spec: JobSpec.parse(JSON.parse(String(row.spec))),
+    spec: JobSpec.parse(JSON.parse(text(row.spec))),
     attempt: record.attempt,
     maxAttempts: record.maxAttempts,
     runnerId: record.runnerId,
     runId: record.state === "succeeded" ? runIdOf(record.id) : null,
-    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(String(row.progress))),
+    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
     problem: record.problem,
     createdAt: toInstant(Number(row.created_at_ms)),
     startedAt: toInstantOrNull(record.startedAtMs),
@@ -263,18 +263,23 @@ function toSummary(row: Row): JobSummary {
 }
 
 function toJob(row: Row): Job {
-  return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(String(row.result))) };
+  return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
 }
 
 function toEvent(row: Row): JobEvent {
   return {
     seq: Number(row.seq),
     at: toInstant(Number(row.at_ms)),
-    type: String(row.type) as JobEvent["type"],
+    type: text(row.type) as JobEvent["type"],
     attempt: Number(row.attempt),
-    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(String(row.progress))),
-    detail: row.detail === null ? null : String(row.detail),
+    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
+    detail: row.detail === null ? null : text(row.detail),
   };
+}
+
+function text(value: SqlStorageValue | undefined): string {
+  if (typeof value !== "string") throw new TypeError("the column holds no text");
+  return value;
 }
 
 function numberOrNull(value: SqlStorageValue | undefined): number | null {

@@ -127,5 +127,5 @@ export async function readPoints(
     .where(and(eq(points.seriesId, seriesId), gte(points.atMs, fromMs), lt(points.atMs, toMs)))
     .orderBy(desc(points.atMs), asc(points.sourceId))
     .limit(limit + 1);
-  return rows.reverse();
+  return rows.toReversed();
 }

@@ -1,0 +1,105 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { ensureBuilt } from "../../src/local/build.ts";
+import { createBootstrapSecret } from "../../src/local/data-folder.ts";
+import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
+import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
+import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import type { Job } from "../../src/protocol/job.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+export interface LocalStack {
+  readonly baseUrl: string;
+  readonly adminKey: string;
+  readonly dataDir: string;
+  readonly client: Client;
+  readonly runnerId: string;
+  /** Process of the runner in its present life. */
+  runnerPid(): number;
+  /** Processes that own the runner's devices. */
+  devicePids(): Promise<number[]>;
+  stopEdge(): Promise<void>;
+  /** Starts the edge again on the same state and port. */
+  startEdge(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Edge and runner as `npm start` runs them, on a free port and an empty folder. */
+export async function startLocalStack(): Promise<LocalStack> {
+  await ensureBuilt(root, () => undefined);
+  const dataDir = await mkdtemp(join(tmpdir(), "millrace-e2e-"));
+  const bootstrapSecret = createBootstrapSecret();
+  let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret });
+  const baseUrl = edge.url;
+  const port = Number(new URL(baseUrl).port);
+  const bootstrap = createClient({ baseUrl, key: bootstrapSecret });
+  const { secret: adminKey } = await bootstrap.call(endpoints.createKey, { body: { name: "test", scopes: ["admin"] } });
+  const client = createClient({ baseUrl, key: adminKey });
+  const environment = await prepareLocalRunner(client, baseUrl, dataDir);
+  const runner = await RunnerSupervisor.start({ root, dataDir, environment });
+  const runnerId = await waitFor("the runner to be online", async () => {
+    const { items } = await client.call(endpoints.listRunners);
+    return items.find(({ state }) => state === "online")?.id;
+  });
+  const runnerPid = () => runner.pid ?? Number.NaN;
+  return {
+    baseUrl,
+    adminKey,
+    dataDir,
+    client,
+    runnerId,
+    runnerPid,
+    devicePids: async () => childPids(runnerPid()),
+    stopEdge: () => edge.stop(),
+    startEdge: async () => {
+      edge = await startEdge({ port, dataDir, root, bootstrapSecret });
+    },
+    stop: async () => {
+      await runner.stop();
+      await edge.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Uploads a model of the zoo and waits until the runner serves it. */
+export async function placeModel({ client }: LocalStack, name: string): Promise<void> {
+  const content = new Uint8Array(await readFile(join(root, `models/${name}/${name}.onnx`)));
+  await client.call(endpoints.uploadModel, { query: { name }, rawBody: { mediaType: "application/octet-stream", content } });
+  await waitFor(`${name} to be placed`, async () => {
+    const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
+    return items.find(({ state }) => state === "eligible");
+  });
+}
+
+/** Waits until a job is in one of these states. */
+export function waitForJob({ client }: LocalStack, id: string, states: readonly Job["state"][]): Promise<Job> {
+  return waitFor(`job ${id} to be ${states.join(" or ")}`, async () => {
+    const job = await client.call(endpoints.getJob, { params: { id } });
+    return states.includes(job.state) ? job : undefined;
+  });
+}
+
+/** Asks until there is an answer, for a minute and a half at most; an error meanwhile counts as none. */
+export async function waitFor<Value>(what: string, ask: () => Promise<Value | undefined>): Promise<Value> {
+  let last: unknown = null;
+  for (const endMs = performance.now() + 90_000; performance.now() < endMs; await delay(50)) {
+    try {
+      const value = await ask();
+      if (value !== undefined) return value;
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new Error(`waited in vain for ${what}`, { cause: last });
+}
+
+async function childPids(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  return text.trim().split(/\s+/).filter(Boolean).map(Number);
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+import type { Job } from "../../src/protocol/job.ts";
+import { type LocalStack, placeModel, startLocalStack, waitFor, waitForJob } from "./local-stack.ts";
+
+const OBSERVATION = { data: [[0.01, -0.02, 0.03, 0.04]] };
+/** Long enough on a software GPU to be interrupted. */
+const LONG_BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 300 } as const;
+
+describe("a stack that loses its parts", () => {
+  let stack: LocalStack;
+
+  beforeAll(async () => {
+    stack = await startLocalStack();
+    await placeModel(stack, "cartpole");
+  });
+  afterAll(() => stack.stop());
+
+  const infer = (budgetMs: number) =>
+    stack.client.call(endpoints.infer, { body: { model: "cartpole", budgetMs, inputs: { observation: OBSERVATION } } });
+
+  async function startBenchmark(label: string): Promise<Job> {
+    const job = await stack.client.call(endpoints.createJob, { body: { ...LONG_BENCHMARK, label } });
+    await waitFor("the benchmark to be in its measurements", async () => {
+      const { progress } = await stack.client.call(endpoints.getJob, { params: { id: job.id } });
+      return progress?.phase === "measure" ? true : undefined;
+    });
+    return job;
+  }
+
+  /** The job ended well, and the history has one point of it in every series. */
+  async function expectOneStoredResult(id: string, label: string): Promise<void> {
+    const job = await waitForJob(stack, id, ["succeeded", "failed", "cancelled"]);
+    expect(job).toMatchObject({ state: "succeeded", problem: null, result: { correctness: { correct: true } } });
+    const { items } = await stack.client.call(endpoints.listSeries, { query: { subject: "gemm", limit: 200 } });
+    const own = items.filter((series) => series.label === label);
+    expect(own.map(({ metric }) => metric).toSorted()).toContain("wallMs");
+    expect(own.map(({ points }) => points)).toEqual(own.map(() => 1));
+  }
+
+  const expectNextAnswer = () => waitFor("the next inference", async () => (await infer(5_000)).outputs.logits);
+
+  it("runs a job again whose device process was killed", async () => {
+    const job = await startBenchmark("device-killed");
+    for (const pid of await stack.devicePids()) process.kill(pid, "SIGKILL");
+    await expectOneStoredResult(job.id, "device-killed");
+    expect((await waitForJob(stack, job.id, ["succeeded"])).attempt).toBe(2);
+    await expectNextAnswer();
+  });
+
+  it("runs a job again whose runner was killed", async () => {
+    const job = await startBenchmark("runner-killed");
+    process.kill(stack.runnerPid(), "SIGKILL");
+    await expectOneStoredResult(job.id, "runner-killed");
+    expect((await waitForJob(stack, job.id, ["succeeded"])).attempt).toBe(2);
+    await expectNextAnswer();
+  });
+
+  it("loses nothing when the edge is stopped and started in mid-job", async () => {
+    const job = await startBenchmark("edge-restarted");
+    const waiting = await stack.client.call(endpoints.createJob, { body: { ...LONG_BENCHMARK, iterations: 5, label: "waited" } });
+    await stack.stopEdge();
+    await stack.startEdge();
+    await expectOneStoredResult(job.id, "edge-restarted");
+    await expectOneStoredResult(waiting.id, "waited");
+    await expectNextAnswer();
+  });
+
+  it("answers at the deadline while the runner is stopped, and again when it goes on", async () => {
+    const pid = stack.runnerPid();
+    process.kill(pid, "SIGSTOP");
+    try {
+      const refused = await infer(300).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(ProblemError);
+      expect((refused as ProblemError).problem.code).toBe("budget-exceeded");
+      await waitFor("the silent runner to be offline", async () => {
+        const runner = await stack.client.call(endpoints.getRunner, { params: { id: stack.runnerId } });
+        return runner.state === "offline" ? true : undefined;
+      });
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    await expectNextAnswer();
+  });
+
+  it("refuses at once a budget that nothing measured would meet, and says what would", async () => {
+    const refused = await infer(0.1).catch((error: unknown) => error);
+    const { problem } = refused as ProblemError;
+    expect(problem.code).toBe("budget-unattainable");
+    expect(problem.errors?.[0]?.pointer).toBe("#/budgetMs");
+    const fits = problem.fits?.budgetMs ?? 0;
+    expect(fits).toBeGreaterThan(0.1);
+    expect((await infer(fits + 1_000)).prediction.latencyMs).toBeLessThanOrEqual(fits + 1_000);
+  });
+});
