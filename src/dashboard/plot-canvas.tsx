@@ -52,5 +52,5 @@ function describe({ subject, metric, unit }: Series, points: readonly HistoryPoi
   const values = DRAWN_PERCENTILES.map(
     (percentile) => `${percentile} ${formatMeasure(latest?.percentiles[percentile] ?? Number.NaN, unit)}`,
   );
-  return `${metric} of ${subject} over time, ${points.length} points; the latest: ${values.join(", ")}`;
+  return `${metric} of ${subject} over time, ${points.length} ${points.length === 1 ? "point" : "points"}; the latest: ${values.join(", ")}`;
 }

@@ -30,7 +30,7 @@ export function plotOptions(
     legend: { show: false },
     cursor: { y: false, drag: { setScale: false, x: false, y: false } },
     scales: {
-      x: { time: true, range: (_, min, max) => widen(min, max) },
+      x: { time: true, range: (self) => spanOf(self.data[0]) },
       y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
@@ -78,7 +78,10 @@ function nameInstants(splits: readonly number[], stepS: number): string[] {
   });
 }
 
-function widen(min: number, max: number): [number, number] {
-  const missing = Math.max(0, SHORTEST_SPAN_S - (max - min)) / 2;
-  return [min - missing, max + missing];
+/** From the first instant to the last; uPlot's own range gives a single point years. */
+function spanOf(times: ArrayLike<number>): [number, number] {
+  const first = times[0] ?? 0;
+  const last = times[times.length - 1] ?? first;
+  const missing = Math.max(0, SHORTEST_SPAN_S - (last - first)) / 2;
+  return [first - missing, last + missing];
 }

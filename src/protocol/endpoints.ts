@@ -4,7 +4,7 @@ import { KernelAnnouncement } from "./hardware.ts";
 import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
 import { idSchema } from "./id.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
-import { Job, JobListQuery, JobPage, JobSpec } from "./job.ts";
+import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
 import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } from "./key.ts";
 import { LIMITS } from "./limits.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
@@ -289,7 +289,7 @@ export const endpoints = {
     summary: "Queue a job; with an Idempotency-Key, sending it again gives the same job",
     access: "submit",
     headers: idempotencyKey,
-    body: JobSpec,
+    body: JobInput,
     reply: { status: 202, schema: Job },
     problems: ["unknown-kernel", "not-found", "idempotency-key-reused", "queue-full"],
   }),

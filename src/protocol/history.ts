@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { Clock } from "./distribution.ts";
 import { Fingerprint } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
@@ -17,6 +18,7 @@ export const SeriesKey = z
     subject: z.string().max(256).openapi({ description: "`gemm` or `lenet5@1`" }),
     metric: z.string().max(64).openapi({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
     unit: z.string().max(16),
+    clock: Clock.nullable().openapi({ description: "What durations and rates were read from; null for what has no clock" }),
     direction: z.enum(["lower", "higher"]).openapi({ description: "Which way is better" }),
     configuration: z.record(z.string(), z.union([z.string(), z.number()])),
     fingerprint: Fingerprint.nullable(),
@@ -73,7 +75,7 @@ export const HistoryPoint = z
     min: z.number(),
     max: z.number(),
     mean: z.number(),
-    percentiles: z.record(z.string(), z.number()),
+    percentiles: z.record(z.string(), z.number()).openapi({ description: "By percentile, as in `p50`, `p99.9`" }),
     sketch: z.string(),
     runId: idSchema("run").nullable(),
   })

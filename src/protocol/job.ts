@@ -15,8 +15,7 @@ const targetFields = {
 };
 
 /** Runs one kernel: outputs are checked against its reference first, then it is timed. */
-export const BenchmarkSpec = z
-  .strictObject({
+const benchmarkFields = {
     kind: z.literal("benchmark"),
     kernel: Name,
     shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
@@ -29,24 +28,28 @@ export const BenchmarkSpec = z
     seed: z.number().int().min(0).max(2 ** 32 - 1).default(1),
     timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
     ...targetFields,
-  })
-  .openapi("BenchmarkSpec");
+};
+export const BenchmarkSpec = z.object(benchmarkFields).openapi("BenchmarkSpec");
 export type BenchmarkSpec = z.infer<typeof BenchmarkSpec>;
 
 /** Places a model version on a runner: loads it, checks it, measures it. */
-export const CalibrationSpec = z
-  .strictObject({
+const calibrationFields = {
     kind: z.literal("calibration"),
     modelVersionId: idSchema("modelVersion"),
     iterations: z.number().int().min(10).max(LIMITS.maxIterations).default(300),
     timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
     ...targetFields,
-  })
-  .openapi("CalibrationSpec");
+};
+export const CalibrationSpec = z.object(calibrationFields).openapi("CalibrationSpec");
 export type CalibrationSpec = z.infer<typeof CalibrationSpec>;
 
 export const JobSpec = z.discriminatedUnion("kind", [BenchmarkSpec, CalibrationSpec]).openapi("JobSpec");
 export type JobSpec = z.infer<typeof JobSpec>;
+
+/** A job as it is asked for: like its spec, but a field that is not known is a mistake. */
+export const JobInput = z
+  .discriminatedUnion("kind", [z.strictObject(benchmarkFields), z.strictObject(calibrationFields)])
+  .openapi("JobInput");
 
 /** What a job ran on and how busy it was: stored with every result. */
 export const Environment = z

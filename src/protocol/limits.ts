@@ -13,8 +13,6 @@ export const LIMITS = {
   socketMessageBytes: 16 * MiB,
   /** Header of a binary frame. */
   frameHeaderBytes: 64 * KiB,
-  /** A job's result as JSON. */
-  jobResultBytes: 1 * MiB,
   /** Elements of one tensor. */
   tensorElements: 2 ** 26,
   tensorRank: 8,

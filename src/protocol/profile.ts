@@ -31,26 +31,29 @@ const ProfileSettings = z
   })
   .openapi("ProfileSettings");
 
+const profileFields = {
+  name: Name,
+  description: z.string().max(512).default(""),
+  requirements: ProfileRequirements.default({}),
+  targets: ProfileTargets.default({}),
+  settings: ProfileSettings.default({}),
+};
+
 /** A hardware profile: named requirements and targets. */
-export const ProfileInput = z
-  .strictObject({
-    name: Name,
-    description: z.string().max(512).default(""),
-    requirements: ProfileRequirements.default({}),
-    targets: ProfileTargets.default({}),
-    settings: ProfileSettings.default({}),
-  })
-  .openapi("ProfileInput");
+export const ProfileInput = z.strictObject(profileFields).openapi("ProfileInput");
 export type ProfileInput = z.infer<typeof ProfileInput>;
 
 export const ProfileUpdate = ProfileInput.omit({ name: true }).openapi("ProfileUpdate");
 export type ProfileUpdate = z.infer<typeof ProfileUpdate>;
 
-export const Profile = ProfileInput.extend({
-  builtIn: z.boolean(),
-  version: z.number().int(),
-  updatedAt: Instant.nullable(),
-}).openapi("Profile");
+export const Profile = z
+  .object({
+    ...profileFields,
+    builtIn: z.boolean(),
+    version: z.number().int(),
+    updatedAt: Instant.nullable(),
+  })
+  .openapi("Profile");
 export type Profile = z.infer<typeof Profile>;
 export const ProfilePage = pageOf(Profile, "Profile");
 

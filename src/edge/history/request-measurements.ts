@@ -1,4 +1,5 @@
 import type { SeriesKey } from "../../protocol/history.ts";
+import type { Clock } from "../../protocol/distribution.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
 import type { LatencySplit } from "../../protocol/inference.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
@@ -15,6 +16,15 @@ export interface RequestOutcome {
   readonly split: Pick<LatencySplit, "edgeMs" | "linkMs" | "queueMs" | "computeMs"> | null;
 }
 
+/** The clock of each metric: the Worker's own for what it sees, the runner's for what happens there. */
+const CLOCKS = {
+  totalMs: "edge-wall",
+  edgeMs: "edge-wall",
+  linkMs: "edge-wall",
+  queueMs: "runner-wall",
+  computeMs: "runner-wall",
+} as const satisfies Record<string, Clock>;
+type Metric = keyof typeof CLOCKS;
 const PARTS = ["edgeMs", "linkMs", "queueMs", "computeMs"] as const;
 
 /**
@@ -23,7 +33,7 @@ const PARTS = ["edgeMs", "linkMs", "queueMs", "computeMs"] as const;
  */
 export function measureOutcomes(outcomes: readonly RequestOutcome[]): { key: SeriesKey; aggregate: Aggregate }[] {
   const samples = new Map<string, { key: SeriesKey; values: number[] }>();
-  const add = (outcome: RequestOutcome, metric: string, value: number) => {
+  const add = (outcome: RequestOutcome, metric: Metric, value: number) => {
     const key = keyOf(outcome, metric);
     const text = JSON.stringify(key);
     const entry = samples.get(text) ?? { key, values: [] };
@@ -40,13 +50,14 @@ export function measureOutcomes(outcomes: readonly RequestOutcome[]): { key: Ser
   });
 }
 
-function keyOf(outcome: RequestOutcome, metric: string): SeriesKey {
+function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
   const { subject, variant, backend, batch, fingerprint, software } = outcome;
   return {
     subjectKind: "model",
     subject,
     metric,
     unit: "ms",
+    clock: CLOCKS[metric],
     direction: "lower",
     configuration: { variant, backend, batch },
     fingerprint,

@@ -1,4 +1,4 @@
-import type { Distribution } from "../../protocol/distribution.ts";
+import type { Clock, Distribution } from "../../protocol/distribution.ts";
 import type { SeriesKey } from "../../protocol/history.ts";
 import type { BenchmarkResult, CalibratedPlacement, CalibrationResult } from "../../protocol/job.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
@@ -29,18 +29,24 @@ export function measureBenchmark(result: BenchmarkResult, run: RunContext): Meas
     software: environment.software,
     label: run.label,
   } as const;
-  const point = (metric: string, unit: string, direction: SeriesKey["direction"], aggregate: Aggregate): Measurement => ({
-    key: { ...base, metric, unit, direction },
+  const point = (
+    metric: string,
+    unit: string,
+    clock: Clock,
+    direction: SeriesKey["direction"],
+    aggregate: Aggregate,
+  ): Measurement => ({
+    key: { ...base, metric, unit, clock, direction },
     atMs: run.atMs,
     sourceId: run.runId,
     runId: run.runId,
     aggregate,
   });
   return [
-    point("wallMs", "ms", "lower", toAggregate(result.wallMs)),
-    ...(result.gpuMs === null ? [] : [point("gpuMs", "ms", "lower", toAggregate(result.gpuMs))]),
-    ...(result.gflops === null ? [] : [point("gflops", "GFLOP/s", "higher", single(result.gflops))]),
-    point("gigabytesPerSecond", "GB/s", "higher", single(result.gigabytesPerSecond)),
+    point("wallMs", "ms", "runner-wall", "lower", toAggregate(result.wallMs)),
+    ...(result.gpuMs === null ? [] : [point("gpuMs", "ms", "gpu-timestamp", "lower", toAggregate(result.gpuMs))]),
+    ...(result.gflops === null ? [] : [point("gflops", "GFLOP/s", result.clock, "higher", single(result.gflops))]),
+    point("gigabytesPerSecond", "GB/s", result.clock, "higher", single(result.gigabytesPerSecond)),
   ];
 }
 
@@ -66,6 +72,7 @@ function calibrated(
       subject,
       metric,
       unit: "ms",
+      clock: "runner-wall",
       direction: "lower",
       configuration: { variant, backend, batch },
       fingerprint: environment.fingerprint,

@@ -51,7 +51,7 @@ export function createApp(): Hono<AppEnv> {
 }
 
 const pageHeaders = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'self'"], imgSrc: ["'self'", "data:"], frameAncestors: ["'none'"], baseUri: ["'none'"], objectSrc: ["'none'"] },
+  contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], baseUri: ["'none'"], objectSrc: ["'none'"] },
   referrerPolicy: "no-referrer",
 });
 

@@ -17,13 +17,15 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { findModelVersion } from "../store/model-store.ts";
-import { recordDisconnect, recordHello } from "../store/runner-store.ts";
+import { recordDisconnect, recordHello, recordSeen } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
 import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { Outbox } from "./outbox.ts";
 import { planRunner } from "./plan-runner.ts";
+
+const SEEN_EVERY_MS = 30_000;
 
 /** What survives eviction with a socket. */
 interface Attachment {
@@ -37,6 +39,7 @@ export class RunnerLink extends DurableObject<Env> {
   readonly #inFlight = new InFlightTable();
   readonly #outbox: Outbox;
   readonly #config: ReturnType<typeof configOf>;
+  #seenNotedAtMs = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -150,9 +153,12 @@ export class RunnerLink extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     for (const socket of this.ctx.getWebSockets()) {
-      const { acceptedAtMs } = attachmentOf(socket);
+      const { acceptedAtMs, runnerId } = attachmentOf(socket);
       const heardMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? acceptedAtMs;
-      if (nowMs - heardMs <= this.#config.silentMs) continue;
+      if (nowMs - heardMs <= this.#config.silentMs) {
+        await this.#noteSeen(runnerId, nowMs);
+        continue;
+      }
       await this.#disconnected(socket);
       this.#end(socket, CLOSE_CODES.silent, "no sign of life");
     }
@@ -161,6 +167,13 @@ export class RunnerLink extends DurableObject<Env> {
     if (!this.#outbox.isEmpty) await this.ctx.storage.setAlarm(nowMs + this.#config.flushMs);
     else if (connected) await this.ctx.storage.setAlarm(nowMs + this.#config.silentMs);
     else await this.#forgetStaleConnection();
+  }
+
+  /** Writes now and then that the runner lives; its state changes at once by other ways. */
+  async #noteSeen(runnerId: string, nowMs: number): Promise<void> {
+    if (nowMs - this.#seenNotedAtMs < SEEN_EVERY_MS) return;
+    this.#seenNotedAtMs = nowMs;
+    await recordSeen(openDatabase(this.env.DB), runnerId);
   }
 
   async #flush(): Promise<void> {

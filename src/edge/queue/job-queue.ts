@@ -128,6 +128,10 @@ export class JobQueue extends DurableObject<Env> {
     for (const job of this.#store.leased()) {
       if (job.runnerId === id) this.#apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
     }
+    // Nobody else may take what waits for this runner alone.
+    for (const job of this.#store.queuedOnlyFor(id)) {
+      this.#apply(job, machine.fail(job, problem, Date.now()), problem.detail);
+    }
     this.announce({ type: "runner", id });
   }
 
@@ -216,7 +220,7 @@ export class JobQueue extends DurableObject<Env> {
     const room = new Map(
       runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - leased.filter((job) => job.runnerId === id).length]),
     );
-    for (const job of this.#store.queued()) {
+    for (const job of this.#store.queuedFor(runners.map(({ id }) => id))) {
       const runner = runners.find((candidate) => (room.get(candidate.id) ?? 0) > 0 && mayTake(job, candidate));
       if (runner === undefined) continue;
       room.set(runner.id, (room.get(runner.id) ?? 0) - 1);

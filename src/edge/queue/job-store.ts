@@ -25,6 +25,9 @@ const SCHEMA = `
   ) strict;
 `;
 
+/** Waiting jobs that one round of dispatch looks at. */
+const DISPATCH_ROWS = 200;
+
 type Row = Record<string, SqlStorageValue>;
 
 /** A new job as it is first written. */
@@ -132,15 +135,29 @@ export class JobStore {
     return { items: cut.rows.map(toSummary), nextCursor: cut.nextCursor };
   }
 
-  queued(): QueuedJob[] {
+  /** The oldest jobs that wait for anybody or for one of these runners. */
+  queuedFor(runnerIds: readonly string[]): QueuedJob[] {
     return this.#sql
-      .exec("select * from jobs where state = 'queued' order by id limit 200")
+      .exec(
+        `select * from jobs where state = 'queued' and (spec->>'runnerId' is null
+         or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
+        JSON.stringify(runnerIds),
+        DISPATCH_ROWS,
+      )
       .toArray()
       .map((row) => ({
         record: toRecord(row),
         spec: JobSpec.parse(JSON.parse(text(row.spec))),
         profile: row.profile === null ? null : (JSON.parse(text(row.profile)) as Profile),
       }));
+  }
+
+  /** Every job that waits for this runner alone. */
+  queuedOnlyFor(runnerId: string): JobRecord[] {
+    return this.#sql
+      .exec("select * from jobs where state = 'queued' and spec->>'runnerId' = ?", runnerId)
+      .toArray()
+      .map(toRecord);
   }
 
   leased(): JobRecord[] {

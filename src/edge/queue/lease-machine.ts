@@ -57,6 +57,11 @@ export function failAttempt(job: JobRecord, problem: Problem, nowMs: number): Jo
   if (PROBLEMS[problem.code].retryable && job.attempt < job.maxAttempts) {
     return { ...job, state: "queued", runnerId: null, leaseUntilMs: null, problem };
   }
+  return fail(job, problem, nowMs);
+}
+
+/** Ends a job for good. */
+export function fail(job: JobRecord, problem: Problem, nowMs: number): JobRecord {
   return { ...job, state: "failed", leaseUntilMs: null, endedAtMs: nowMs, problem };
 }
 

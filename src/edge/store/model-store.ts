@@ -116,9 +116,3 @@ export async function readAllVersions(db: Database): Promise<(NamedVersion & { m
     .orderBy(asc(modelVersions.version));
   return rows.map((row) => ({ ...toVersion(row.version), model: row.model, modelId: row.version.modelId }));
 }
-
-/** Whether any version has this digest. */
-export async function isKnownDigest(db: Database, digest: string): Promise<boolean> {
-  const rows = await db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest)).limit(1);
-  return rows.length > 0;
-}

@@ -144,6 +144,10 @@ export async function recordHello(
   return row ?? null;
 }
 
+export async function recordSeen(db: Database, id: string): Promise<void> {
+  await db.update(runners).set({ lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
+}
+
 export async function recordDisconnect(db: Database, id: string): Promise<void> {
   await db.update(runners).set({ online: false, lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gte, lt, max, or } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, lt, max, or, sql } from "drizzle-orm";
 import { type Series, SeriesKey, type SeriesQuery } from "../../protocol/history.ts";
 import { createContentId } from "../../protocol/id.ts";
 import type { Aggregate } from "../../stats/distribution.ts";
@@ -58,27 +58,34 @@ export async function appendMeasurements(binding: D1Database, measurements: read
   ]);
 }
 
-function toSeries(row: typeof series.$inferSelect, tally: { count: number; lastMs: number | null }): Series {
+function toSeries(row: typeof series.$inferSelect, tally: Tally | undefined): Series {
   return {
     id: row.id,
     ...SeriesKey.parse(JSON.parse(row.key)),
     createdAt: toInstant(row.createdAtMs),
-    lastPointAt: toInstantOrNull(tally.lastMs),
-    points: tally.count,
+    lastPointAt: toInstantOrNull(tally?.lastMs ?? null),
+    points: tally?.count ?? 0,
   };
 }
 
-async function tallyPoints(db: Database, seriesId: string): Promise<{ count: number; lastMs: number | null }> {
-  const [row] = await db
-    .select({ count: count(), lastMs: max(points.atMs) })
+interface Tally {
+  readonly count: number;
+  readonly lastMs: number | null;
+}
+
+/** Number and latest time of the points of each series. */
+async function tallyPoints(db: Database, seriesIds: readonly string[]): Promise<Map<string, Tally>> {
+  const rows = await db
+    .select({ id: points.seriesId, count: count(), lastMs: max(points.atMs) })
     .from(points)
-    .where(eq(points.seriesId, seriesId));
-  return row ?? { count: 0, lastMs: null };
+    .where(sql`${points.seriesId} in (select value from json_each(${JSON.stringify(seriesIds)}))`)
+    .groupBy(points.seriesId);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export async function findSeries(db: Database, id: string): Promise<Series | null> {
   const [row] = await db.select().from(series).where(eq(series.id, id));
-  return row === undefined ? null : toSeries(row, await tallyPoints(db, id));
+  return row === undefined ? null : toSeries(row, (await tallyPoints(db, [id])).get(id));
 }
 
 export async function listSeries(db: Database, query: SeriesQuery): Promise<{ items: Series[]; nextCursor: string | null }> {
@@ -104,8 +111,11 @@ export async function listSeries(db: Database, query: SeriesQuery): Promise<{ it
     .orderBy(desc(series.createdAtMs), desc(series.id))
     .limit(query.limit + 1);
   const { rows, nextCursor } = cutPage(found, query.limit, (row) => [row.createdAtMs, row.id]);
-  const items = await Promise.all(rows.map(async (row) => toSeries(row, await tallyPoints(db, row.id))));
-  return { items, nextCursor };
+  const tallies = await tallyPoints(
+    db,
+    rows.map((row) => row.id),
+  );
+  return { items: rows.map((row) => toSeries(row, tallies.get(row.id))), nextCursor };
 }
 
 export interface StoredPoint extends Aggregate {

@@ -20,8 +20,11 @@ export interface ChildOptions {
   /** Added to this process's environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logger: DeviceLogger;
-  /** Called once when the process has ended, before any pending call is rejected. */
-  readonly onExit: (child: DeviceChild) => void;
+  /**
+   * Called once when the process is as good as dead: it is to be killed, or it has ended. No call that
+   * is lost with it has failed yet.
+   */
+  readonly onEnd: (child: DeviceChild) => void;
 }
 
 export interface CallOptions {
@@ -49,7 +52,7 @@ export class DeviceChild {
   readonly #options: ChildOptions;
   readonly #pending = new Map<number, PendingCall>();
   #nextId = 1;
-  #killing = false;
+  #ended = false;
 
   constructor(options: ChildOptions) {
     this.#options = options;
@@ -65,7 +68,8 @@ export class DeviceChild {
     this.#process.on("error", (error) => options.logger.warn({ deviceKey: options.deviceKey, error: error.message }, "device process"));
     this.exited = new Promise((resolve) => {
       this.#process.once("close", (code, signal) => {
-        this.#end(signal ?? `code ${code}`);
+        this.#end();
+        for (const { reject } of [...this.#pending.values()]) reject(lost(`ended (${signal ?? `code ${code}`})`));
         resolve();
       });
     });
@@ -75,8 +79,9 @@ export class DeviceChild {
     return this.#process.pid ?? null;
   }
 
+  /** False as soon as the process has ended or is to be killed. */
   get alive(): boolean {
-    return this.#process.exitCode === null && this.#process.signalCode === null;
+    return !this.#ended;
   }
 
   /** Makes one call; fails with the process's own problem, `device-lost`, `cancelled` or the limit's code. */
@@ -91,15 +96,15 @@ export class DeviceChild {
       let abortTimer: NodeJS.Timeout | undefined;
       const cancelled = new ProblemError("cancelled", `The call '${name}' was cancelled`);
       const limitTimer = setTimeout(() => {
-        settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
         this.kill();
+        settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
       }, limitMs);
       const abort = () => {
         this.#send({ type: "abort", id });
         if (!endOnAbort) return settle(() => reject(cancelled));
         abortTimer = setTimeout(() => {
-          settle(() => reject(cancelled));
           this.kill();
+          settle(() => reject(cancelled));
         }, ABORT_GRACE_MS);
       };
       const settle = (finish: () => void) => {
@@ -123,8 +128,8 @@ export class DeviceChild {
 
   /** Ends the process: SIGTERM, then SIGKILL where it does not listen. */
   kill(): void {
-    if (this.#killing || !this.alive) return;
-    this.#killing = true;
+    if (this.#ended) return;
+    this.#end();
     this.#process.kill("SIGTERM");
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), KILL_GRACE_MS);
     void this.exited.then(() => clearTimeout(timer));
@@ -143,9 +148,10 @@ export class DeviceChild {
     else pending.resolve(reply.output as never);
   }
 
-  #end(reason: string): void {
-    this.#options.onExit(this);
-    for (const pending of [...this.#pending.values()]) pending.reject(lost(`ended (${reason})`));
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.onEnd(this);
   }
 
   #forwardOutput(): void {

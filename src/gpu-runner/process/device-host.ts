@@ -90,10 +90,10 @@ export class DeviceHost {
 
   static async #open(options: DeviceHostOptions, environment: Environment): Promise<DeviceHost> {
     let host: DeviceHost | null = null;
-    const onExit = (dead: DeviceChild) => {
-      if (host !== null) host.#onExit(dead);
+    const onEnd = (dead: DeviceChild) => {
+      if (host !== null) host.#onEnd(dead);
     };
-    const child = new DeviceChild({ ...options, environment, onExit });
+    const child = new DeviceChild({ ...options, environment, onEnd });
     try {
       const description = await child.call("describe", { deviceKey: options.deviceKey }, DESCRIBE);
       host = new DeviceHost(options, environment, child, description);
@@ -167,12 +167,12 @@ export class DeviceHost {
   }
 
   /** Replaces `#ready` before anyone learns of the death, so that whoever tries again waits for the next life. */
-  #onExit(dead: DeviceChild): void {
+  #onEnd(dead: DeviceChild): void {
     if (dead !== this.#child || this.#stopping.signal.aborted) return;
     const livedMs = performance.now() - dead.bornAt;
     if (livedMs >= SHORT_LIFE_MS) this.#shortLives = 0;
     this.#options.logger.warn({ deviceKey: this.device.key, livedMs, restarts: this.#restarts }, "device process died");
-    this.#ready = this.#revive();
+    this.#ready = dead.exited.then(() => this.#revive());
     this.#ready.catch(() => {});
   }
 
@@ -197,7 +197,7 @@ export class DeviceHost {
       ...this.#options,
       environment: this.#environment,
       // Before it is ready, its death is an error of the calls below.
-      onExit: (dead) => ready && this.#onExit(dead),
+      onEnd: (dead) => ready && this.#onEnd(dead),
     });
     this.#child = child;
     try {

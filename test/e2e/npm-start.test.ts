@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ensureBuilt } from "../../src/local/build.ts";
+import type { Summary } from "../../src/local/summary.ts";
+import { waitFor } from "./local-stack.ts";
+import { npmStart, root, run } from "./run-npm.ts";
+
+describe("npm start", () => {
+  let folder: string;
+  beforeAll(async () => {
+    await ensureBuilt(root, () => undefined);
+    folder = await mkdtemp(join(tmpdir(), "millrace-start-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("ends with a summary of the whole way, and finds its state on the second start", async () => {
+    const first = await npmStart("--once", "--json", "--port", "0", "--data-dir", folder);
+    expect(first.code, first.stderr).toBe(0);
+    const summary = JSON.parse(first.stdout) as Summary;
+    expect(summary).toMatchObject({
+      runner: { software: expect.any(Boolean), device: expect.stringMatching(/./) },
+      benchmark: { kernel: "gemm", correct: true, n: 50 },
+      inference: { model: "lenet5@1", budgetMet: true },
+    });
+    expect(summary.benchmark?.gflops).toBeGreaterThan(0);
+    expect(summary.inference?.label).toBe(summary.inference?.expected);
+    expect(summary.history.points).toBeGreaterThanOrEqual(summary.history.series);
+    const key = (await readFile(join(folder, "admin.key"), "utf8")).trim();
+    expect(first.stderr).toContain(key);
+    expect((await stat(join(folder, "admin.key"))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, "runner", "credential.json"))).mode & 0o777).toBe(0o600);
+
+    const second = await npmStart("--once", "--json", "--port", "0", "--data-dir", folder);
+    expect(second.code, second.stderr).toBe(0);
+    expect(second.stderr).not.toContain(key);
+    const again = JSON.parse(second.stdout) as Summary;
+    expect(again.history.points).toBeGreaterThan(summary.history.points);
+    expect(again.runner?.id).toBe(summary.runner?.id);
+    expect(again.inference?.model).toBe("lenet5@1");
+  });
+
+  it("stops all its processes on Ctrl-C", async () => {
+    const child = spawn("npm", ["start", "--silent", "--", "--port", "0", "--data-dir", folder], {
+      cwd: root,
+      detached: true,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    await waitFor("millrace to serve", async () => {
+      if (child.exitCode !== null) throw new Error(stderr);
+      return stderr.includes("Serving.") ? true : undefined;
+    });
+    const group = child.pid ?? 0;
+    expect(await membersOf(group)).toBeGreaterThanOrEqual(4);
+    // A terminal sends Ctrl-C to the whole group.
+    process.kill(-group, "SIGINT");
+    await once(child, "exit");
+    await waitFor("every process to end", async () => ((await membersOf(group)) === 0 ? true : undefined));
+  });
+
+  it("says in a sentence what is wrong", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    const onTakenPort = await npmStart("--once", "--port", String(port), "--data-dir", folder);
+    taken.close();
+    expect(onTakenPort).toMatchObject({ code: 1, stderr: expect.stringContaining(`Port ${port} is taken`) });
+    const file = join(folder, "a-file");
+    await writeFile(file, "");
+    const onReadOnly = await npmStart("--once", "--port", "0", "--data-dir", join(file, "inside"));
+    expect(onReadOnly).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") });
+    const onWrongPort = await npmStart("--port", "eighty");
+    expect(onWrongPort).toMatchObject({ code: 1, stderr: expect.stringContaining("must be a port") });
+    const old = "Object.defineProperty(process.versions, 'node', { value: '18.20.4' }); await import('./src/local/start.mjs')";
+    const onOldNode = await run(process.execPath, ["--input-type=module", "-e", old]);
+    expect(onOldNode).toMatchObject({ code: 1, stderr: expect.stringContaining("Node 18.20.4 is too old") });
+  });
+
+  it("serves the edge alone with --no-runner", async () => {
+    const alone = await npmStart("--once", "--json", "--no-runner", "--port", "0", "--data-dir", join(folder, "alone"));
+    expect(alone.code, alone.stderr).toBe(0);
+    expect(JSON.parse(alone.stdout)).toMatchObject({ runner: null, benchmark: null, inference: null });
+  });
+});
+
+async function membersOf(group: number): Promise<number> {
+  const { stdout } = await run("ps", ["-eo", "pgid="]);
+  return stdout.split("\n").filter((line) => Number(line) === group).length;
+}
