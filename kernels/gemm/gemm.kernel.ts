@@ -33,9 +33,7 @@ const sharedTiled: KernelVariant<Size, "tile"> = {
   name: "shared-tiled",
   file: "shared-tiled.wgsl",
   axes: [{ name: "tile", values: [8, 16], default: 16 }],
-  passes: [
-    { entryPoint: "main", workgroups: ({ m, n }, { tile }) => [Math.ceil(n / tile), Math.ceil(m / tile), 1] },
-  ],
+  passes: [{ entryPoint: "main", workgroups: ({ m, n }, { tile }) => [Math.ceil(n / tile), Math.ceil(m / tile), 1] }],
 };
 
 /** Matrix product in f32. */
@@ -57,7 +55,8 @@ export const gemm: KernelSpec<Size> = {
     relative: 0,
     // Σ|a||b| is k/4 on average for inputs that are uniform in [-1, 1).
     absolute: ({ k }) => 8 * Math.sqrt(k) * 2 ** -24 * Math.max(1, k / 4),
-    reason: "rounding of k products summed in f32: λ·√k·u·Σ|a||b| with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019)",
+    reason:
+      "rounding of k products summed in f32: λ·√k·u·Σ|a||b| with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019)",
   },
   generate: ({ m, n, k }, seed) => ({ a: seededUniform(seed, 0, m * k), b: seededUniform(seed, 1, k * n) }),
   reference: gemmReference,

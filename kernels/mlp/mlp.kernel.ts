@@ -1,6 +1,14 @@
-import type { KernelDimension, KernelPass, KernelShape, KernelSpec, KernelVariant, TuningAxis } from "../kernel-spec.ts";
+import type {
+  KernelDimension,
+  KernelPass,
+  KernelShape,
+  KernelSpec,
+  KernelVariant,
+  TuningAxis,
+} from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { countMlpParameters, type MlpSize, mlpReference, mlpWidths } from "./mlp.reference.ts";
+import { countWeights, layOutLayers, type MlpSize, mlpWidths, widestLayer } from "./mlp-layers.ts";
+import { mlpReference } from "./mlp.reference.ts";
 
 /** Two layers of 512 neurons × 4 samples fill the 16 KiB of workgroup memory that WebGPU promises. */
 const MAX_WIDTH = 512;
@@ -13,10 +21,10 @@ const size = (name: MlpSize, description: string, max: number, standard: number)
   default: standard,
 });
 
-const lanes: TuningAxis<"lanes"> = { name: "lanes", values: [16, 32, 64, 128, 256], default: 64 };
+const lanes: TuningAxis<"lanes"> = { name: "lanes", values: [4, 8, 16, 32, 64, 128], default: 16 };
 
 const constants = (shape: KernelShape<MlpSize>) => ({
-  width: Math.max(...mlpWidths(shape)),
+  width: widestLayer(shape),
   activation: shape.activation,
 });
 
@@ -41,16 +49,15 @@ const oneSample: KernelVariant<MlpSize> = {
   passes: [pass(1)],
 };
 
-/** He's or Xavier's scale, as the width wants it, so that signals keep their size through the layers. */
+/** Of the variance that keeps signals at their size through the layers, whatever their width. */
 function generateParameters(shape: KernelShape<MlpSize>, seed: number): Float32Array<ArrayBuffer> {
-  const widths = mlpWidths(shape);
-  const parameters = new Float32Array(countMlpParameters(shape));
-  let offset = 0;
-  for (const [layer, outer] of widths.slice(1).entries()) {
-    const inner = widths[layer]!;
-    const layerParameters = seededUniform(seed, 1 + layer, (inner + 1) * outer, Math.sqrt(3 / inner));
-    parameters.set(layerParameters, offset);
-    offset += layerParameters.length;
+  const layers = layOutLayers(shape);
+  const parameters = new Float32Array(layers.at(-1)?.end ?? 0);
+  for (const [index, { inner, outer, pitch, weights, bias }] of layers.entries()) {
+    const values = seededUniform(seed, 1 + index, (inner + 1) * outer, Math.sqrt(3 / inner));
+    const row = (i: number) => values.subarray(i * outer, (i + 1) * outer);
+    for (let i = 0; i < inner; i++) parameters.set(row(i), weights + i * pitch);
+    parameters.set(row(inner), bias);
   }
   return parameters;
 }
@@ -71,17 +78,23 @@ export const mlp: KernelSpec<MlpSize> = {
   dtypes: ["float32"],
   bindings: [
     { name: "widths", access: "read", dtype: "int32", extents: ({ layers }) => [layers + 1], alignment: [1] },
-    { name: "parameters", access: "read", dtype: "float32", extents: (s) => [countMlpParameters(s)], alignment: [1] },
-    { name: "input", access: "read", dtype: "float32", extents: (s) => [s.batch, s.inputs], alignment: [1, 1] },
-    { name: "output", access: "write", dtype: "float32", extents: (s) => [s.batch, s.outputs], alignment: [1, 1] },
+    {
+      name: "parameters",
+      access: "read",
+      dtype: "float32",
+      extents: (s) => [layOutLayers(s).at(-1)?.end ?? 0],
+      alignment: [1],
+    },
+    { name: "input", access: "read", dtype: "float32", extents: (s) => [s.batch, s.inputs], alignment: [1, 4] },
+    { name: "output", access: "write", dtype: "float32", extents: (s) => [s.batch, s.outputs], alignment: [1, 4] },
   ],
   variants: [fourSamples, oneSample],
   preferVariant: ({ batch }) => (batch < 4 ? "one-sample" : "four-samples"),
-  flops: (shape) => 2 * shape.batch * countMlpParameters(shape),
-  bytes: (shape) => 4 * (countMlpParameters(shape) + shape.batch * (shape.inputs + shape.outputs)),
+  flops: (shape) => 2 * shape.batch * countWeights(shape),
+  bytes: (shape) => 4 * (countWeights(shape) + shape.batch * (shape.inputs + shape.outputs)),
   tolerance: {
     relative: 0,
-    absolute: (shape) => shape.layers * (8 * Math.max(...mlpWidths(shape)) * 2 ** -24 + 1e-5),
+    absolute: (shape) => shape.layers * (8 * widestLayer(shape) * 2 ** -24 + 1e-5),
     reason:
       "per layer, rounding of w products of size 1/√w summed in f32, λ·√w·u·Σ|w||x| with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019), and 1e-5 for a tanh built from exp",
   },

@@ -4,6 +4,8 @@ import { formatNumber } from "./format.ts";
 
 /** Shortest stretch of time that is drawn, in seconds: one point alone would have none. */
 const SHORTEST_SPAN_S = 60;
+/** Room that a time of day with seconds and AM or PM wants. */
+const TIME_LABEL_PX = 96;
 /** Up to this many points each is marked, so that few do not vanish into a line. */
 const MARKED_POINTS = 60;
 
@@ -34,7 +36,7 @@ export function plotOptions(
       y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, values: (_, splits, _axis, _space, stepS) => nameInstants(splits, stepS) },
+      { ...axis, space: TIME_LABEL_PX, values: (_, splits, _axis, _space, stepS) => nameInstants(splits, stepS) },
       {
         ...axis,
         label: `${metric} (${unit})`,

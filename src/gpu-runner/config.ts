@@ -5,12 +5,22 @@ import { z } from "zod";
 const Settings = z.object({
   MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
   MILLRACE_TOKEN: z.string().min(1).optional(),
-  MILLRACE_RUNNER_DIR: z.string().min(1).default(join(homedir(), ".millrace", "runner")),
+  MILLRACE_RUNNER_DIR: z
+    .string()
+    .min(1)
+    .default(join(homedir(), ".millrace", "runner")),
   MILLRACE_RUNNER_NAME: z.string().min(1).default(hostname()),
   MILLRACE_LABELS: z
     .string()
     .default("")
-    .transform((text) => Object.fromEntries(text.split(",").filter(Boolean).map((pair) => pair.split("=", 2)))),
+    .transform((text) =>
+      Object.fromEntries(
+        text
+          .split(",")
+          .filter(Boolean)
+          .map((pair) => pair.split("=", 2)),
+      ),
+    ),
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** `software` skips the machine's own driver. */
   MILLRACE_GPU: z.enum(["auto", "software", "none"]).default("auto"),

@@ -57,7 +57,8 @@ async function connect(credential: StoredCredential, signal: AbortSignal, logger
       factor: 2,
       randomize: true,
       signal,
-      onFailedAttempt: ({ error, attemptNumber }) => logger.warn({ attemptNumber, error: error.message }, "cannot connect"),
+      onFailedAttempt: ({ error, attemptNumber }) =>
+        logger.warn({ attemptNumber, error: error.message }, "cannot connect"),
     });
   } catch (error) {
     if (signal.aborted) return null;
@@ -84,5 +85,6 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
 async function refuseIfUnauthorised(linkUrl: string, headers: Record<string, string>): Promise<void> {
   const response = await fetch(linkUrl.replace(/^ws/, "http"), { headers });
   await response.body?.cancel();
-  if (response.status === 401) throw new AbortError("The edge does not know this runner's credential. Register it again.");
+  if (response.status === 401)
+    throw new AbortError("The edge does not know this runner's credential. Register it again.");
 }

@@ -17,7 +17,10 @@ export async function readHardware(): Promise<Hardware> {
       physicalCores: processor.physicalCores,
       logicalCores: availableParallelism(),
       speedGhz: processor.speed > 0 ? processor.speed : null,
-      features: flags.split(/\s+/).filter((flag) => TELLING_FLAGS.test(flag)).toSorted(),
+      features: flags
+        .split(/\s+/)
+        .filter((flag) => TELLING_FLAGS.test(flag))
+        .toSorted(),
     },
     memoryBytes: totalmem(),
     virtual: machine.virtual,

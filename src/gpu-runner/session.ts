@@ -84,10 +84,17 @@ export class Session {
     const { channel, jobs, models, fleet, logger } = this.#parts;
     logger.info({ runnerId, placed: placed.length }, "connected");
     this.#heartbeat?.stop();
-    this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), () => this.#socket?.close(4000, "the edge fell silent"));
+    this.#heartbeat = startHeartbeat(
+      channel,
+      intervals,
+      () => jobs.leases(),
+      () => this.#socket?.close(4000, "the edge fell silent"),
+    );
     jobs.connected(intervals.resendMs);
     for (const model of placed) {
-      models.ensureLoaded(model, fleet.cpu.host).catch((error: unknown) => logger.error({ error, model }, "cannot warm a model"));
+      models
+        .ensureLoaded(model, fleet.cpu.host)
+        .catch((error: unknown) => logger.error({ error, model }, "cannot warm a model"));
     }
   }
 

@@ -25,6 +25,7 @@ export function parseArguments(argv: readonly string[]): LocalOptions {
 
 function parsePort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError("must be a port, 0 to 65535.");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("must be a port, 0 to 65535.");
   return port;
 }

@@ -10,12 +10,16 @@ export async function lockDataFolder(dataDir: string): Promise<() => Promise<voi
     await mkdir(dataDir, { recursive: true });
     const owner = Number(await readFile(lock, "utf8").catch(() => ""));
     if (owner > 0 && owner !== process.pid && isAlive(owner)) {
-      throw new LocalError(`Another millrace (process ${owner}) uses ${dataDir}: stop it, or name another folder with --data-dir.`);
+      throw new LocalError(
+        `Another millrace (process ${owner}) uses ${dataDir}: stop it, or name another folder with --data-dir.`,
+      );
     }
     await writeFile(lock, String(process.pid));
   } catch (error) {
     if (error instanceof LocalError) throw error;
-    throw new LocalError(`${dataDir} cannot be written: ${(error as Error).message}. Name another folder with --data-dir.`);
+    throw new LocalError(
+      `${dataDir} cannot be written: ${(error as Error).message}. Name another folder with --data-dir.`,
+    );
   }
   return () => rm(lock, { force: true });
 }

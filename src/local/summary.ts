@@ -27,12 +27,20 @@ export function renderSummary(summary: Summary, pageUrl: string): string {
   const { runner, benchmark, inference, history } = summary;
   const lines = [
     ["edge", summary.edge],
-    ["runner", runner === null ? "none (--no-runner)" : `${runner.id} on ${runner.device}${runner.software ? " (software)" : ""}`],
+    [
+      "runner",
+      runner === null
+        ? "none (--no-runner)"
+        : `${runner.id} on ${runner.device}${runner.software ? " (software)" : ""}`,
+    ],
   ];
   if (benchmark !== null) {
     const rate = benchmark.gflops === null ? "" : `, ${benchmark.gflops.toFixed(2)} GFLOP/s`;
     const check = benchmark.correct ? "outputs equal the reference" : "WRONG outputs";
-    lines.push(["benchmark", `${benchmark.kernel}: ${check}, p50 ${benchmark.p50Ms.toFixed(3)} ms of ${benchmark.n}${rate}`]);
+    lines.push([
+      "benchmark",
+      `${benchmark.kernel}: ${check}, p50 ${benchmark.p50Ms.toFixed(3)} ms of ${benchmark.n}${rate}`,
+    ]);
   }
   if (inference !== null) {
     const verdict = inference.budgetMet ? "within" : "OVER";

@@ -279,7 +279,17 @@ export const endpoints = {
     body: InferRequest,
     rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
     reply: { status: 200, schema: InferReply },
-    problems: ["not-found", "budget-unattainable", "budget-exceeded", "no-placement", "runner-offline", "overloaded", "runner-lost", "device-lost", "backend-failed"],
+    problems: [
+      "not-found",
+      "budget-unattainable",
+      "budget-exceeded",
+      "no-placement",
+      "runner-offline",
+      "overloaded",
+      "runner-lost",
+      "device-lost",
+      "backend-failed",
+    ],
   }),
 
   createJob: defineEndpoint({

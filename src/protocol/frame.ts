@@ -30,7 +30,8 @@ export type FrameHeader = { ok: true; header: unknown; payload: Uint8Array } | {
 export function decodeFrame(frame: Uint8Array): FrameHeader {
   if (frame.byteLength < LENGTH_BYTES) return { ok: false, message: "the frame is shorter than its length field" };
   const headLength = new DataView(frame.buffer, frame.byteOffset).getUint32(0, true);
-  if (headLength > LIMITS.frameHeaderBytes) return { ok: false, message: `the frame header is over ${LIMITS.frameHeaderBytes} bytes` };
+  if (headLength > LIMITS.frameHeaderBytes)
+    return { ok: false, message: `the frame header is over ${LIMITS.frameHeaderBytes} bytes` };
   if (LENGTH_BYTES + headLength > frame.byteLength) return { ok: false, message: "the frame ends inside its header" };
   try {
     const header: unknown = JSON.parse(decoder.decode(frame.subarray(LENGTH_BYTES, LENGTH_BYTES + headLength)));
@@ -48,12 +49,14 @@ export function splitTensors(headers: readonly TensorHeader[], payload: Uint8Arr
   let offset = 0;
   for (const header of headers) {
     const elements = countElements(header.shape);
-    if (elements > LIMITS.tensorElements) return { ok: false, message: `tensor ${header.name} has more than ${LIMITS.tensorElements} elements` };
+    if (elements > LIMITS.tensorElements)
+      return { ok: false, message: `tensor ${header.name} has more than ${LIMITS.tensorElements} elements` };
     const end = offset + elements * DTYPE_BYTES[header.dtype];
     if (end > payload.byteLength) return { ok: false, message: `the frame ends inside tensor ${header.name}` };
     tensors.push({ ...header, bytes: payload.subarray(offset, end) });
     offset = end;
   }
-  if (offset !== payload.byteLength) return { ok: false, message: `${payload.byteLength - offset} bytes stand behind the last tensor` };
+  if (offset !== payload.byteLength)
+    return { ok: false, message: `${payload.byteLength - offset} bytes stand behind the last tensor` };
   return { ok: true, tensors };
 }

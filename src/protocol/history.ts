@@ -18,7 +18,9 @@ export const SeriesKey = z
     subject: z.string().max(256).openapi({ description: "`gemm` or `lenet5@1`" }),
     metric: z.string().max(64).openapi({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
     unit: z.string().max(16),
-    clock: Clock.nullable().openapi({ description: "What durations and rates were read from; null for what has no clock" }),
+    clock: Clock.nullable().openapi({
+      description: "What durations and rates were read from; null for what has no clock",
+    }),
     direction: z.enum(["lower", "higher"]).openapi({ description: "Which way is better" }),
     configuration: z.record(z.string(), z.union([z.string(), z.number()])),
     fingerprint: Fingerprint.nullable(),
@@ -62,10 +64,13 @@ export const PointsQuery = z
     percentiles: PercentileList.default([50, 95, 99]),
     limit: z.coerce.number().int().min(1).max(LIMITS.historyPoints).default(1_000),
   })
-  .refine((query) => query.from === undefined || query.to === undefined || query.from < query.to, {
-    path: ["to"],
-    message: "must lie after from",
-  });
+  .refine(
+    (query) => query.from === undefined || query.to === undefined || Date.parse(query.from) < Date.parse(query.to),
+    {
+      path: ["to"],
+      message: "must lie after from",
+    },
+  );
 export type PointsQuery = z.infer<typeof PointsQuery>;
 
 export const HistoryPoint = z

@@ -40,9 +40,7 @@ export function createId(kind: IdKind, nowMs: number = Date.now()): string {
 
 /** An id that is derived from content (a fingerprint, a series): the same content, the same id. */
 export async function createContentId(kind: IdKind, content: string): Promise<string> {
-  const digest = new Uint8Array(
-    await crypto.subtle.digest("SHA-256", new TextEncoder().encode(content)),
-  );
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(content)));
   let text = "";
   for (let i = 0; i < TIME_DIGITS + RANDOM_DIGITS; i++) text += CROCKFORD.charAt((digest[i] ?? 0) % 32);
   return `${ID_PREFIXES[kind]}_${text}`;

@@ -17,7 +17,12 @@ const requestFields = {
 export const InferRequest = z
   .strictObject({
     ...requestFields,
-    inputs: z.record(z.string(), JsonTensor).refine((inputs) => Object.keys(inputs).length <= LIMITS.tensorsPerRequest, `at most ${LIMITS.tensorsPerRequest} inputs`),
+    inputs: z
+      .record(z.string(), JsonTensor)
+      .refine(
+        (inputs) => Object.keys(inputs).length <= LIMITS.tensorsPerRequest,
+        `at most ${LIMITS.tensorsPerRequest} inputs`,
+      ),
   })
   .openapi("InferRequest");
 export type InferRequest = z.infer<typeof InferRequest>;
@@ -70,9 +75,7 @@ const replyFields = {
   budgetMet: z.boolean(),
 };
 
-export const InferReply = z
-  .object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) })
-  .openapi("InferReply");
+export const InferReply = z.object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) }).openapi("InferReply");
 export type InferReply = z.infer<typeof InferReply>;
 
 /** Header of the reply in the binary form. */

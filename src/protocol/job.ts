@@ -16,29 +16,34 @@ const targetFields = {
 
 /** Runs one kernel: outputs are checked against its reference first, then it is timed. */
 const benchmarkFields = {
-    kind: z.literal("benchmark"),
-    kernel: Name,
-    shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
-      description: "Sizes by name; what is absent takes the kernel's default",
-    }),
-    dtype: DType.default("float32"),
-    variant: Name.optional(),
-    warmup: z.number().int().min(0).max(LIMITS.maxWarmup).default(5),
-    iterations: z.number().int().min(1).max(LIMITS.maxIterations).default(100),
-    seed: z.number().int().min(0).max(2 ** 32 - 1).default(1),
-    timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
-    ...targetFields,
+  kind: z.literal("benchmark"),
+  kernel: Name,
+  shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
+    description: "Sizes by name; what is absent takes the kernel's default",
+  }),
+  dtype: DType.default("float32"),
+  variant: Name.optional(),
+  warmup: z.number().int().min(0).max(LIMITS.maxWarmup).default(5),
+  iterations: z.number().int().min(1).max(LIMITS.maxIterations).default(100),
+  seed: z
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(1),
+  timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
+  ...targetFields,
 };
 export const BenchmarkSpec = z.object(benchmarkFields).openapi("BenchmarkSpec");
 export type BenchmarkSpec = z.infer<typeof BenchmarkSpec>;
 
 /** Places a model version on a runner: loads it, checks it, measures it. */
 const calibrationFields = {
-    kind: z.literal("calibration"),
-    modelVersionId: idSchema("modelVersion"),
-    iterations: z.number().int().min(10).max(LIMITS.maxIterations).default(300),
-    timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
-    ...targetFields,
+  kind: z.literal("calibration"),
+  modelVersionId: idSchema("modelVersion"),
+  iterations: z.number().int().min(10).max(LIMITS.maxIterations).default(300),
+  timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
+  ...targetFields,
 };
 export const CalibrationSpec = z.object(calibrationFields).openapi("CalibrationSpec");
 export type CalibrationSpec = z.infer<typeof CalibrationSpec>;

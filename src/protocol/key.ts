@@ -6,9 +6,7 @@ import { Instant, Name, pageOf } from "./page.ts";
 export const Scope = z.enum(["infer", "submit", "read", "admin"]).openapi("Scope");
 export type Scope = z.infer<typeof Scope>;
 
-export const KeyInput = z
-  .strictObject({ name: Name, scopes: z.array(Scope).min(1) })
-  .openapi("KeyInput");
+export const KeyInput = z.strictObject({ name: Name, scopes: z.array(Scope).min(1) }).openapi("KeyInput");
 export type KeyInput = z.infer<typeof KeyInput>;
 
 export const Key = z

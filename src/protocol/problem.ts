@@ -21,16 +21,36 @@ export const PROBLEMS = {
   "token-used": { status: 409, title: "The registration token was used already", retryable: false, fault: "client" },
   forbidden: { status: 403, title: "The key lacks the scope for this", retryable: false, fault: "client" },
   "not-found": { status: 404, title: "Nothing is there", retryable: false, fault: "client" },
-  "method-not-allowed": { status: 405, title: "The route does not take this method", retryable: false, fault: "client" },
+  "method-not-allowed": {
+    status: 405,
+    title: "The route does not take this method",
+    retryable: false,
+    fault: "client",
+  },
   conflict: { status: 409, title: "The request conflicts with what is stored", retryable: false, fault: "client" },
   cancelled: { status: 409, title: "The job was cancelled", retryable: false, fault: "client" },
-  "precondition-failed": { status: 412, title: "The resource has changed since it was read", retryable: false, fault: "client" },
+  "precondition-failed": {
+    status: 412,
+    title: "The resource has changed since it was read",
+    retryable: false,
+    fault: "client",
+  },
   "precondition-required": { status: 428, title: "An update needs If-Match", retryable: false, fault: "client" },
   "payload-too-large": { status: 413, title: "The body is larger than the limit", retryable: false, fault: "client" },
-  "unsupported-media-type": { status: 415, title: "The content type is not understood", retryable: false, fault: "client" },
+  "unsupported-media-type": {
+    status: 415,
+    title: "The content type is not understood",
+    retryable: false,
+    fault: "client",
+  },
   "unknown-kernel": { status: 422, title: "No runner announces this kernel", retryable: false, fault: "client" },
   "invalid-model": { status: 422, title: "The model cannot be used", retryable: false, fault: "client" },
-  "idempotency-key-reused": { status: 422, title: "The idempotency key was used for another request", retryable: false, fault: "client" },
+  "idempotency-key-reused": {
+    status: 422,
+    title: "The idempotency key was used for another request",
+    retryable: false,
+    fault: "client",
+  },
   "budget-unattainable": { status: 422, title: "No placement meets the budget", retryable: false, fault: "client" },
   "queue-full": { status: 429, title: "The queue holds as many jobs as it may", retryable: true, fault: "client" },
   overloaded: { status: 503, title: "The runner has no room for this request now", retryable: true, fault: "server" },
@@ -40,11 +60,31 @@ export const PROBLEMS = {
   "lease-expired": { status: 502, title: "The runner did not report in time", retryable: true, fault: "runner" },
   "device-lost": { status: 502, title: "The device or its process was lost", retryable: true, fault: "runner" },
   "backend-failed": { status: 502, title: "The backend could not execute this", retryable: false, fault: "runner" },
-  "kernel-invalid": { status: 422, title: "The kernel does not compile or does not fit the device", retryable: false, fault: "client" },
-  "kernel-incorrect": { status: 422, title: "The outputs differ from the reference", retryable: false, fault: "runner" },
+  "kernel-invalid": {
+    status: 422,
+    title: "The kernel does not compile or does not fit the device",
+    retryable: false,
+    fault: "client",
+  },
+  "kernel-incorrect": {
+    status: 422,
+    title: "The outputs differ from the reference",
+    retryable: false,
+    fault: "runner",
+  },
   "kernel-timeout": { status: 504, title: "The kernel ran longer than it may", retryable: false, fault: "runner" },
-  "budget-exceeded": { status: 504, title: "The budget ran out before the answer came", retryable: true, fault: "server" },
-  "upgrade-required": { status: 400, title: "The two ends speak different protocol versions", retryable: false, fault: "client" },
+  "budget-exceeded": {
+    status: 504,
+    title: "The budget ran out before the answer came",
+    retryable: true,
+    fault: "server",
+  },
+  "upgrade-required": {
+    status: 400,
+    title: "The two ends speak different protocol versions",
+    retryable: false,
+    fault: "client",
+  },
   internal: { status: 500, title: "Something went wrong on our side", retryable: true, fault: "server" },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -82,7 +122,8 @@ type ProblemExtras = Pick<Problem, "errors" | "retryAfterMs" | "fits">;
 /** Builds the problem body for a code. */
 export function createProblem(code: ProblemCode, detail: string, extras: ProblemExtras = {}): Problem {
   const kind = PROBLEMS[code];
-  return { type: `/docs/problems#${code}`, title: kind.title, status: kind.status, code, detail, ...extras };
+  // The extras may be a whole problem that a runner sent: its status must not become ours.
+  return { ...extras, type: `/docs/problems#${code}`, title: kind.title, status: kind.status, code, detail };
 }
 
 /** The one error class: thrown where a problem ends the work, never for an expected outcome. */

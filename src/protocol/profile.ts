@@ -63,9 +63,7 @@ export const ProfileFit = z
     profile: Name,
     fits: z.boolean(),
     deviceKey: z.string().nullable(),
-    checks: z.array(
-      z.object({ requirement: z.string(), wanted: z.string(), found: z.string(), ok: z.boolean() }),
-    ),
+    checks: z.array(z.object({ requirement: z.string(), wanted: z.string(), found: z.string(), ok: z.boolean() })),
   })
   .openapi("ProfileFit");
 export type ProfileFit = z.infer<typeof ProfileFit>;

@@ -56,7 +56,10 @@ export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
     return { ok: false, message: `data is nested as [${nested.join(", ")}], shape says [${json.shape.join(", ")}]` };
   }
   if (countElements(shape) !== flat.length) {
-    return { ok: false, message: `shape [${shape.join(", ")}] wants ${countElements(shape)} elements, data has ${flat.length}` };
+    return {
+      ok: false,
+      message: `shape [${shape.join(", ")}] wants ${countElements(shape)} elements, data has ${flat.length}`,
+    };
   }
   const array = createTypedArray(json.dtype, flat.length);
   for (let i = 0; i < flat.length; i++) {
@@ -138,6 +141,7 @@ const INTEGER_RANGES: Partial<Record<DType, readonly [number, number]>> = {
 function toElement(dtype: DType, value: unknown): number | bigint | null {
   if (dtype === "bool") return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : null;
   if (typeof value !== "number" || !Number.isFinite(value)) return null;
+  if (dtype === "float32") return Number.isFinite(Math.fround(value)) ? value : null;
   const range = INTEGER_RANGES[dtype];
   if (range === undefined) return value;
   if (!Number.isInteger(value) || value < range[0] || value > range[1]) return null;

@@ -15,7 +15,9 @@ afterAll(() => stack.stop());
 async function recognise(pixels: readonly Float32Array[]): Promise<number[]> {
   const data = pixels.flatMap((image) => [...image]);
   const image = { shape: [pixels.length, 1, 28, 28], data };
-  const { outputs } = await stack.client.call(endpoints.infer, { body: { model: "lenet5@1", budgetMs: 20_000, inputs: { image } } });
+  const { outputs } = await stack.client.call(endpoints.infer, {
+    body: { model: "lenet5@1", budgetMs: 20_000, inputs: { image } },
+  });
   const logits = (outputs.logits?.data ?? []) as number[];
   return pixels.map((_, i) => {
     const scores = logits.slice(i * 10, (i + 1) * 10);

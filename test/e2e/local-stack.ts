@@ -70,7 +70,10 @@ export async function startLocalStack(): Promise<LocalStack> {
 /** Uploads a model of the zoo and waits until the runner serves it. */
 export async function placeModel({ client }: LocalStack, name: string): Promise<void> {
   const content = new Uint8Array(await readFile(join(root, `models/${name}/${name}.onnx`)));
-  await client.call(endpoints.uploadModel, { query: { name }, rawBody: { mediaType: "application/octet-stream", content } });
+  await client.call(endpoints.uploadModel, {
+    query: { name },
+    rawBody: { mediaType: "application/octet-stream", content },
+  });
   await waitFor(`${name} to be placed`, async () => {
     const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
     return items.find(({ state }) => state === "eligible");

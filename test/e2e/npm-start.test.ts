@@ -77,7 +77,8 @@ describe("npm start", () => {
     expect(onReadOnly).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") });
     const onWrongPort = await npmStart("--port", "eighty");
     expect(onWrongPort).toMatchObject({ code: 1, stderr: expect.stringContaining("must be a port") });
-    const old = "Object.defineProperty(process.versions, 'node', { value: '18.20.4' }); await import('./src/local/start.mjs')";
+    const old =
+      "Object.defineProperty(process.versions, 'node', { value: '18.20.4' }); await import('./src/local/start.mjs')";
     const onOldNode = await run(process.execPath, ["--input-type=module", "-e", old]);
     expect(onOldNode).toMatchObject({ code: 1, stderr: expect.stringContaining("Node 18.20.4 is too old") });
   });

@@ -46,7 +46,11 @@ it("does what its tour says, as written", async () => {
   expect(start?.trim()).toBe("npm start");
   expect(test?.trim()).toBe("npm test");
   expect(tour.length).toBeGreaterThanOrEqual(7);
-  const { code, stdout, stderr: errors } = await run("bash", ["-euo", "pipefail", "-c", `cd "${folder}"\n${tour.join("\necho\n")}`]);
+  const {
+    code,
+    stdout,
+    stderr: errors,
+  } = await run("bash", ["-euo", "pipefail", "-c", `cd "${folder}"\n${tour.join("\necho\n")}`]);
   expect({ code, errors }).toEqual({ code: 0, errors: "" });
   expect(stdout).toContain('"status":"ok"');
   expect(stdout).toContain("event: succeeded");

@@ -6,7 +6,12 @@ import { type LocalStack, placeModel, startLocalStack, waitFor, waitForJob } fro
 
 const OBSERVATION = { data: [[0.01, -0.02, 0.03, 0.04]] };
 /** Long enough on a software GPU to be interrupted. */
-const LONG_BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 300 } as const;
+const LONG_BENCHMARK = {
+  kind: "benchmark",
+  kernel: "gemm",
+  shape: { m: 256, n: 256, k: 256 },
+  iterations: 300,
+} as const;
 
 describe("a stack that loses its parts", () => {
   let stack: LocalStack;
@@ -59,7 +64,9 @@ describe("a stack that loses its parts", () => {
 
   it("loses nothing when the edge is stopped and started in mid-job", async () => {
     const job = await startBenchmark("edge-restarted");
-    const waiting = await stack.client.call(endpoints.createJob, { body: { ...LONG_BENCHMARK, iterations: 5, label: "waited" } });
+    const waiting = await stack.client.call(endpoints.createJob, {
+      body: { ...LONG_BENCHMARK, iterations: 5, label: "waited" },
+    });
     await stack.stopEdge();
     await stack.startEdge();
     await expectOneStoredResult(job.id, "edge-restarted");

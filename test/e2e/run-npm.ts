@@ -11,7 +11,11 @@ export interface Finished {
 }
 
 /** Runs a command at the root of the project to its end, as a person would. */
-export async function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+export async function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Finished> {
   const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";

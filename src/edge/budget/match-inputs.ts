@@ -30,7 +30,8 @@ export function matchInputs(
 function mismatch(spec: TensorSpec, tensor: TensorHeader): string | null {
   if (tensor.dtype !== spec.dtype) return `must be ${spec.dtype}, not ${tensor.dtype}`;
   const fits =
-    tensor.shape.length === spec.shape.length && spec.shape.every((size, axis) => size === -1 || size === tensor.shape[axis]);
+    tensor.shape.length === spec.shape.length &&
+    spec.shape.every((size, axis) => size === -1 || size === tensor.shape[axis]);
   if (!fits) return `must have the shape [${spec.shape.join(", ")}], not [${tensor.shape.join(", ")}]`;
   return tensor.shape.includes(0) ? "must not be empty" : null;
 }

@@ -15,7 +15,12 @@ interface Batch {
 const waiting = new Map<string, Batch>();
 
 /** Hands an outcome to the runner's link after the reply, together with others of the same moment. */
-export function logOutcome(env: Env, runnerId: string, outcome: RequestOutcome, waitUntil: (work: Promise<unknown>) => void): void {
+export function logOutcome(
+  env: Env,
+  runnerId: string,
+  outcome: RequestOutcome,
+  waitUntil: (work: Promise<unknown>) => void,
+): void {
   const nowMs = Date.now();
   const batch = waiting.get(runnerId);
   batch?.outcomes.push(outcome);

@@ -52,5 +52,7 @@ export async function refreshSnapshot(env: Env): Promise<Snapshot> {
 export function findVersion(snapshot: Snapshot, reference: string): Version | null {
   const [name = "", number] = reference.split("@", 2);
   const versions = snapshot.versions.get(name) ?? [];
-  return (number === undefined ? versions.at(-1) : versions.find((version) => String(version.version) === number)) ?? null;
+  return (
+    (number === undefined ? versions.at(-1) : versions.find((version) => String(version.version) === number)) ?? null
+  );
 }

@@ -15,7 +15,11 @@ export function parseStepMs(step: string): number {
  * Turns stored points (oldest first) into the wire's, merging those in the same step; a merged point
  * stands at the start of its step and names a run only if all of it came from one.
  */
-export function mergePoints(stored: readonly StoredPoint[], stepMs: number | null, percentiles: readonly number[]): HistoryPoint[] {
+export function mergePoints(
+  stored: readonly StoredPoint[],
+  stepMs: number | null,
+  percentiles: readonly number[],
+): HistoryPoint[] {
   const groups = new Map<number | StoredPoint, StoredPoint[]>();
   for (const point of stored) {
     const group = stepMs === null ? point : Math.floor(point.atMs / stepMs) * stepMs;

@@ -36,7 +36,10 @@ export function createApp(): Hono<AppEnv> {
   }
   app.onError((error, c) => {
     const problem = toProblem(error);
-    if (problem.code === "internal") console.error(JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }));
+    if (problem.code === "internal")
+      console.error(
+        JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }),
+      );
     return problemResponse(problem, c.req.path);
   });
   app.notFound((c) => {
@@ -51,7 +54,12 @@ export function createApp(): Hono<AppEnv> {
 }
 
 const pageHeaders = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], baseUri: ["'none'"], objectSrc: ["'none'"] },
+  contentSecurityPolicy: {
+    defaultSrc: ["'self'"],
+    frameAncestors: ["'none'"],
+    baseUri: ["'none'"],
+    objectSrc: ["'none'"],
+  },
   referrerPolicy: "no-referrer",
 });
 

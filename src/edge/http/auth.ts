@@ -22,7 +22,11 @@ const CACHED_KEYS = 1_000;
 const keyCache = new Map<string, CachedKey>();
 
 /** Checks `Authorization: Bearer …` against what a route wants; throws `unauthorized` or `forbidden`. */
-export async function authorise(env: Env, authorization: string | undefined, access: Access): Promise<Principal | null> {
+export async function authorise(
+  env: Env,
+  authorization: string | undefined,
+  access: Access,
+): Promise<Principal | null> {
   if (access === "public") return null;
   const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
   if (secret === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a key.");
@@ -67,7 +71,9 @@ async function findStoredKey(env: Env, hash: string): Promise<Principal | null> 
 /** Compares digests in constant time, so that timing tells nothing of the secret. */
 async function equalSecrets(a: string, b: string): Promise<boolean> {
   const encoder = new TextEncoder();
-  const [digestA, digestB] = await Promise.all([a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))));
+  const [digestA, digestB] = await Promise.all(
+    [a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))),
+  );
   return digestA !== undefined && digestB !== undefined && crypto.subtle.timingSafeEqual(digestA, digestB);
 }
 

@@ -87,7 +87,8 @@ export function unsupportedMediaType(found: string, wanted: readonly string[]): 
 
 /** A zod issue with its place; a key that should not be there is named itself. */
 function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
-  const at = (path: PropertyKey[]) => [prefix, ...path.map((part) => String(part).replaceAll("~", "~0").replaceAll("/", "~1"))].join("/");
+  const at = (path: PropertyKey[]) =>
+    [prefix, ...path.map((part) => String(part).replaceAll("~", "~0").replaceAll("/", "~1"))].join("/");
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
   }

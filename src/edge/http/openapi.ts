@@ -32,7 +32,9 @@ function generate(): object {
 function toRoute(operationId: string, endpoint: Endpoint) {
   const { params, query, headers, body, rawBody } = endpoint;
   const content = {
-    ...Object.fromEntries((rawBody?.mediaTypes ?? []).map((type) => [type, { schema: z.string().openapi({ format: "binary" }) }])),
+    ...Object.fromEntries(
+      (rawBody?.mediaTypes ?? []).map((type) => [type, { schema: z.string().openapi({ format: "binary" }) }]),
+    ),
     ...(body === undefined ? {} : { "application/json": { schema: body } }),
   };
   return createRoute({
@@ -75,6 +77,9 @@ function problemResponses(endpoint: Endpoint) {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   const content = { "application/problem+json": { schema: Problem } };
   return Object.fromEntries(
-    [...byStatus].map(([status, names]) => [status, { description: names.map((name) => `\`${name}\``).join(", "), content }]),
+    [...byStatus].map(([status, names]) => [
+      status,
+      { description: names.map((name) => `\`${name}\``).join(", "), content },
+    ]),
   );
 }

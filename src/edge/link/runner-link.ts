@@ -57,14 +57,21 @@ export class RunnerLink extends DurableObject<Env> {
     this.ctx.acceptWebSocket(server);
     server.serializeAttachment(attachment);
     await this.ctx.storage.setAlarm(Date.now() + this.#config.silentMs);
-    return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": LINK_SUBPROTOCOL } });
+    return new Response(null, {
+      status: 101,
+      webSocket: client,
+      headers: { "sec-websocket-protocol": LINK_SUBPROTOCOL },
+    });
   }
 
   /** Sends a frame and waits for the answer, for `budgetMs` at most. */
   async infer(requestId: string, frame: Uint8Array, budgetMs: number): Promise<LinkOutcome> {
     const socket = this.#socket();
     if (socket === null) {
-      return { ok: false, problem: createProblem("runner-offline", "The runner is not connected.", { retryAfterMs: 1_000 }) };
+      return {
+        ok: false,
+        problem: createProblem("runner-offline", "The runner is not connected.", { retryAfterMs: 1_000 }),
+      };
     }
     if (this.#inFlight.size >= LIMITS.inFlightPerRunner) {
       const detail = `${LIMITS.inFlightPerRunner} requests are in flight on this runner.`;
@@ -77,7 +84,10 @@ export class RunnerLink extends DurableObject<Env> {
     try {
       socket.send(frame);
     } catch {
-      this.#inFlight.fail(requestId, createProblem("runner-offline", "The runner's socket has closed.", { retryAfterMs: 1_000 }));
+      this.#inFlight.fail(
+        requestId,
+        createProblem("runner-offline", "The runner's socket has closed.", { retryAfterMs: 1_000 }),
+      );
     }
     return answer;
   }
@@ -93,8 +103,14 @@ export class RunnerLink extends DurableObject<Env> {
   async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<boolean> {
     const socket = this.#socket();
     if (socket === null) return false;
-    const version = spec.kind === "calibration" ? await findModelVersion(openDatabase(this.env.DB), spec.modelVersionId) : null;
-    const model = version && { modelVersionId: version.id, digest: version.digest, inputs: version.inputs, outputs: version.outputs };
+    const version =
+      spec.kind === "calibration" ? await findModelVersion(openDatabase(this.env.DB), spec.modelVersionId) : null;
+    const model = version && {
+      modelVersionId: version.id,
+      digest: version.digest,
+      inputs: version.inputs,
+      outputs: version.outputs,
+    };
     return this.#send(socket, { type: "offer", lease, attempt, spec, model });
   }
 
@@ -227,7 +243,10 @@ export class RunnerLink extends DurableObject<Env> {
     this.#send(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     if (runner.draining) this.#send(socket, { type: "drain", draining: true });
     const queue = this.#queue();
-    this.#cancelStale(socket, await queue.runnerConnected(runnerId, hello.capabilities, runner.draining, hello.running));
+    this.#cancelStale(
+      socket,
+      await queue.runnerConnected(runnerId, hello.capabilities, runner.draining, hello.running),
+    );
     await queue.ensureCalibrations(runnerId, uncalibrated);
   }
 
@@ -238,7 +257,9 @@ export class RunnerLink extends DurableObject<Env> {
   async #disconnected(socket: WebSocket): Promise<void> {
     const { connectionId, runnerId } = attachmentOf(socket);
     this.#inFlight.failConnection(connectionId, createProblem("runner-lost", "The runner's connection broke."));
-    const replaced = this.ctx.getWebSockets().some((other) => attachmentOf(other).connectionId !== connectionId && other.readyState === WebSocket.OPEN);
+    const replaced = this.ctx
+      .getWebSockets()
+      .some((other) => attachmentOf(other).connectionId !== connectionId && other.readyState === WebSocket.OPEN);
     if (!replaced) await this.#markOffline(runnerId);
   }
 

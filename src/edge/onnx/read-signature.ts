@@ -53,7 +53,8 @@ function readModel(file: Uint8Array): SignatureResult {
       opsets++;
     } else reader.skip(wire, field);
   });
-  if (graph === null || opsets === 0) throw new InvalidSignature("the file is not an ONNX model: it has no graph or no opset");
+  if (graph === null || opsets === 0)
+    throw new InvalidSignature("the file is not an ONNX model: it has no graph or no opset");
   const { inputs, outputs } = readGraph(graph);
   if (inputs.length === 0) throw new InvalidSignature("the graph has no inputs");
   if (outputs.length === 0) throw new InvalidSignature("the graph has no outputs");
@@ -71,7 +72,8 @@ function readGraph(graph: Uint8Array): { inputs: TensorSpec[]; outputs: TensorSp
     else if (field === GRAPH.output) outputs.push(readValueInfo(reader.bytes()));
     else if (field === GRAPH.initializer) initializers.add(readInitializer(reader.bytes()));
     else {
-      if (field === GRAPH.node && ++nodes > MAX_NODES) throw new InvalidSignature(`the graph has more than ${MAX_NODES} nodes`);
+      if (field === GRAPH.node && ++nodes > MAX_NODES)
+        throw new InvalidSignature(`the graph has more than ${MAX_NODES} nodes`);
       reader.skip(wire, field);
     }
   });
@@ -84,7 +86,8 @@ function readInitializer(tensor: Uint8Array): string {
   eachField(tensor, (field, wire, reader) => {
     if (field === TENSOR.name && wire === WireType.LengthDelimited) name = reader.string();
     else if (field === TENSOR.externalData || field === TENSOR.dataLocation) {
-      if (wire !== WireType.Varint || reader.int32() !== 0) throw new InvalidSignature("weights outside of the file are not taken");
+      if (wire !== WireType.Varint || reader.int32() !== 0)
+        throw new InvalidSignature("weights outside of the file are not taken");
     } else reader.skip(wire, field);
   });
   return name;
@@ -110,7 +113,8 @@ function readTensorType(name: string, tensorType: Uint8Array): Pick<TensorSpec, 
     if (field === TENSOR_TYPE.elementType && wire === WireType.Varint) dtype = DTYPES.get(reader.int32());
     else if (field === TENSOR_TYPE.shape && wire === WireType.LengthDelimited) {
       eachField(reader.bytes(), (inner, innerWire, dimensions) => {
-        if (inner === SHAPE.dimension && innerWire === WireType.LengthDelimited) shape.push(readDimension(dimensions.bytes()));
+        if (inner === SHAPE.dimension && innerWire === WireType.LengthDelimited)
+          shape.push(readDimension(dimensions.bytes()));
         else dimensions.skip(innerWire, inner);
       });
     } else reader.skip(wire, field);

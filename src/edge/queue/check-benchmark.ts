@@ -12,7 +12,9 @@ export function checkBenchmark(spec: BenchmarkSpec, runners: readonly Capabiliti
   if (kernel === undefined) {
     const known = [...new Set(announced.map(({ name }) => name))].toSorted().join(", ");
     const message = known === "" ? "is not announced: no runner has connected yet" : `is not one of ${known}`;
-    throw new ProblemError("unknown-kernel", `No runner has the kernel ${spec.kernel}.`, { errors: [{ pointer: "#/kernel", message }] });
+    throw new ProblemError("unknown-kernel", `No runner has the kernel ${spec.kernel}.`, {
+      errors: [{ pointer: "#/kernel", message }],
+    });
   }
   const errors: FieldError[] = [];
   for (const [name, size] of Object.entries(spec.shape)) {

@@ -2,7 +2,15 @@ import { DurableObject } from "cloudflare:workers";
 import type { FeedEvent } from "../../protocol/feed.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
-import { CalibrationSpec, type Job, type JobEvent, type JobListQuery, type JobProgress, type JobSpec, type JobSummary } from "../../protocol/job.ts";
+import {
+  CalibrationSpec,
+  type Job,
+  type JobEvent,
+  type JobListQuery,
+  type JobProgress,
+  type JobSpec,
+  type JobSummary,
+} from "../../protocol/job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
@@ -44,11 +52,19 @@ export class JobQueue extends DurableObject<Env> {
     const known = idempotencyKey === null ? null : this.#store.findByIdempotencyKey(idempotencyKey);
     if (known !== null && known.requestHash !== requestHash) {
       const detail = "This Idempotency-Key came with another request before.";
-      return { ok: false, problem: createProblem("idempotency-key-reused", detail, { errors: [{ pointer: "header/idempotency-key", message: "was used for another job" }] }) };
+      return {
+        ok: false,
+        problem: createProblem("idempotency-key-reused", detail, {
+          errors: [{ pointer: "header/idempotency-key", message: "was used for another job" }],
+        }),
+      };
     }
     if (known !== null) return { ok: true, job: this.#mustFind(known.id) };
     if (this.#store.countQueued() >= LIMITS.queuedJobs) {
-      return { ok: false, problem: createProblem("queue-full", `${LIMITS.queuedJobs} jobs wait already.`, { retryAfterMs: 10_000 }) };
+      return {
+        ok: false,
+        problem: createProblem("queue-full", `${LIMITS.queuedJobs} jobs wait already.`, { retryAfterMs: 10_000 }),
+      };
     }
     const nowMs = Date.now();
     const id = createId("job", nowMs);
@@ -79,8 +95,9 @@ export class JobQueue extends DurableObject<Env> {
     return this.#store.findJob(id);
   }
 
-  list(query: JobListQuery): { items: JobSummary[]; nextCursor: string | null } {
-    return this.#store.list(query);
+  /** Jobs older than `beforeId`, newest first. */
+  list(query: JobListQuery, beforeId: string | null): { items: JobSummary[]; nextCursor: string | null } {
+    return this.#store.list(query, beforeId);
   }
 
   /** Cancels a job and tells the runner that holds it. */
@@ -171,7 +188,16 @@ export class JobQueue extends DurableObject<Env> {
     const { spec } = this.#mustFind(job.id);
     const { result, deviceKey, startedAt } = outcome;
     const startedAtMs = Date.parse(startedAt);
-    await storeResult(this.env.DB, { jobId: job.id, attempt: job.attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs: nowMs });
+    await storeResult(this.env.DB, {
+      jobId: job.id,
+      attempt: job.attempt,
+      runnerId,
+      deviceKey,
+      spec,
+      result,
+      startedAtMs,
+      endedAtMs: nowMs,
+    });
     // The lease may have ended while the database wrote: then somebody else owns the job's end.
     const current = this.#store.findRecord(job.id);
     if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
@@ -218,7 +244,10 @@ export class JobQueue extends DurableObject<Env> {
     if (runners.length === 0) return;
     const leased = this.#store.leased();
     const room = new Map(
-      runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - leased.filter((job) => job.runnerId === id).length]),
+      runners.map(({ id, capabilities }) => [
+        id,
+        capabilities.jobSlots - leased.filter((job) => job.runnerId === id).length,
+      ]),
     );
     for (const job of this.#store.queuedFor(runners.map(({ id }) => id))) {
       const runner = runners.find((candidate) => (room.get(candidate.id) ?? 0) > 0 && mayTake(job, candidate));

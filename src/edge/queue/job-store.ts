@@ -1,8 +1,16 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
-import { type Job, type JobEvent, type JobListQuery, JobProgress, JobResult, JobSpec, type JobSummary } from "../../protocol/job.ts";
+import {
+  type Job,
+  type JobEvent,
+  type JobListQuery,
+  JobProgress,
+  JobResult,
+  JobSpec,
+  type JobSummary,
+} from "../../protocol/job.ts";
 import { Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
-import { cutPage, decodeCursor } from "../store/cursor.ts";
+import { cutPage } from "../store/cursor.ts";
 import { toInstant, toInstantOrNull } from "../store/instant.ts";
 import { runIdOf } from "../store/run-store.ts";
 import type { JobRecord } from "./lease-machine.ts";
@@ -119,13 +127,12 @@ export class JobStore {
     return row === null ? null : { id: text(row.id), requestHash: text(row.request_hash) };
   }
 
-  list(query: JobListQuery): { items: JobSummary[]; nextCursor: string | null } {
-    const before = query.cursor === undefined ? "~" : String(decodeCursor(query.cursor, 1)[0]);
+  list(query: JobListQuery, beforeId: string | null): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
         `select * from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
          order by id desc limit ?4`,
-        before,
+        beforeId ?? "~",
         query.state ?? null,
         query.kind ?? null,
         query.limit + 1,

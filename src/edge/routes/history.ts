@@ -20,7 +20,13 @@ export function bindHistory(app: Hono<AppEnv>): void {
     const fromMs = query.from === undefined ? 0 : Date.parse(query.from);
     const toMs = query.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(query.to);
     const stepMs = query.step === undefined ? null : parseStepMs(query.step);
-    const stored = await readPoints(db, query.series, fromMs, toMs, stepMs === null ? query.limit : LIMITS.historyPoints);
+    const stored = await readPoints(
+      db,
+      query.series,
+      fromMs,
+      toMs,
+      stepMs === null ? query.limit : LIMITS.historyPoints,
+    );
     const truncated = stored.length > (stepMs === null ? query.limit : LIMITS.historyPoints);
     const points = mergePoints(truncated ? stored.slice(1) : stored, stepMs, query.percentiles);
     return { series, points: points.slice(-query.limit), truncated: truncated || points.length > query.limit };

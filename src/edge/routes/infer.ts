@@ -2,7 +2,12 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../../protocol/frame.ts";
 import { createId } from "../../protocol/id.ts";
-import { FRAME_MEDIA_TYPE, type InferReply, type InferReplyHeader, type LatencySplit } from "../../protocol/inference.ts";
+import {
+  FRAME_MEDIA_TYPE,
+  type InferReply,
+  type InferReplyHeader,
+  type LatencySplit,
+} from "../../protocol/inference.ts";
 import { InferResult } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/tensor.ts";
@@ -69,13 +74,22 @@ async function admit(env: Env, input: InferInput, arrivedAtMs: number, waitUntil
   );
   switch (choice.kind) {
     case "admitted":
-      return { subject: `${version.model}@${version.version}`, model: version.model, version: version.version, candidate: choice.candidate };
+      return {
+        subject: `${version.model}@${version.version}`,
+        model: version.model,
+        version: version.version,
+        candidate: choice.candidate,
+      };
     case "unattainable":
       throw unattainable(input, choice.nearest);
     case "offline":
-      throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, { retryAfterMs: 1_000 });
+      throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, {
+        retryAfterMs: 1_000,
+      });
     case "none":
-      throw new ProblemError("no-placement", `No runner was calibrated for ${input.model} yet.`, { retryAfterMs: 2_000 });
+      throw new ProblemError("no-placement", `No runner was calibrated for ${input.model} yet.`, {
+        retryAfterMs: 2_000,
+      });
   }
 }
 
@@ -133,7 +147,8 @@ function finish(
   const about = { subject, variant, backend, batch, software, fingerprint, totalMs };
   if (outcome === "deadline" || !outcome.ok) {
     logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
-    if (outcome === "deadline") throw new ProblemError("budget-exceeded", `No answer came within the budget; ${totalMs} ms have passed.`);
+    if (outcome === "deadline")
+      throw new ProblemError("budget-exceeded", `No answer came within the budget; ${totalMs} ms have passed.`);
     throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
   }
   const { times, tensors } = readResult(outcome.frame);
@@ -150,7 +165,8 @@ function readResult(frame: Uint8Array): { times: InferResult["times"]; tensors: 
   const decoded = decodeFrame(frame);
   const header = decoded.ok ? InferResult.safeParse(decoded.header) : null;
   const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
-  if (!header?.success || !split?.ok) throw new ProblemError("backend-failed", "The runner's answer is not of the protocol.");
+  if (!header?.success || !split?.ok)
+    throw new ProblemError("backend-failed", "The runner's answer is not of the protocol.");
   return { times: header.data.times, tensors: split.tensors };
 }
 

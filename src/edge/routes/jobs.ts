@@ -8,6 +8,7 @@ import { mutable } from "../http/mutable.ts";
 import { checkBenchmark } from "../queue/check-benchmark.ts";
 import { digestRequest } from "../queue/digest-request.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
+import { decodeCursor } from "../store/cursor.ts";
 import { openDatabase } from "../store/database.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { findProfile } from "../store/profile-store.ts";
@@ -30,7 +31,11 @@ export function bindJobs(app: Hono<AppEnv>): void {
     return submitted.job;
   });
 
-  bind(app, endpoints.listJobs, async ({ env, query }) => jobQueue(env).list(query));
+  bind(app, endpoints.listJobs, async ({ env, query }) => {
+    // Decoded on this side: what the queue throws comes out of its RPC as `internal`.
+    const beforeId = query.cursor === undefined ? null : String(decodeCursor(query.cursor, 1)[0]);
+    return jobQueue(env).list(query, beforeId);
+  });
   bind(app, endpoints.getJob, async ({ env, params }) => mustFind(params.id, await jobQueue(env).get(params.id)));
   bind(app, endpoints.cancelJob, async ({ env, params }) => mustFind(params.id, await jobQueue(env).cancel(params.id)));
 

@@ -50,7 +50,10 @@ async function mustFind(env: Env, name: string): Promise<Profile> {
 
 async function mustFindOwn(env: Env, name: string): Promise<Profile> {
   const profile = await mustFind(env, name);
-  if (profile.builtIn) throw new ProblemError("conflict", `${name} is built in and stays as it is.`, { errors: [{ pointer: "path/name", message: "names a built-in profile" }] });
+  if (profile.builtIn)
+    throw new ProblemError("conflict", `${name} is built in and stays as it is.`, {
+      errors: [{ pointer: "path/name", message: "names a built-in profile" }],
+    });
   return profile;
 }
 

@@ -27,7 +27,9 @@ const TOKEN_PROBLEMS = {
 } as const satisfies Record<Exclude<RegistrationOutcome["kind"], "registered">, readonly [string, string]>;
 
 export function bindRunners(app: Hono<AppEnv>): void {
-  bind(app, endpoints.createRegistrationToken, ({ env, body }) => createRegistrationToken(openDatabase(env.DB), body.ttlMs));
+  bind(app, endpoints.createRegistrationToken, ({ env, body }) =>
+    createRegistrationToken(openDatabase(env.DB), body.ttlMs),
+  );
 
   bind(app, endpoints.registerRunner, async ({ c, env, body }) => {
     const outcome = await registerRunner(env.DB, body);
@@ -79,7 +81,11 @@ export function bindRunners(app: Hono<AppEnv>): void {
     const artifact = await getArtifact(env.ARTIFACTS, params.digest);
     if (artifact === null) throw new ProblemError("not-found", `There is no artifact ${params.digest}.`);
     return new Response(artifact.body, {
-      headers: { "content-type": "application/octet-stream", "content-length": String(artifact.size), etag: artifact.httpEtag },
+      headers: {
+        "content-type": "application/octet-stream",
+        "content-length": String(artifact.size),
+        etag: artifact.httpEtag,
+      },
     });
   });
 }

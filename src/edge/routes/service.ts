@@ -9,7 +9,10 @@ import { jobQueue } from "../stubs.ts";
 /** Health, the live feed, the OpenAPI document, and the page's files. */
 export function bindService(app: Hono<AppEnv>): void {
   bind(app, endpoints.getHealth, async () => ({ status: "ok" as const, version: VERSION }));
-  bind(app, endpoints.streamEvents, async ({ c, env }) => mutable(await jobQueue(env).fetch(new URL("/feed", c.req.url))));
+  bind(app, endpoints.streamEvents, async ({ c, env }) =>
+    mutable(await jobQueue(env).fetch(new URL("/feed", c.req.url))),
+  );
   app.get("/openapi.json", (c) => c.json(openApiDocument()));
-  for (const path of ["/", "/docs", "/docs/problems", "/assets/*"]) app.get(path, async (c) => mutable(await c.env.ASSETS.fetch(c.req.raw)));
+  for (const path of ["/", "/docs", "/docs/problems", "/assets/*"])
+    app.get(path, async (c) => mutable(await c.env.ASSETS.fetch(c.req.raw)));
 }

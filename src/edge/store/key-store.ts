@@ -37,14 +37,22 @@ export async function createKey(db: Database, input: KeyInput): Promise<Key & { 
 
 export async function listKeys(db: Database, page: PageQuery): Promise<{ items: Key[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? undefined : lt(keys.id, String(decodeCursor(page.cursor, 1)[0]));
-  const found = await db.select().from(keys).where(after).orderBy(desc(keys.id)).limit(page.limit + 1);
+  const found = await db
+    .select()
+    .from(keys)
+    .where(after)
+    .orderBy(desc(keys.id))
+    .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
   return { items: rows.map(toKey), nextCursor };
 }
 
 /** Revokes a key; null where there is none of that id. Revoking twice keeps the first time. */
 export async function revokeKey(db: Database, id: string): Promise<Key | null> {
-  await db.update(keys).set({ revokedAtMs: Date.now() }).where(and(eq(keys.id, id), isNull(keys.revokedAtMs)));
+  await db
+    .update(keys)
+    .set({ revokedAtMs: Date.now() })
+    .where(and(eq(keys.id, id), isNull(keys.revokedAtMs)));
   const [row] = await db.select().from(keys).where(eq(keys.id, id));
   return row === undefined ? null : toKey(row);
 }

@@ -3,7 +3,7 @@ import { createId } from "../../protocol/id.ts";
 import type { Model, ModelVersion, TensorSpec } from "../../protocol/model.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { models, modelVersions } from "./schema.ts";
 
@@ -23,7 +23,7 @@ async function readVersions(db: Database, modelIds: string[]): Promise<Map<strin
   const rows = await db
     .select()
     .from(modelVersions)
-    .where(inArray(modelVersions.modelId, modelIds))
+    .where(inArray(modelVersions.modelId, listOf(modelIds)))
     .orderBy(asc(modelVersions.version));
   return Map.groupBy(rows, (row) => row.modelId);
 }
@@ -72,9 +72,17 @@ export async function addModelVersion(
   throw new Error(`no version number was free for ${input.name}`);
 }
 
-export async function listModels(db: Database, page: PageQuery): Promise<{ items: Model[]; nextCursor: string | null }> {
+export async function listModels(
+  db: Database,
+  page: PageQuery,
+): Promise<{ items: Model[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? undefined : lt(models.id, String(decodeCursor(page.cursor, 1)[0]));
-  const found = await db.select().from(models).where(after).orderBy(desc(models.id)).limit(page.limit + 1);
+  const found = await db
+    .select()
+    .from(models)
+    .where(after)
+    .orderBy(desc(models.id))
+    .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
   const versions = await readVersions(
     db,

@@ -4,7 +4,7 @@ import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/job.ts";
 import { type Placement, PlacementState } from "../../protocol/model.ts";
-import type { Database } from "./database.ts";
+import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { modelVersions, placements, runners } from "./schema.ts";
 
@@ -66,8 +66,10 @@ export async function savePlacement(
 }
 
 export async function listPlacementsOfVersions(db: Database, versionIds: string[]): Promise<Placement[]> {
-  if (versionIds.length === 0) return [];
-  const rows = await db.select().from(placements).where(inArray(placements.modelVersionId, versionIds));
+  const rows = await db
+    .select()
+    .from(placements)
+    .where(inArray(placements.modelVersionId, listOf(versionIds)));
   return rows.map(toPlacement);
 }
 

@@ -30,7 +30,10 @@ export async function readAllProfiles(db: Database): Promise<Profile[]> {
   return [...builtIn, ...rows.map(toProfile)];
 }
 
-export async function listProfiles(db: Database, page: PageQuery): Promise<{ items: Profile[]; nextCursor: string | null }> {
+export async function listProfiles(
+  db: Database,
+  page: PageQuery,
+): Promise<{ items: Profile[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? null : String(decodeCursor(page.cursor, 1)[0]);
   // The built-in profiles stand on the first page, beyond its limit, so that cursors name only stored ones.
   const rows = await db

@@ -23,7 +23,13 @@ export async function recordRun(db: Database, input: RunInput): Promise<string> 
   const id = runIdOf(input.jobId);
   await db
     .insert(runs)
-    .values({ ...input, id, kind: input.spec.kind, spec: JSON.stringify(input.spec), result: JSON.stringify(input.result) })
+    .values({
+      ...input,
+      id,
+      kind: input.spec.kind,
+      spec: JSON.stringify(input.spec),
+      result: JSON.stringify(input.result),
+    })
     .onConflictDoNothing();
   return id;
 }

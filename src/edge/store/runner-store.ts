@@ -81,7 +81,9 @@ export async function findRunnerByCredentialHash(db: Database, hash: string): Pr
   const [row] = await db
     .select({ id: runners.id, next: runners.nextCredentialHash })
     .from(runners)
-    .where(and(isNull(runners.removedAtMs), or(eq(runners.credentialHash, hash), eq(runners.nextCredentialHash, hash))));
+    .where(
+      and(isNull(runners.removedAtMs), or(eq(runners.credentialHash, hash), eq(runners.nextCredentialHash, hash))),
+    );
   if (row === undefined) return null;
   if (row.next === hash) {
     await db.update(runners).set({ credentialHash: hash, nextCredentialHash: null }).where(eq(runners.id, row.id));
@@ -138,7 +140,13 @@ export async function recordHello(
   const nowMs = Date.now();
   const [row] = await db
     .update(runners)
-    .set({ capabilities, online: true, connectedAtMs: nowMs, lastSeenAtMs: nowMs, version: sql`${runners.version} + 1` })
+    .set({
+      capabilities,
+      online: true,
+      connectedAtMs: nowMs,
+      lastSeenAtMs: nowMs,
+      version: sql`${runners.version} + 1`,
+    })
     .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
     .returning({ draining: runners.draining });
   return row ?? null;

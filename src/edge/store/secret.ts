@@ -6,7 +6,9 @@ const SECRET_PREFIXES = { key: "mk", token: "mt", credential: "mc" } as const;
 /** A new random secret, such as `mk_…`: 192 bits, base64url. */
 export function createSecret(kind: keyof typeof SECRET_PREFIXES): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  const text = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
+  const text = btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
   return `${SECRET_PREFIXES[kind]}_${text}`;
 }
 

@@ -38,7 +38,17 @@ export async function appendMeasurements(binding: D1Database, measurements: read
     rows.map(({ id, canonical, key }) => [id, key.subjectKind, key.subject, key.metric, canonical]),
   );
   const pointsJson = JSON.stringify(
-    rows.map(({ id, atMs, sourceId, runId, aggregate: a }) => [id, atMs, sourceId, runId, a.count, a.min, a.max, a.sum, a.sketch]),
+    rows.map(({ id, atMs, sourceId, runId, aggregate: a }) => [
+      id,
+      atMs,
+      sourceId,
+      runId,
+      a.count,
+      a.min,
+      a.max,
+      a.sum,
+      a.sketch,
+    ]),
   );
   await binding.batch([
     binding
@@ -88,15 +98,15 @@ export async function findSeries(db: Database, id: string): Promise<Series | nul
   return row === undefined ? null : toSeries(row, (await tallyPoints(db, [id])).get(id));
 }
 
-export async function listSeries(db: Database, query: SeriesQuery): Promise<{ items: Series[]; nextCursor: string | null }> {
+export async function listSeries(
+  db: Database,
+  query: SeriesQuery,
+): Promise<{ items: Series[]; nextCursor: string | null }> {
   const [ms, id] = query.cursor === undefined ? [] : decodeCursor(query.cursor, 2);
   const after =
     ms === undefined || id === undefined
       ? undefined
-      : or(
-          lt(series.createdAtMs, Number(ms)),
-          and(eq(series.createdAtMs, Number(ms)), lt(series.id, String(id))),
-        );
+      : or(lt(series.createdAtMs, Number(ms)), and(eq(series.createdAtMs, Number(ms)), lt(series.id, String(id))));
   const found = await db
     .select()
     .from(series)

@@ -44,7 +44,10 @@ export async function checkOutput(
     const got = output[index] ?? Number.NaN;
     const error = Math.abs(got - want);
     if (!(error <= absolute + relative * Math.abs(want))) {
-      throw new ProblemError("kernel-incorrect", `'${reference.output}'[${index}] is ${got}, the reference says ${want}`);
+      throw new ProblemError(
+        "kernel-incorrect",
+        `'${reference.output}'[${index}] is ${got}, the reference says ${want}`,
+      );
     }
     expected[position] = want;
     maxAbsoluteError = Math.max(maxAbsoluteError, error);

@@ -45,7 +45,11 @@ export async function prepareKernel(
   const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
   const uniform = pool.acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const bound = layouts.map(({ binding, layout }) => ({ binding, layout, buffer: pool.acquire(layout.sizeBytes, usage) }));
+  const bound = layouts.map(({ binding, layout }) => ({
+    binding,
+    layout,
+    buffer: pool.acquire(layout.sizeBytes, usage),
+  }));
   const release = () => [uniform, ...bound.map(({ buffer }) => buffer)].forEach((buffer) => pool.release(buffer));
   try {
     const bindGroup = await withErrorScopes(device, () => {
@@ -83,7 +87,12 @@ function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, 
   }
 }
 
-function bind(device: GPUDevice, { layout }: CompiledKernel, uniform: GPUBuffer, bound: readonly BoundBuffer[]): GPUBindGroup {
+function bind(
+  device: GPUDevice,
+  { layout }: CompiledKernel,
+  uniform: GPUBuffer,
+  bound: readonly BoundBuffer[],
+): GPUBindGroup {
   const buffers = bound.map(({ buffer, layout: { sizeBytes } }, index) => ({
     binding: index + 1,
     resource: { buffer, size: sizeBytes },
@@ -109,7 +118,11 @@ function encodePasses(
   return encoder.finish();
 }
 
-async function readOutput({ device, pool }: KernelContext, bound: readonly BoundBuffer[], name: string): Promise<KernelArray> {
+async function readOutput(
+  { device, pool }: KernelContext,
+  bound: readonly BoundBuffer[],
+  name: string,
+): Promise<KernelArray> {
   const found = bound.find(({ binding }) => binding.name === name);
   if (found === undefined) throw new TypeError(`there is no binding '${name}'`);
   const bytes = await readBuffer(device, pool, found.buffer, found.layout.sizeBytes);

@@ -14,7 +14,10 @@ const FILTERS = Object.keys(CODES) as GPUErrorFilter[];
  * rules, `backend-failed` for lack of memory and failures of the driver. Scopes are a stack of the
  * device, so only one piece of work may run at a time.
  */
-export async function withErrorScopes<Result>(device: GPUDevice, work: () => Result | Promise<Result>): Promise<Result> {
+export async function withErrorScopes<Result>(
+  device: GPUDevice,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
   for (const filter of FILTERS) device.pushErrorScope(filter);
   let problem: ProblemError | null = null;
   let result: Result;

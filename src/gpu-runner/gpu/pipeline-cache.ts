@@ -23,7 +23,11 @@ export class PipelineCache {
   }
 
   /** Fails with `kernel-invalid` where the WGSL or its numbers do not suit the device. */
-  compile(spec: KernelSpec, variant: KernelVariant, constants: Readonly<Record<string, number>>): Promise<CompiledKernel> {
+  compile(
+    spec: KernelSpec,
+    variant: KernelVariant,
+    constants: Readonly<Record<string, number>>,
+  ): Promise<CompiledKernel> {
     const numbers = Object.entries(constants).sort(([a], [b]) => (a < b ? -1 : 1));
     const key = JSON.stringify([spec.name, variant.name, numbers]);
     const known = this.#kernels.get(key);
@@ -53,7 +57,9 @@ export class PipelineCache {
         const label = `${spec.name}/${variant.name}/${entryPoint}`;
         const compute = { module, entryPoint, constants };
         const pipeline = this.#device.createComputePipelineAsync({ label, layout: pipelineLayout, compute });
-        pipelines.push(await pipeline.catch((error: Error) => Promise.reject(new ProblemError("kernel-invalid", error.message))));
+        pipelines.push(
+          await pipeline.catch((error: Error) => Promise.reject(new ProblemError("kernel-invalid", error.message))),
+        );
       }
       return { layout, pipelines };
     });

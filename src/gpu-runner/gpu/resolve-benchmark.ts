@@ -70,7 +70,8 @@ function resolveAxes(variant: KernelVariant, axes: AxisValues, errors: FieldErro
   return Object.fromEntries(
     variant.axes.map(({ name, values, default: standard }) => {
       const value = axes[name] ?? standard;
-      if (!values.includes(value)) errors.push({ pointer: `#/axes/${name}`, message: `must be one of: ${values.join(", ")}` });
+      if (!values.includes(value))
+        errors.push({ pointer: `#/axes/${name}`, message: `must be one of: ${values.join(", ")}` });
       return [name, value];
     }),
   );

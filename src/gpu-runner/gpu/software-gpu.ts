@@ -41,7 +41,8 @@ async function unpack(packed: Uint8Array, folder: string): Promise<void> {
   try {
     const archive = await promisify(brotliDecompress)(packed);
     const files = [...untar(archive)].filter(({ name }) => WANTED.has(name));
-    if (files.length !== WANTED.size) throw new ProblemError("backend-failed", "The software GPU's archive lacks files");
+    if (files.length !== WANTED.size)
+      throw new ProblemError("backend-failed", "The software GPU's archive lacks files");
     for (const { name, bytes } of files) await writeFile(path.join(draft, name), bytes, { mode: 0o755 });
     await rename(draft, folder);
   } catch (error) {

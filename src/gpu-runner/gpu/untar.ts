@@ -4,9 +4,12 @@ const BLOCK = 512;
 export function* untar(archive: Uint8Array): Generator<{ name: string; bytes: Uint8Array }> {
   const decoder = new TextDecoder();
   const readText = (start: number, length: number) =>
-    decoder.decode(archive.subarray(start, start + length)).replace(/\0.*$/s, "").trim();
+    decoder
+      .decode(archive.subarray(start, start + length))
+      .replace(/\0.*$/s, "")
+      .trim();
 
-  for (let offset = 0; offset + BLOCK <= archive.length && archive[offset] !== 0; ) {
+  for (let offset = 0; offset + BLOCK <= archive.length && archive[offset] !== 0;) {
     const name = readText(offset, 100);
     const size = Number.parseInt(readText(offset + 124, 12), 8);
     const type = readText(offset + 156, 1);

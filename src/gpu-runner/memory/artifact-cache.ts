@@ -34,7 +34,8 @@ export class ArtifactCache {
   async #download(digest: string): Promise<Uint8Array> {
     const url = new URL(endpoints.downloadArtifact.path.replace("{digest}", digest), this.#credential.edgeUrl);
     const response = await fetch(url, { headers: { authorization: `Bearer ${this.#credential.credential}` } });
-    if (!response.ok) throw new ProblemError("backend-failed", `The edge has no artifact ${digest} (${response.status}).`);
+    if (!response.ok)
+      throw new ProblemError("backend-failed", `The edge has no artifact ${digest} (${response.status}).`);
     if (Number(response.headers.get("content-length")) > LIMITS.modelBytes) {
       throw new ProblemError("payload-too-large", `The artifact ${digest} is larger than ${LIMITS.modelBytes} bytes.`);
     }

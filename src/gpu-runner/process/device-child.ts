@@ -65,7 +65,9 @@ export class DeviceChild {
     this.#forwardOutput();
     this.#process.on("message", (reply) => this.#receive(reply as DeviceReply));
     // A failed send is followed by the exit; a failed spawn has no exit.
-    this.#process.on("error", (error) => options.logger.warn({ deviceKey: options.deviceKey, error: error.message }, "device process"));
+    this.#process.on("error", (error) =>
+      options.logger.warn({ deviceKey: options.deviceKey, error: error.message }, "device process"),
+    );
     this.exited = new Promise((resolve) => {
       this.#process.once("close", (code, signal) => {
         this.#end();
@@ -158,7 +160,9 @@ export class DeviceChild {
     const { logger, deviceKey } = this.#options;
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       if (stream === null) continue;
-      createInterface({ input: stream }).on("line", (line) => logger.info({ deviceKey, line }, "device process output"));
+      createInterface({ input: stream }).on("line", (line) =>
+        logger.info({ deviceKey, line }, "device process output"),
+      );
     }
   }
 }

@@ -57,7 +57,12 @@ export class DeviceHost {
   #restarts = 0;
   #lastBenchmark: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: DeviceHostOptions, environment: Environment, child: DeviceChild, description: DeviceDescription) {
+  private constructor(
+    options: DeviceHostOptions,
+    environment: Environment,
+    child: DeviceChild,
+    description: DeviceDescription,
+  ) {
     this.#options = options;
     this.#environment = environment;
     this.#child = child;
@@ -123,7 +128,13 @@ export class DeviceHost {
     options: { onProgress?: (progress: JobProgress) => void; signal?: AbortSignal; axes?: AxisValues } = {},
   ): Promise<BenchmarkMeasurement> {
     const { onProgress, signal, axes = {} } = options;
-    const limits = { limitMs: spec.timeoutMs, limitCode: "kernel-timeout", endOnAbort: true, signal, onProgress } as const;
+    const limits = {
+      limitMs: spec.timeoutMs,
+      limitCode: "kernel-timeout",
+      endOnAbort: true,
+      signal,
+      onProgress,
+    } as const;
     const turn = this.#lastBenchmark.then(() => this.#call("benchmark", { spec, axes }, limits));
     this.#lastBenchmark = turn.catch(() => {});
     return untilAborted(turn, signal);

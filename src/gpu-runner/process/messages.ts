@@ -41,7 +41,10 @@ export type DeviceReply =
 
 /** What the device process does for each call. */
 export type DeviceHandlers = {
-  [Name in DeviceCallName]: (input: DeviceCalls[Name]["input"], context: CallContext) => Promise<DeviceCalls[Name]["output"]>;
+  [Name in DeviceCallName]: (
+    input: DeviceCalls[Name]["input"],
+    context: CallContext,
+  ) => Promise<DeviceCalls[Name]["output"]>;
 };
 
 export interface CallContext {

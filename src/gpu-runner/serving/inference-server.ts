@@ -39,11 +39,22 @@ export class InferenceServer {
   }
 
   /** Answers a request, or throws `budget-exceeded` when its time ends in the queue. */
-  serve(offer: Pick<InferOffer, "requestId" | "modelVersionId" | "budgetMs">, tensors: readonly Tensor[]): Promise<Answer> {
+  serve(
+    offer: Pick<InferOffer, "requestId" | "modelVersionId" | "budgetMs">,
+    tensors: readonly Tensor[],
+  ): Promise<Answer> {
     const arrivedMs = performance.now();
     return new Promise((resolve, reject) => {
       const { requestId: id, modelVersionId } = offer;
-      this.#queue.add({ id, deadlineMs: arrivedMs + offer.budgetMs, arrivedMs, modelVersionId, tensors, resolve, reject });
+      this.#queue.add({
+        id,
+        deadlineMs: arrivedMs + offer.budgetMs,
+        arrivedMs,
+        modelVersionId,
+        tensors,
+        resolve,
+        reject,
+      });
       void this.#drain();
     });
   }

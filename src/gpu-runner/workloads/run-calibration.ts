@@ -56,7 +56,11 @@ async function calibrate(
 }
 
 /** For the CPU provider itself this tells that it is repeatable and finite. */
-async function compareWithCpu(device: FleetDevice, model: PlacedModel, { fleet, models }: WorkloadContext): Promise<number> {
+async function compareWithCpu(
+  device: FleetDevice,
+  model: PlacedModel,
+  { fleet, models }: WorkloadContext,
+): Promise<number> {
   await models.ensureLoaded(model, fleet.cpu.host);
   let worst = 0;
   for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {

@@ -9,7 +9,12 @@ export function createSeededInputs(specs: readonly TensorSpec[], seed: number): 
   const draw = mulberry32(seed);
   return specs.map(({ name, dtype, shape }) => {
     const fixed = shape.map((size) => (size === -1 ? 1 : size));
-    const tensor: Tensor = { name, dtype, shape: fixed, bytes: new Uint8Array(countElements(fixed) * DTYPE_BYTES[dtype]) };
+    const tensor: Tensor = {
+      name,
+      dtype,
+      shape: fixed,
+      bytes: new Uint8Array(countElements(fixed) * DTYPE_BYTES[dtype]),
+    };
     const view = typedView(tensor);
     for (let i = 0; i < view.length; i++) {
       const value = draw();
