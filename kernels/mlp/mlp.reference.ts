@@ -25,7 +25,7 @@ export function mlpReference(inputs: KernelArrays, shape: KernelShape<MlpSize>):
   const layers = layOutLayers(shape);
   const activate = ACTIVATIONS[shape.activation]!;
 
-  function forward(sample: number): Float64Array {
+  function forward(sample: number): Float64Array<ArrayBuffer> {
     let neurons = Float64Array.from(input.subarray(sample * shape.inputs, (sample + 1) * shape.inputs));
     for (const [index, layer] of layers.entries()) {
       const sums = applyLayer(parameters, neurons, layer);
@@ -41,7 +41,7 @@ export function mlpReference(inputs: KernelArrays, shape: KernelShape<MlpSize>):
     elementFlops: 2 * countWeights(shape),
     element(index) {
       const sample = Math.floor(index / shape.outputs);
-      if (sample !== current.sample) current = { sample, outputs: Float64Array.from(forward(sample)) };
+      if (sample !== current.sample) current = { sample, outputs: forward(sample) };
       return current.outputs[index % shape.outputs]!;
     },
   };

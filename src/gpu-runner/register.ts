@@ -10,6 +10,8 @@ export async function registerRunner(edgeUrl: string, input: RegistrationInput):
     method: method.toUpperCase(),
     headers: { "content-type": "application/json" },
     body: JSON.stringify(input),
+  }).catch((cause: unknown) => {
+    throw new Error(`The edge at ${edgeUrl} cannot be reached.`, { cause });
   });
   const reply: unknown = await response.json();
   if (!response.ok) {

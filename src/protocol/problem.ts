@@ -99,6 +99,11 @@ const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 export const FieldError = z.object({ pointer: z.string(), message: z.string() }).openapi("FieldError");
 export type FieldError = z.infer<typeof FieldError>;
 
+/** A name as one part of a JSON pointer (RFC 6901, section 4). */
+export function toPointerPart(name: PropertyKey): string {
+  return String(name).replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
 /** An RFC 9457 problem. The fields of `fits` say which budget would have been met. */
 export const Problem = z
   .object({

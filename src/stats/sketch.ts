@@ -50,12 +50,12 @@ export function mergeSketch(target: Sketch, source: Sketch): void {
 }
 
 /**
- * The quantile `p` in [0, 1] by nearest rank `⌊p·(n − 1)⌋`, within RELATIVE_ERROR of the true value;
+ * The quantile `p` in [0, 1] by nearest rank `⌊n·p⌋` (as `summarise` picks it), within RELATIVE_ERROR of the true value;
  * NaN when the sketch is empty.
  */
 export function sketchQuantile(sketch: Sketch, p: number): number {
   if (sketch.count === 0) return Number.NaN;
-  let left = Math.floor(p * (sketch.count - 1));
+  let left = Math.min(sketch.count - 1, Math.floor(sketch.count * p));
   for (const [index, count] of sortedBuckets(sketch.negative, -1)) {
     if (left < count) return -bucketValue(index);
     left -= count;

@@ -2,7 +2,7 @@ import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type FieldError, ProblemError } from "../../protocol/problem.ts";
+import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { authorise, type Principal } from "./auth.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
@@ -88,7 +88,7 @@ export function unsupportedMediaType(found: string, wanted: readonly string[]): 
 /** A zod issue with its place; a key that should not be there is named itself. */
 function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
   const at = (path: PropertyKey[]) =>
-    [prefix, ...path.map((part) => String(part).replaceAll("~", "~0").replaceAll("/", "~1"))].join("/");
+    [prefix, ...path.map(toPointerPart)].join("/");
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
   }

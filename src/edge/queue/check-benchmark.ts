@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/job.ts";
-import { type FieldError, ProblemError } from "../../protocol/problem.ts";
+import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 
 /**
  * Checks a benchmark against what the runners announce: the kernel, its sizes, its types and its
@@ -25,7 +25,7 @@ export function checkBenchmark(spec: BenchmarkSpec, runners: readonly Capabiliti
         : size < dimension.min || size > dimension.max
           ? `must lie between ${dimension.min} and ${dimension.max}`
           : null;
-    if (message !== null) errors.push({ pointer: `#/shape/${name}`, message });
+    if (message !== null) errors.push({ pointer: `#/shape/${toPointerPart(name)}`, message });
   }
   if (!kernel.dtypes.includes(spec.dtype)) {
     errors.push({ pointer: "#/dtype", message: `must be ${kernel.dtypes.join(" or ")} for ${kernel.name}` });

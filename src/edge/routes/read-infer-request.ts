@@ -1,7 +1,7 @@
 import { decodeFrame, splitTensors } from "../../protocol/frame.ts";
 import { FRAME_MEDIA_TYPE, InferFrameHeader, InferRequest } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { FieldError } from "../../protocol/problem.ts";
+import { type FieldError, toPointerPart } from "../../protocol/problem.ts";
 import { type Tensor, tensorFromJson } from "../../protocol/tensor.ts";
 import { invalidRequest, parseInput, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, parseJson, readBody } from "../http/read-body.ts";
@@ -31,7 +31,7 @@ function readJsonForm(json: unknown): InferInput {
   const { inputs, model, budgetMs, confidence, runnerId } = parseInput(InferRequest, json);
   const errors: FieldError[] = [];
   const tensors: Tensor[] = [];
-  const pointerOf = (name: string) => (name === "" ? "#/inputs" : `#/inputs/${name}`);
+  const pointerOf = (name: string) => (name === "" ? "#/inputs" : `#/inputs/${toPointerPart(name)}`);
   for (const [name, input] of Object.entries(inputs)) {
     const read = tensorFromJson(name, input);
     if (read.ok) tensors.push(read.tensor);

@@ -7,7 +7,7 @@ const WANTED_FEATURES = ["timestamp-query", "shader-f16", "subgroups"] as const;
 
 /** An open adapter and its device: one for the life of a process. */
 export interface Gpu {
-  /** Dawn lives as long as this is referenced. */
+  /** Has to stay referenced: once it is collected, whatever its devices still do crashes the process. */
   readonly instance: GPU;
   readonly adapter: GPUAdapter;
   readonly device: GPUDevice;

@@ -28,7 +28,7 @@ export class PipelineCache {
     variant: KernelVariant,
     constants: Readonly<Record<string, number>>,
   ): Promise<CompiledKernel> {
-    const numbers = Object.entries(constants).sort(([a], [b]) => (a < b ? -1 : 1));
+    const numbers = Object.entries(constants).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const key = JSON.stringify([spec.name, variant.name, numbers]);
     const known = this.#kernels.get(key);
     this.#kernels.delete(key);

@@ -28,7 +28,7 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
       cpu: cpus()[0]?.model.trim() ?? "unknown",
     },
     backends: ["wgsl"],
-    features: [...gpu.device.features].sort(),
+    features: [...gpu.device.features].toSorted(),
     limits: readLimits(gpu.device.limits),
     // WebGPU does not tell.
     memoryBytes: null,

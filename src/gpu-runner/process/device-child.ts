@@ -71,7 +71,8 @@ export class DeviceChild {
     this.exited = new Promise((resolve) => {
       this.#process.once("close", (code, signal) => {
         this.#end();
-        for (const { reject } of [...this.#pending.values()]) reject(lost(`ended (${signal ?? `code ${code}`})`));
+        const error = lost(`ended (${signal ?? `code ${code}`})`);
+        for (const pending of this.#pending.values()) pending.reject(error);
         resolve();
       });
     });

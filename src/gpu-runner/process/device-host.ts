@@ -25,8 +25,8 @@ type Environment = Readonly<Record<string, string>>;
 /** Waits before the next life, by how many short lives went before. */
 const BACKOFF_MS = [0, 100, 500, 2_000, 5_000, 15_000];
 const SHORT_LIFE_MS = 5_000;
-/** A model whose loading fails so often in new lives is given up. */
-const MAX_RELOADS = 3;
+/** A model during whose loading so many new lives ended is given up. */
+const MAX_FATAL_RELOADS = 3;
 
 const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
@@ -34,7 +34,7 @@ const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 
 interface LoadedModel {
   readonly path: string;
-  failedReloads: number;
+  fatalReloads: number;
 }
 
 /**
@@ -143,7 +143,7 @@ export class DeviceHost {
   /** Loads an ONNX file, here and in every later life, until it is unloaded. */
   async loadModel(model: { modelVersionId: string; path: string }): Promise<{ loadMs: number }> {
     const loaded = await this.#call("loadModel", model, LOAD);
-    this.#models.set(model.modelVersionId, { path: model.path, failedReloads: 0 });
+    this.#models.set(model.modelVersionId, { path: model.path, fatalReloads: 0 });
     return loaded;
   }
 
@@ -222,14 +222,19 @@ export class DeviceHost {
     return child;
   }
 
+  /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
   async #reload(child: DeviceChild, modelVersionId: string, model: LoadedModel): Promise<void> {
     try {
       await child.call("loadModel", { modelVersionId, path: model.path }, LOAD);
-      model.failedReloads = 0;
+      model.fatalReloads = 0;
     } catch (error) {
-      model.failedReloads++;
-      if (model.failedReloads >= MAX_RELOADS) this.#models.delete(modelVersionId);
-      throw error;
+      if (!child.alive) model.fatalReloads++;
+      if (child.alive || model.fatalReloads >= MAX_FATAL_RELOADS) {
+        this.#models.delete(modelVersionId);
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#options.logger.error({ deviceKey: this.device.key, modelVersionId, reason }, "model is given up");
+      }
+      if (!child.alive) throw error;
     }
   }
 }

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
+import type { Problem } from "../../src/protocol/problem.ts";
+import { CACHE_DIR } from "./software-gpu-cache.ts";
+
+interface Attempt {
+  readonly kernel: string;
+  readonly problem: Problem | null;
+  readonly phases: readonly string[];
+  readonly liveBytes: number;
+}
+
+let attempts: readonly Attempt[] = [];
+
+// In a process of its own, as always: Dawn needs its environment from the start and no worker thread.
+beforeAll(async () => {
+  const env = { ...process.env, ...(await installSoftwareGpu(CACHE_DIR)) };
+  const script = path.join(import.meta.dirname, "broken/run-broken.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { env });
+  attempts = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Attempt);
+}, 60_000);
+
+test("WGSL that does not compile is told with line and column", () => {
+  expect(attempts[0]).toMatchObject({ kernel: "syntax", problem: { code: "kernel-invalid" } });
+  expect(attempts[0]?.problem?.detail).toContain("syntax/does-not-compile.wgsl:5:15: ");
+});
+
+test("an element that is never written is wrong, and nothing is timed then", () => {
+  expect(attempts[1]).toMatchObject({ kernel: "unwritten", problem: { code: "kernel-incorrect" } });
+  expect(attempts[1]?.problem?.detail).toBe("'values'[63] is NaN, the reference says 1");
+  expect(attempts[1]?.phases).toEqual(["compile", "check"]);
+});
+
+test("a workgroup beyond the device's limits is invalid", () => {
+  expect(attempts[2]).toMatchObject({ kernel: "too-wide", problem: { code: "kernel-invalid" } });
+});
+
+test("a binding beyond the device's limits is invalid and named", () => {
+  expect(attempts[3]).toMatchObject({ kernel: "unwritten", problem: { code: "kernel-invalid" } });
+  expect(attempts[3]?.problem?.detail).toContain("'values' has 4294967296 bytes");
+});
+
+test("no failure keeps a buffer", () => {
+  expect(attempts.map(({ liveBytes }) => liveBytes)).toEqual([0, 0, 0, 0]);
+});

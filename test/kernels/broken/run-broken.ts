@@ -1,0 +1,63 @@
+/** Runs kernels that are broken in known ways and prints the problem of each as a line of JSON. */
+import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
+import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts";
+import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
+import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
+import { BenchmarkSpec } from "../../../src/protocol/job.ts";
+import { toProblem } from "../../../src/protocol/problem.ts";
+
+function breakKernel(name: string, file: string, lanes = 1): KernelSpec<"n"> {
+  return {
+    name,
+    description: "Writes ones, or should",
+    folder: new URL(".", import.meta.url),
+    dimensions: [{ name: "n", description: "Elements", min: 1, max: 2 ** 30, default: 64 }],
+    dtypes: ["float32"],
+    bindings: [{ name: "values", access: "write", dtype: "float32", extents: ({ n }) => [n], alignment: [1] }],
+    variants: [
+      {
+        name: "only",
+        file,
+        axes: file === "forgets-last.wgsl" ? [{ name: "lanes", values: [lanes], default: lanes }] : [],
+        passes: [{ entryPoint: "main", workgroups: ({ n }, axes) => [Math.ceil(n / (axes["lanes"] ?? 1)), 1, 1] }],
+      },
+    ],
+    flops: () => 0,
+    bytes: ({ n }) => 4 * n,
+    tolerance: { relative: 0, absolute: () => 0, reason: "ones are exact" },
+    generate: () => ({}),
+    reference: (_, { n }) => ({ output: "values", length: n, elementFlops: 1, element: () => 1 }),
+  };
+}
+
+const kernels = [
+  breakKernel("syntax", "does-not-compile.wgsl"),
+  breakKernel("unwritten", "forgets-last.wgsl"),
+  breakKernel("too-wide", "forgets-last.wgsl", 1_000_000),
+];
+const gpu = await openGpu((reason) => console.error(reason));
+const { device } = gpu;
+const target = {
+  gpu,
+  device,
+  kernels: new Map(kernels.map((kernel: KernelSpec) => [kernel.name, kernel])),
+  pipelines: new PipelineCache(device),
+  pool: new BufferPool(device),
+  description: { software: true, timestampQuantised: false },
+};
+
+async function attempt(kernel: string, shape: Record<string, number> = {}): Promise<void> {
+  const phases: string[] = [];
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel, shape });
+  const options = {
+    onProgress: ({ phase }: { phase: string }) => phases.push(phase),
+    signal: new AbortController().signal,
+  };
+  const problem = await benchmarkKernel(target, spec, options).then(() => null, toProblem);
+  console.log(JSON.stringify({ kernel, problem, phases, liveBytes: target.pool.counters.liveBytes }));
+}
+
+for (const { name } of kernels) await attempt(name);
+await attempt("unwritten", { n: 2 ** 30 });
+device.destroy();

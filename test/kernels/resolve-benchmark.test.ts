@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { KERNELS } from "../../kernels/registry.ts";
+import { resolveBenchmark } from "../../src/gpu-runner/gpu/resolve-benchmark.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+
+function problemOf(work: () => unknown) {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ProblemError) return error.problem;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+const request = { kernel: "gemm", shape: {}, dtype: "float32" } as const;
+
+test("fills in sizes, variant and axes", () => {
+  const { shape, variant, axes } = resolveBenchmark(KERNELS, { ...request, shape: { m: 3 } });
+  expect(shape).toEqual({ m: 3, n: 512, k: 512 });
+  expect(variant.name).toBe("register-tiled");
+  expect(axes).toEqual({ lanesN: 8, lanesM: 1 });
+});
+
+test("asks the kernel which variant it prefers for a shape", () => {
+  const mlp = { kernel: "mlp", dtype: "float32" } as const;
+  expect(resolveBenchmark(KERNELS, { ...mlp, shape: { batch: 1 } }).variant.name).toBe("one-sample");
+  expect(resolveBenchmark(KERNELS, { ...mlp, shape: { batch: 64 } }).variant.name).toBe("four-samples");
+});
+
+test("an unknown kernel is named, with what there is", () => {
+  const problem = problemOf(() => resolveBenchmark(KERNELS, { ...request, kernel: "gemv" }));
+  expect(problem).toMatchObject({ code: "unknown-kernel", errors: [{ pointer: "#/kernel" }] });
+  expect(problem.errors?.[0]?.message).toContain("gemm, triad, reduce, mlp");
+});
+
+test("everything that is wrong is named at once", () => {
+  const wrong = { kernel: "gemm", shape: { m: 0, n: 8193, k: 1.5, rows: 2 }, dtype: "int8", variant: "fast" } as const;
+  const problem = problemOf(() => resolveBenchmark(KERNELS, wrong));
+  expect(problem.code).toBe("invalid-request");
+  expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([
+    "#/shape/rows",
+    "#/shape/m",
+    "#/shape/n",
+    "#/shape/k",
+    "#/dtype",
+    "#/variant",
+  ]);
+});
+
+test("an axis takes its listed values only", () => {
+  const problem = problemOf(() => resolveBenchmark(KERNELS, request, { lanesN: 5 }));
+  expect(problem).toMatchObject({ code: "invalid-request", errors: [{ pointer: "#/axes/lanesN" }] });
+});

@@ -1,0 +1,62 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AxisValues, KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
+import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { CACHE_DIR } from "./software-gpu-cache.ts";
+
+/** A software GPU on a busy machine takes its time at the largest shapes. */
+const TIMEOUT_MS = 60_000;
+
+/** Every adapter of this machine; none is a failure. The software GPU counts as one beside a real one. */
+async function openAdapters(): Promise<DeviceHost[]> {
+  const options = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) } as const;
+  const best = await DeviceHost.start(options);
+  return best.device.software ? [best] : [best, await DeviceHost.start({ ...options, driver: "software" })];
+}
+
+/**
+ * Declares the tests of a kernel: every variant at every shape, and every value of every tuning axis
+ * at the first one. A run compares with the f64 reference and fails where they differ.
+ */
+export function testKernel(spec: KernelSpec, shapes: readonly [KernelShape, ...KernelShape[]]): void {
+  let adapters: DeviceHost[] = [];
+  beforeAll(async () => {
+    adapters = await openAdapters();
+  }, TIMEOUT_MS);
+  afterAll(() => Promise.all(adapters.map((adapter) => adapter.stop())));
+
+  async function checkRun(variant: string, shape: KernelShape, axes: AxisValues = {}): Promise<void> {
+    expect(adapters).not.toHaveLength(0);
+    for (const adapter of adapters) {
+      const benchmark = BenchmarkSpec.parse({
+        kind: "benchmark",
+        kernel: spec.name,
+        variant,
+        shape,
+        warmup: 0,
+        iterations: 1,
+      });
+      const { correctness, ...measured } = await adapter.benchmark(benchmark, { axes });
+      expect(measured).toMatchObject({ kernel: spec.name, variant, shape });
+      expect(correctness.correct).toBe(true);
+      expect(correctness.checkedElements).toBeGreaterThan(0);
+      expect(measured.wallMs.count).toBe(1);
+    }
+  }
+
+  describe.each(spec.variants)("$name", (variant) => {
+    test.each(shapes.map((shape) => ({ title: JSON.stringify(shape), shape })))(
+      "$title",
+      ({ shape }) => checkRun(variant.name, shape),
+      TIMEOUT_MS,
+    );
+
+    const settings = variant.axes.flatMap(({ name, values }) => values.map((value) => ({ name, value })));
+    test.each(settings)(
+      "$name = $value",
+      ({ name, value }) => checkRun(variant.name, shapes[0], { [name]: value }),
+      TIMEOUT_MS,
+    );
+  });
+}

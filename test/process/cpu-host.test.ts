@@ -1,0 +1,182 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
+
+const TIMEOUT_MS = 30_000;
+/** y = [[1, 2], [3, 4], [5, 6]]·x + [0.5, -0.5, 0] */
+const layer = {
+  inputs: 2,
+  outputs: 3,
+  weights: Float32Array.of(1, 2, 3, 4, 5, 6),
+  bias: Float32Array.of(0.5, -0.5, 0),
+};
+const options = { role: "cpu", deviceKey: "cpu", cacheDir: tmpdir(), logger: pino({ level: "silent" }) } as const;
+
+let folder = "";
+let model = { modelVersionId: "mdv_1", path: "" };
+let host: DeviceHost;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "millrace-cpu-host-"));
+  model = { ...model, path: path.join(folder, "dense.onnx") };
+  await writeFile(model.path, writeOnnxMlp({ name: "dense", input: "x", output: "y", layers: [layer] }));
+  host = await DeviceHost.start(options);
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await host.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function input(...rows: readonly [number, number][]): Tensor {
+  const bytes = new Uint8Array(Float32Array.from(rows.flat()).buffer);
+  return { name: "x", dtype: "float32", shape: [rows.length, 2], bytes };
+}
+
+async function problemOf(work: Promise<unknown>) {
+  const outcome = await work.then(
+    () => "succeeded",
+    (error: unknown) => error,
+  );
+  expect(outcome).toBeInstanceOf(ProblemError);
+  return (outcome as ProblemError).problem;
+}
+
+/** Never 0, which would be this process and all of its relatives. */
+function pidOf({ pid }: DeviceHost): number {
+  if (pid === null) throw new Error("there is no process");
+  return pid;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("the CPU is described", () => {
+  expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu"] });
+  expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
+  expect(host.kernels).toEqual([]);
+});
+
+describe("a model", () => {
+  beforeAll(async () => {
+    expect((await host.loadModel(model)).loadMs).toBeGreaterThan(0);
+  });
+
+  test("answers with its outputs and where the time went", async () => {
+    const { tensors, times } = await host.infer(model.modelVersionId, [input([1, 1], [2, -1])], { requestId: "req_1" });
+    expect(tensors).toHaveLength(1);
+    expect(tensors[0]).toMatchObject({ name: "y", dtype: "float32", shape: [2, 3] });
+    expect([...typedView(tensors[0]!)]).toEqual([3.5, 6.5, 11, 0.5, 1.5, 4]);
+    for (const duration of Object.values(times)) expect(duration).toBeGreaterThanOrEqual(0);
+  });
+
+  test.each([
+    ["another name", { ...input([1, 2]), name: "z" }],
+    ["another shape", { ...input([1, 2]), shape: [2, 1] }],
+    ["another type", { ...input([1, 2]), dtype: "int32" }],
+    ["bytes that do not fill the shape", { ...input([1, 2]), shape: [3, 2] }],
+  ] as [string, Tensor][])("refuses an input of %s", async (_, tensor) => {
+    expect((await problemOf(host.infer(model.modelVersionId, [tensor], { requestId: "req_2" }))).code).toBe(
+      "backend-failed",
+    );
+  });
+
+  test(
+    "is there again after its process was killed",
+    async () => {
+      const { pid, restarts } = host;
+      process.kill(pidOf(host), "SIGKILL");
+      await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
+      const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_3" });
+      expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
+      expect(host.pid).not.toBe(pid);
+    },
+    TIMEOUT_MS,
+  );
+
+  test("whose file has gone does not keep the others from coming back", async () => {
+    const short = { modelVersionId: "mdv_short", path: path.join(folder, "short.onnx") };
+    await copyFile(model.path, short.path);
+    await host.loadModel(short);
+    await rm(short.path);
+    process.kill(pidOf(host), "SIGKILL");
+    await vi.waitFor(() => expect(host.pid).toBeNull());
+    const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_6" });
+    expect(tensors).toHaveLength(1);
+    const gone = await problemOf(host.infer(short.modelVersionId, [input([0, 0])], { requestId: "req_7" }));
+    expect(gone.code).toBe("not-found");
+  });
+
+  test("is gone once it is unloaded", async () => {
+    await host.loadModel({ ...model, modelVersionId: "mdv_2" });
+    await host.unloadModel("mdv_2");
+    expect((await problemOf(host.infer("mdv_2", [input([0, 0])], { requestId: "req_4" }))).code).toBe("not-found");
+  });
+
+  test("is not waited for once the caller has given up", async () => {
+    const signal = AbortSignal.abort();
+    const { code } = await problemOf(host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_5", signal }));
+    expect(code).toBe("cancelled");
+  });
+});
+
+test("a file that is no model is refused", async () => {
+  const file = path.join(folder, "broken.onnx");
+  await writeFile(file, "not a model");
+  expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: file }))).code).toBe("invalid-model");
+  const missing = path.join(folder, "missing.onnx");
+  expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: missing }))).code).toBe("invalid-model");
+});
+
+test("no kernel runs here", async () => {
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "gemm" });
+  expect(await problemOf(host.benchmark(spec))).toMatchObject({
+    code: "unknown-kernel",
+    errors: [{ pointer: "#/kernel" }],
+  });
+});
+
+test("Ctrl-C leaves the process alone", async () => {
+  const { pid, restarts } = host;
+  process.kill(pidOf(host), "SIGINT");
+  await host.unloadModel("mdv_none");
+  expect(host).toMatchObject({ pid, restarts });
+});
+
+test(
+  "a stopped host leaves no process and starts none",
+  async () => {
+    const stopping = await DeviceHost.start(options);
+    const pid = pidOf(stopping);
+    expect(isAlive(pid)).toBe(true);
+    await stopping.stop();
+    expect(isAlive(pid)).toBe(false);
+    expect(stopping).toMatchObject({ pid: null, restarts: 0 });
+    expect((await problemOf(stopping.unloadModel("mdv_1"))).code).toBe("device-lost");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a parent that is killed leaves no process behind",
+  async () => {
+    const parent = fork(path.join(import.meta.dirname, "cpu-parent.ts"), { execArgv: [], stdio: "ignore" });
+    const [pid] = (await once(parent, "message")) as [number];
+    expect(isAlive(pid)).toBe(true);
+    parent.kill("SIGKILL");
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 5_000);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,12 @@
+/** Starts a device's process, tells its id, and waits to be killed. */
+import { tmpdir } from "node:os";
+import { pino } from "pino";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+
+const host = await DeviceHost.start({
+  role: "cpu",
+  deviceKey: "cpu",
+  cacheDir: tmpdir(),
+  logger: pino({ level: "silent" }),
+});
+process.send?.(host.pid);
