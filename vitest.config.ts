@@ -4,7 +4,13 @@ import { defineConfig } from "vitest/config";
 
 const node = { environment: "node" } as const;
 /** Projects that start whole processes: one file at a time, with room for a slow machine. */
-const wholeProcesses = { ...node, pool: "forks", fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 } as const;
+const wholeProcesses = {
+  ...node,
+  pool: "forks",
+  fileParallelism: false,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+} as const;
 
 export default defineConfig({
   test: {

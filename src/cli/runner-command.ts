@@ -8,7 +8,7 @@ interface StartOptions {
   readonly dataDir?: string;
   readonly name?: string;
   readonly label: string[];
-  readonly gpu: string;
+  readonly gpu?: string;
 }
 
 /** `millrace runner start`: registers this machine once, then serves its edge in the foreground. */
@@ -20,7 +20,7 @@ export function runnerCommand(): Command {
     .option("--data-dir <folder>", "where credential and artifacts are kept (default: ~/.millrace/runner)")
     .option("--name <name>", "name of this runner (default: the host's)")
     .option("--label <key=value...>", "labels of this runner", [])
-    .option("--gpu <auto|software|none>", "which GPU to use", "auto")
+    .option("--gpu <auto|software|none>", "which GPU to use (default: auto)")
     .action(startRunner);
   return new Command("runner").description("Run a runner on this machine").addCommand(start);
 }

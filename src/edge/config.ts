@@ -15,6 +15,7 @@ export interface Env {
   readonly HEARTBEAT_MS?: string;
   readonly LEASE_MS?: string;
   readonly RESEND_MS?: string;
+  readonly FLUSH_MS?: string;
   readonly LOG_REQUESTS?: string;
 }
 
@@ -27,6 +28,7 @@ const Settings = z.object({
   HEARTBEAT_MS: milliseconds(3_000),
   LEASE_MS: milliseconds(15_000),
   RESEND_MS: milliseconds(3_000),
+  FLUSH_MS: milliseconds(10_000),
   /** `errors` logs what failed on our side, `all` one event per request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
 });
@@ -39,8 +41,10 @@ export interface Config {
   readonly silentMs: number;
   /** How old the placements that requests are admitted by may grow before they are read again. */
   readonly snapshotMs: number;
-  /** How long a key may be trusted without asking the database, so also how long a revoked one lives. */
-  readonly keyCacheMs: number;
+  /** From this age on a key is looked up again while the request goes on. */
+  readonly keyRefreshMs: number;
+  /** How long a key may be trusted without asking the database, so also how long a revoked one may live. */
+  readonly keyExpiryMs: number;
   /** How often measurements of requests move on towards the history. */
   readonly flushMs: number;
   readonly maxAttempts: number;
@@ -64,8 +68,9 @@ export function configOf(env: Env): Config {
     logRequests: settings.LOG_REQUESTS,
     silentMs: settings.PING_MS * 3,
     snapshotMs: 1_000,
-    keyCacheMs: 5_000,
-    flushMs: 1_000,
+    keyRefreshMs: 5_000,
+    keyExpiryMs: 30_000,
+    flushMs: settings.FLUSH_MS,
     maxAttempts: 3,
   });
   parsed.set(env, config);

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import pRetry, { AbortError } from "p-retry";
 import type { Logger } from "pino";
 import { CLOSE_CODES, LINK_SUBPROTOCOL, PONG } from "../protocol/link.ts";
@@ -8,9 +9,13 @@ const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 const OPEN_TIMEOUT_MS = 10_000;
 
+type CloseReason = Pick<CloseEvent, "code" | "reason">;
+const SILENT: CloseReason = { code: CLOSE_CODES.silent, reason: "the edge fell silent" };
+
 /** What lives on a connection. */
 export interface ConnectionHandlers {
-  opened(socket: WebSocket): void;
+  /** `abandon` gives a socket up that fell silent: its close event may never come. */
+  opened(socket: WebSocket, abandon: () => void): void;
   received(data: string | Uint8Array): void;
   /** Anything came, a pong too. */
   heard(): void;
@@ -31,20 +36,26 @@ export async function keepConnected(
   while (!signal.aborted) {
     const socket = await connect(credential, signal, logger);
     if (socket === null) return;
-    const closed = once(socket, "close") as Promise<[CloseEvent]>;
+    const { promise: abandoned, resolve } = Promise.withResolvers<CloseReason>();
+    const closed = once(socket, "close").then(([event]: CloseEvent[]): CloseReason => event ?? SILENT);
     const stop = () => socket.close(1000, "stopping");
     signal.addEventListener("abort", stop, { once: true });
-    socket.addEventListener("message", ({ data }) => {
+    const receive = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       handlers.heard();
-      if (data !== PONG) handlers.received(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
-    });
-    handlers.opened(socket);
-    const [{ code, reason }] = await closed;
+      if (data !== PONG) handlers.received(typeof data === "string" ? data : new Uint8Array(data));
+    };
+    socket.addEventListener("message", receive);
+    handlers.opened(socket, () => resolve(SILENT));
+    const { code, reason } = await Promise.race([closed, abandoned]);
     signal.removeEventListener("abort", stop);
+    socket.removeEventListener("message", receive);
+    socket.close();
     handlers.closed();
     logger.info({ code, reason }, "disconnected");
     if (code === CLOSE_CODES.removed) throw new Error("This runner was removed at the edge.");
     if (code === CLOSE_CODES.replaced) throw new Error("Another process runs with this runner's credential.");
+    // An edge that takes the socket and drops it must not be asked in a tight loop.
+    await delay(MIN_BACKOFF_MS * (1 + Math.random()), undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -70,9 +81,11 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
   const headers = { authorization: `Bearer ${credential}` };
   const socket = new WebSocket(linkUrl, { protocols: [LINK_SUBPROTOCOL], headers } as never);
   socket.binaryType = "arraybuffer";
-  const timeout = AbortSignal.timeout(OPEN_TIMEOUT_MS);
+  // `once` rejects by itself for emitters only: of a socket that is refused it would wait for the timeout.
+  const refused = new AbortController();
+  socket.addEventListener("error", () => refused.abort(), { once: true });
   try {
-    await once(socket, "open", { signal: timeout });
+    await once(socket, "open", { signal: AbortSignal.any([refused.signal, AbortSignal.timeout(OPEN_TIMEOUT_MS)]) });
     return socket;
   } catch (cause) {
     socket.close();

@@ -50,9 +50,15 @@ async function findCredential(config: RunnerConfig): Promise<StoredCredential> {
     throw new Error("This runner is not registered: give it the edge's address and a registration token.");
   }
   const { token, name, labels } = config;
-  const credential = await registerRunner(config.edgeUrl, { token, name, labels: { ...labels } });
-  await writeCredential(config.dataDir, credential);
-  return credential;
+  try {
+    const credential = await registerRunner(config.edgeUrl, { token, name, labels: { ...labels } });
+    await writeCredential(config.dataDir, credential);
+    return credential;
+  } catch (error) {
+    // The same command again: this very runner may have spent the token.
+    if (stored !== null && error instanceof ProblemError && error.problem.code === "token-used") return stored;
+    throw error;
+  }
 }
 
 /** One sentence for what a person can mend; the stack for what they cannot. */

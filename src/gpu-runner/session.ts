@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
 import type { Capabilities } from "../protocol/hardware.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { EdgeMessage, InferOffer, parseText, type Welcome } from "../protocol/link.ts";
-import { type Problem, toProblem } from "../protocol/problem.ts";
+import { createProblem, type Problem, ProblemError, toProblem } from "../protocol/problem.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
 import { startHeartbeat } from "./heartbeat.ts";
@@ -21,19 +22,22 @@ export interface SessionParts {
   readonly logger: Logger;
 }
 
+/** The caller named a model that is there; that this process lost it is for us to mend. */
+const MODEL_GONE = createProblem("no-placement", "The model is being loaded again.", { retryAfterMs: 500 });
+
 /** What the runner says and does on its connections to the edge; jobs outlive a connection. */
 export class Session {
   readonly #parts: SessionParts;
   #heartbeat: ReturnType<typeof startHeartbeat> | null = null;
-  #socket: WebSocket | null = null;
+  #abandon: () => void = () => undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
   }
 
-  opened(socket: WebSocket): void {
+  opened(socket: WebSocket, abandon: () => void): void {
     const { channel, capabilities, jobs } = this.#parts;
-    this.#socket = socket;
+    this.#abandon = abandon;
     channel.attach(socket);
     channel.send({ type: "hello", capabilities, running: jobs.leases() });
   }
@@ -84,12 +88,7 @@ export class Session {
     const { channel, jobs, models, fleet, logger } = this.#parts;
     logger.info({ runnerId, placed: placed.length }, "connected");
     this.#heartbeat?.stop();
-    this.#heartbeat = startHeartbeat(
-      channel,
-      intervals,
-      () => jobs.leases(),
-      () => this.#socket?.close(4000, "the edge fell silent"),
-    );
+    this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);
     jobs.connected(intervals.resendMs);
     for (const model of placed) {
       models
@@ -110,13 +109,21 @@ export class Session {
   }
 
   async #infer(offer: InferOffer, tensors: readonly Tensor[]): Promise<void> {
-    const { fleet, channel } = this.#parts;
-    const { requestId } = offer;
+    const { fleet, channel, models } = this.#parts;
+    const { requestId, modelVersionId } = offer;
+    const arrivedMs = performance.now();
     try {
-      const answer = await fleet.find(offer.deviceKey).server.serve(offer, tensors);
-      channel.sendRaw(encodeFrame({ type: "inferResult", requestId, times: answer.times }, answer.tensors));
+      const { host, server } = fleet.find(offer.deviceKey);
+      await models.ensureReady(modelVersionId, host);
+      const answer = await server.serve(offer, tensors, arrivedMs);
+      const frame = encodeFrame({ type: "inferResult", requestId, times: answer.times }, answer.tensors);
+      if (frame.byteLength > LIMITS.socketMessageBytes) {
+        throw new ProblemError("backend-failed", `The outputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
+      }
+      channel.sendRaw(frame);
     } catch (error) {
-      const problem: Problem = toProblem(error);
+      models.noteFailure(modelVersionId, error);
+      const problem: Problem = toProblem(error).code === "not-found" ? MODEL_GONE : toProblem(error);
       if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "inference failed unexpectedly");
       channel.send({ type: "inferFailed", requestId, problem });
     }

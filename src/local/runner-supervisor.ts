@@ -31,7 +31,7 @@ export class RunnerSupervisor {
   static async start(options: SupervisorOptions): Promise<RunnerSupervisor> {
     const log = await open(join(options.dataDir, "runner.log"), "a");
     const supervisor = new RunnerSupervisor(options, log);
-    supervisor.#spawn(options.environment);
+    supervisor.#spawn();
     return supervisor;
   }
 
@@ -53,12 +53,12 @@ export class RunnerSupervisor {
     await this.#log.close();
   }
 
-  #spawn(environment: Record<string, string>): void {
+  #spawn(): void {
     const startedMs = performance.now();
     // The channel tells the runner when this process is gone, so that it does not outlive it.
     const child = spawn(process.execPath, [join(this.#options.root, "src/gpu-runner/main.ts")], {
       stdio: ["ignore", this.#log.fd, this.#log.fd, "ipc"],
-      env: { ...process.env, ...environment },
+      env: { ...process.env, ...this.#options.environment },
     });
     this.#child = child;
     child.once("exit", () => void this.#restart(performance.now() - startedMs));
@@ -70,8 +70,6 @@ export class RunnerSupervisor {
     if (this.#stopping) return;
     await delay(RESTART_BACKOFF_MS[Math.min(this.#shortLives, RESTART_BACKOFF_MS.length - 1)]);
     if (this.#stopping) return;
-    // A token works once: from the second life on the runner has its credential.
-    const { MILLRACE_TOKEN: _spent, ...environment } = this.#options.environment;
-    this.#spawn(environment);
+    this.#spawn();
   }
 }

@@ -70,7 +70,7 @@ export const endpoints = {
     method: "delete",
     path: "/v1/keys/{id}",
     tag: "keys",
-    summary: "Revoke an API key; it stops working within a few seconds everywhere",
+    summary: "Revoke an API key; it stops working within 30 seconds everywhere",
     access: "admin",
     params: byKeyId,
     reply: { status: 200, schema: Key },
@@ -94,7 +94,7 @@ export const endpoints = {
     access: "public",
     body: RegistrationInput,
     reply: { status: 201, schema: Registration },
-    problems: ["unauthorized", "token-expired", "token-used", "conflict"],
+    problems: ["unauthorized", "token-expired", "token-used"],
   }),
   listRunners: defineEndpoint({
     method: "get",
@@ -161,7 +161,7 @@ export const endpoints = {
     tag: "runners",
     summary: "Open the runner's WebSocket (see docs/protocol.md)",
     access: "runner",
-    reply: { status: 200, mediaType: "application/octet-stream" },
+    reply: { status: 101 },
     problems: ["upgrade-required"],
   }),
   downloadArtifact: defineEndpoint({

@@ -8,7 +8,7 @@ export const LIMITS = {
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
   /** An uploaded ONNX file. */
-  modelBytes: 64 * MiB,
+  modelBytes: 32 * MiB,
   /** One socket message; workerd itself takes 32 MiB. */
   socketMessageBytes: 16 * MiB,
   /** Header of a binary frame. */

@@ -84,7 +84,8 @@ type ElementArray = Float32Array | Float64Array | Int8Array | Uint8Array | Int32
 /** A typed array over the tensor's bytes, copied only where the bytes are not aligned. */
 export function typedView(tensor: Tensor): ElementArray {
   const { bytes, dtype } = tensor;
-  const aligned = bytes.byteOffset % DTYPE_BYTES[dtype] === 0 ? bytes : bytes.slice();
+  // A Node Buffer's own `slice` would be a view, not a copy.
+  const aligned = bytes.byteOffset % DTYPE_BYTES[dtype] === 0 ? bytes : new Uint8Array(bytes);
   return createTypedArray(dtype, aligned.byteLength / DTYPE_BYTES[dtype], aligned.buffer, aligned.byteOffset);
 }
 

@@ -14,5 +14,20 @@ export interface MeasuredPlacement {
  */
 export function predictLatencyMs(placement: MeasuredPlacement, aroundMs: Aggregate | null, confidence: number): number {
   const around = aroundMs ?? placement.linkMs;
-  return aggregateQuantile(placement.serviceMs, confidence) + aggregateQuantile(around, confidence);
+  return cachedQuantile(placement.serviceMs, confidence) + cachedQuantile(around, confidence);
+}
+
+const CACHED_CONFIDENCES = 32;
+/** Quantiles that were asked for, while their aggregate lives: decoding a sketch costs more than a request may. */
+const quantiles = new WeakMap<Aggregate, Map<number, number>>();
+
+function cachedQuantile(aggregate: Aggregate, confidence: number): number {
+  const known = quantiles.get(aggregate) ?? new Map<number, number>();
+  quantiles.set(aggregate, known);
+  const cached = known.get(confidence);
+  if (cached !== undefined) return cached;
+  if (known.size >= CACHED_CONFIDENCES) known.clear();
+  const value = aggregateQuantile(aggregate, confidence);
+  known.set(confidence, value);
+  return value;
 }

@@ -13,6 +13,9 @@ export interface Snapshot {
   readonly placements: ReadonlyMap<string, readonly LivePlacement[]>;
 }
 
+/** Unknown models cost at most one read of the database in this time. */
+const FRESH_MS = 250;
+
 let current: Snapshot | null = null;
 /** When the last background read began: a promise may not be shared between requests, so a time is. */
 let readingSinceMs = Number.NEGATIVE_INFINITY;
@@ -22,18 +25,22 @@ let readingSinceMs = Number.NEGATIVE_INFINITY;
  * no request waits for the database, but the first of an isolate.
  */
 export async function currentSnapshot(env: Env, waitUntil: (work: Promise<unknown>) => void): Promise<Snapshot> {
-  if (current === null) return refreshSnapshot(env);
+  if (current === null) return readSnapshot(env);
   const { snapshotMs } = configOf(env);
   const nowMs = Date.now();
   if (nowMs - current.readAtMs > snapshotMs && nowMs - readingSinceMs > snapshotMs) {
     readingSinceMs = nowMs;
-    waitUntil(refreshSnapshot(env).catch(() => undefined));
+    waitUntil(readSnapshot(env).catch(() => undefined));
   }
   return current;
 }
 
-/** Reads the snapshot now: for a model that the current one does not know. */
-export async function refreshSnapshot(env: Env): Promise<Snapshot> {
+/** A snapshot that was read within the last moment, for a model that an older one does not know. */
+export async function freshSnapshot(env: Env, snapshot: Snapshot): Promise<Snapshot> {
+  return Date.now() - snapshot.readAtMs < FRESH_MS ? snapshot : readSnapshot(env);
+}
+
+async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
   const readAtMs = Date.now();
   const [versions, placements] = await Promise.all([readAllVersions(db), readLivePlacements(db)]);
@@ -48,11 +55,13 @@ export async function refreshSnapshot(env: Env): Promise<Snapshot> {
   return current;
 }
 
-/** The version that `name`, `name@2` or an id means: the latest where none is named. */
+/**
+ * The version that `name`, `name@2` or an id means. Where none is named it is the latest that runs
+ * somewhere: a new version takes over once it is calibrated.
+ */
 export function findVersion(snapshot: Snapshot, reference: string): Version | null {
   const [name = "", number] = reference.split("@", 2);
   const versions = snapshot.versions.get(name) ?? [];
-  return (
-    (number === undefined ? versions.at(-1) : versions.find((version) => String(version.version) === number)) ?? null
-  );
+  if (number !== undefined) return versions.find((version) => String(version.version) === number) ?? null;
+  return versions.findLast(({ id }) => snapshot.placements.has(id)) ?? versions.at(-1) ?? null;
 }

@@ -13,9 +13,11 @@ export type Principal =
   | { readonly kind: "runner"; readonly id: string };
 
 interface CachedKey {
-  readonly principal: Principal | null;
-  readonly untilMs: number;
+  readonly principal: Principal;
+  readonly readAtMs: number;
 }
+
+type WaitUntil = (work: Promise<unknown>) => void;
 
 const CACHED_KEYS = 1_000;
 /** By hash of the secret, so that the inference path asks no database. */
@@ -26,6 +28,7 @@ export async function authorise(
   env: Env,
   authorization: string | undefined,
   access: Access,
+  waitUntil: WaitUntil,
 ): Promise<Principal | null> {
   if (access === "public") return null;
   const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
@@ -36,7 +39,7 @@ export async function authorise(
     if (runnerId === null) throw refusal("unauthorized", "This is not the credential of a registered runner.");
     return { kind: "runner", id: runnerId };
   }
-  const principal = await findKey(env, secret, hash);
+  const principal = await findKey(env, secret, hash, access === "infer" ? waitUntil : null);
   if (principal?.kind !== "key") throw refusal("unauthorized", "The key is unknown or was revoked.");
   if (!principal.scopes.includes("admin") && !principal.scopes.includes(access)) {
     throw refusal("forbidden", `This needs a key with the scope \`${access}\`.`);
@@ -44,22 +47,31 @@ export async function authorise(
   return principal;
 }
 
-/** Forgets a key at once in this isolate; others do so within `keyCacheMs`. */
+/** Forgets a key at once in this isolate; others do so within `keyExpiryMs`. */
 export function forgetCachedKeys(): void {
   keyCache.clear();
 }
 
-async function findKey(env: Env, secret: string, hash: string): Promise<Principal | null> {
-  const nowMs = Date.now();
+/** With `refresh`, a key that has aged serves once more while it is looked up behind the request. */
+async function findKey(env: Env, secret: string, hash: string, refresh: WaitUntil | null): Promise<Principal | null> {
+  const { keyRefreshMs, keyExpiryMs } = configOf(env);
   const cached = keyCache.get(hash);
-  if (cached !== undefined && cached.untilMs > nowMs) return cached.principal;
-  const { bootstrapSecret, keyCacheMs } = configOf(env);
+  const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.readAtMs;
+  if (cached !== undefined && ageMs < keyRefreshMs) return cached.principal;
+  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readKey(env, secret, hash);
+  refresh(readKey(env, secret, hash).catch(() => undefined));
+  return cached.principal;
+}
+
+async function readKey(env: Env, secret: string, hash: string): Promise<Principal | null> {
+  const { bootstrapSecret } = configOf(env);
   const principal: Principal | null =
     bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))
       ? { kind: "key", id: "bootstrap", scopes: ["admin"] }
       : await findStoredKey(env, hash);
   if (keyCache.size >= CACHED_KEYS) keyCache.clear();
-  keyCache.set(hash, { principal, untilMs: nowMs + keyCacheMs });
+  if (principal === null) keyCache.delete(hash);
+  else keyCache.set(hash, { principal, readAtMs: Date.now() });
   return principal;
 }
 

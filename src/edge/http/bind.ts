@@ -38,7 +38,9 @@ export function bind<Params, Query, Headers, Body, Reply>(
 ): void {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
-    const principal = await authorise(c.env, c.req.header("authorization"), endpoint.access);
+    const principal = await authorise(c.env, c.req.header("authorization"), endpoint.access, (work) =>
+      c.executionCtx.waitUntil(work),
+    );
     c.set("principalId", principal?.id ?? null);
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
@@ -87,8 +89,7 @@ export function unsupportedMediaType(found: string, wanted: readonly string[]): 
 
 /** A zod issue with its place; a key that should not be there is named itself. */
 function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
-  const at = (path: PropertyKey[]) =>
-    [prefix, ...path.map(toPointerPart)].join("/");
+  const at = (path: PropertyKey[]) => [prefix, ...path.map(toPointerPart)].join("/");
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
   }

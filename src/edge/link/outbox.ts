@@ -3,10 +3,12 @@ import { type Aggregate, mergeAggregates } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/series-store.ts";
 
 const SCHEMA = `create table if not exists outbox (
-  id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null
-) strict;
-create table if not exists outbox_batch (last integer not null) strict`;
+  id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,
+  batch integer
+) strict`;
 const BATCH_ROWS = 2_000;
+
+type Row = { id: number; at_ms: number; key: string; aggregate: string; batch: number | null };
 
 /** Measurements of requests, safe in the object's SQLite until the history has them. */
 export class Outbox {
@@ -34,34 +36,32 @@ export class Outbox {
   }
 
   /**
-   * The oldest rows as one measurement a series. The source id holds the first and last row, and where
-   * a batch ends is on disk until it is done: sent again after a failure it is the same batch, whatever
-   * was added meanwhile, and the history recognises it. `done` forgets the rows.
+   * The oldest rows as one measurement a series. A batch keeps its rows and its name until `done`, also
+   * over an eviction: sent again after a reply was lost, it is recognised by its source id.
    */
   takeBatch(): { measurements: Measurement[]; done: () => void } {
-    const begun = this.#sql.exec<{ last: number }>("select last from outbox_batch").toArray()[0];
-    const rows = this.#sql
-      .exec<{ id: number; at_ms: number; key: string; aggregate: string }>(
-        "select * from outbox where id <= ? order by id limit ?",
-        begun?.last ?? Number.MAX_SAFE_INTEGER,
-        BATCH_ROWS,
-      )
-      .toArray();
-    const first = rows[0]?.id ?? 0;
-    const last = rows.at(-1)?.id ?? 0;
-    if (begun === undefined && rows.length > 0) this.#sql.exec("insert into outbox_batch (last) values (?)", last);
+    const rows = this.#readBatch();
+    const batch = rows[0]?.batch ?? 0;
     const bySeries = Map.groupBy(rows, (row) => row.key);
     const measurements = [...bySeries].map(([key, members]): Measurement => ({
       key: JSON.parse(key) as SeriesKey,
       atMs: members[0]?.at_ms ?? 0,
-      sourceId: `${this.#source}:${first}-${last}`,
+      sourceId: `${this.#source}:${batch}`,
       runId: null,
       aggregate: mergeAggregates(members.map((row) => JSON.parse(row.aggregate) as Aggregate)),
     }));
-    const done = () => {
-      this.#sql.exec("delete from outbox where id <= ?", last);
-      this.#sql.exec("delete from outbox_batch");
-    };
-    return { measurements, done };
+    return { measurements, done: () => void this.#sql.exec("delete from outbox where batch = ?", batch) };
+  }
+
+  /** The batch that is under way, or a new one of the oldest rows, named by the first of them. */
+  #readBatch(): Row[] {
+    const underWay = this.#sql.exec<Row>("select * from outbox where batch is not null order by id").toArray();
+    if (underWay.length > 0) return underWay;
+    this.#sql.exec(
+      `update outbox set batch = (select min(id) from outbox)
+       where id in (select id from outbox order by id limit ?)`,
+      BATCH_ROWS,
+    );
+    return this.#sql.exec<Row>("select * from outbox where batch is not null order by id").toArray();
   }
 }

@@ -7,8 +7,10 @@ import { readPlacedVersions } from "../store/placement-store.ts";
 export interface RunnerPlan {
   /** Versions that the runner shall keep warm. */
   readonly placed: PlacedModel[];
-  /** The latest version of every model that it was not measured with yet. */
+  /** What it was not measured with yet: latest versions, and those whose measurements are outdated. */
   readonly uncalibrated: string[];
+  /** Placements that were measured on what this runner is no longer. */
+  readonly outdated: string[];
 }
 
 /**
@@ -18,12 +20,21 @@ export interface RunnerPlan {
 export async function planRunner(db: Database, runnerId: string, capabilities: Capabilities): Promise<RunnerPlan> {
   const [placedRows, versions] = await Promise.all([readPlacedVersions(db, runnerId), readAllVersions(db)]);
   const fingerprints = new Map(capabilities.devices.map(({ key, fingerprint }) => [key, fingerprintText(fingerprint)]));
-  const valid = placedRows.filter((row) => fingerprints.get(row.deviceKey) === fingerprintText(row.fingerprint));
+  const isValid = (row: (typeof placedRows)[number]) =>
+    fingerprints.get(row.deviceKey) === fingerprintText(row.fingerprint);
+  const outdated = placedRows.filter((row) => !isValid(row));
   const placed = new Map(
-    valid.map(({ id, digest, inputs, outputs }) => [id, { modelVersionId: id, digest, inputs, outputs }]),
+    placedRows
+      .filter(isValid)
+      .map(({ id, digest, inputs, outputs }) => [id, { modelVersionId: id, digest, inputs, outputs }]),
   );
   const latest = new Map(versions.map((version) => [version.modelId, version.id]));
-  return { placed: [...placed.values()], uncalibrated: [...latest.values()].filter((id) => !placed.has(id)) };
+  const wanted = new Set([...latest.values(), ...outdated.map((row) => row.id)]);
+  return {
+    placed: [...placed.values()],
+    uncalibrated: [...wanted].filter((id) => !placed.has(id)),
+    outdated: outdated.map((row) => row.placementId),
+  };
 }
 
 function fingerprintText(fingerprint: Fingerprint): string {

@@ -3,7 +3,6 @@ import { decodeFrame } from "../../protocol/frame.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import {
   CLOSE_CODES,
-  EdgeMessage,
   InferResult,
   type Lease,
   LINK_SUBPROTOCOL,
@@ -17,6 +16,7 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { findModelVersion } from "../store/model-store.ts";
+import { deletePlacements } from "../store/placement-store.ts";
 import { recordDisconnect, recordHello, recordSeen } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
 import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
@@ -24,15 +24,9 @@ import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { Outbox } from "./outbox.ts";
 import { planRunner } from "./plan-runner.ts";
+import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
-
-/** What survives eviction with a socket. */
-interface Attachment {
-  readonly connectionId: string;
-  readonly runnerId: string;
-  readonly acceptedAtMs: number;
-}
 
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
 export class RunnerLink extends DurableObject<Env> {
@@ -51,11 +45,10 @@ export class RunnerLink extends DurableObject<Env> {
   /** Takes the runner's socket; the Worker has checked the credential and names the runner. */
   override async fetch(request: Request): Promise<Response> {
     const runnerId = request.headers.get("x-runner-id") ?? "";
-    for (const old of this.ctx.getWebSockets()) this.#end(old, CLOSE_CODES.replaced, "another socket took over");
+    for (const old of this.ctx.getWebSockets()) endSocket(old, CLOSE_CODES.replaced, "another socket took over");
     const { 0: client, 1: server } = new WebSocketPair();
-    const attachment: Attachment = { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: Date.now() };
     this.ctx.acceptWebSocket(server);
-    server.serializeAttachment(attachment);
+    attach(server, { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: Date.now() });
     await this.ctx.storage.setAlarm(Date.now() + this.#config.silentMs);
     return new Response(null, {
       status: 101,
@@ -79,7 +72,7 @@ export class RunnerLink extends DurableObject<Env> {
     }
     const { connectionId } = attachmentOf(socket);
     const answer = this.#inFlight.add(requestId, connectionId, budgetMs, () =>
-      this.#send(socket, { type: "inferCancel", requestId }),
+      sendMessage(socket, { type: "inferCancel", requestId }),
     );
     try {
       socket.send(frame);
@@ -95,14 +88,14 @@ export class RunnerLink extends DurableObject<Env> {
   /** Nobody waits for a request any more: the runner need not work on it. */
   cancelInfer(requestId: string): void {
     const socket = this.#socket();
-    if (socket !== null) this.#send(socket, { type: "inferCancel", requestId });
+    if (socket !== null) sendMessage(socket, { type: "inferCancel", requestId });
     this.#inFlight.fail(requestId, createProblem("budget-exceeded", "The request ended before its answer."));
   }
 
-  /** Offers a job; false where no socket is there to take it. */
-  async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<boolean> {
+  /** Offers a job; `offline` where no socket is there to take it. */
+  async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
-    if (socket === null) return false;
+    if (socket === null) return "offline";
     const version =
       spec.kind === "calibration" ? await findModelVersion(openDatabase(this.env.DB), spec.modelVersionId) : null;
     const model = version && {
@@ -111,26 +104,26 @@ export class RunnerLink extends DurableObject<Env> {
       inputs: version.inputs,
       outputs: version.outputs,
     };
-    return this.#send(socket, { type: "offer", lease, attempt, spec, model });
+    return sendMessage(socket, { type: "offer", lease, attempt, spec, model }) ? "sent" : "offline";
   }
 
   cancelJob(lease: Lease): void {
     const socket = this.#socket();
-    if (socket !== null) this.#send(socket, { type: "jobCancel", lease });
+    if (socket !== null) sendMessage(socket, { type: "jobCancel", lease });
   }
 
   /** Tells the runner to finish what it has and take nothing new, or to take work again. */
   setDraining(draining: boolean): void {
     const socket = this.#socket();
-    if (socket !== null) this.#send(socket, { type: "drain", draining });
+    if (socket !== null) sendMessage(socket, { type: "drain", draining });
   }
 
   /** Ends the socket of a runner that was removed. */
   removed(): void {
     const problem = createProblem("forbidden", "This runner was removed.");
     for (const socket of this.ctx.getWebSockets()) {
-      this.#send(socket, { type: "refused", problem });
-      this.#end(socket, CLOSE_CODES.removed, "removed");
+      sendMessage(socket, { type: "refused", problem });
+      endSocket(socket, CLOSE_CODES.removed, "removed");
     }
   }
 
@@ -146,18 +139,18 @@ export class RunnerLink extends DurableObject<Env> {
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     if (typeof message !== "string") return this.#receiveFrame(socket, new Uint8Array(message));
     const parsed = parseText(RunnerMessage, message);
-    if (!parsed.ok) return this.#end(socket, CLOSE_CODES.protocolError, parsed.reason);
+    if (!parsed.ok) return endSocket(socket, CLOSE_CODES.protocolError, parsed.reason);
     try {
       await this.#receive(socket, parsed.message);
     } catch (error) {
       // The runner sends what matters again: hello after a reconnect, outcomes until they are settled.
       console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
-      if (parsed.message.type === "hello") this.#end(socket, 1011, toProblem(error).code);
+      if (parsed.message.type === "hello") endSocket(socket, 1011, toProblem(error).code);
     }
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
-    this.#end(socket, code, "closed by the runner");
+    endSocket(socket, code, "closed by the runner");
     await this.#disconnected(socket);
   }
 
@@ -168,21 +161,24 @@ export class RunnerLink extends DurableObject<Env> {
   /** Ends sockets that fell silent (half-open ones never close) and moves measurements on. */
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
-    for (const socket of this.ctx.getWebSockets()) {
-      const { acceptedAtMs, runnerId } = attachmentOf(socket);
-      const heardMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? acceptedAtMs;
-      if (nowMs - heardMs <= this.#config.silentMs) {
-        await this.#noteSeen(runnerId, nowMs);
-        continue;
-      }
-      await this.#disconnected(socket);
-      this.#end(socket, CLOSE_CODES.silent, "no sign of life");
+    try {
+      for (const socket of this.#openSockets()) await this.#checkAlive(socket, nowMs);
+      await this.#flush();
+      if (this.#openSockets().length === 0) await this.#forgetStaleConnection();
+    } catch (error) {
+      // The database may be away for long: this alarm must go on, or nobody would watch the socket.
+      console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
     }
-    await this.#flush();
-    const connected = this.ctx.getWebSockets().length > 0;
     if (!this.#outbox.isEmpty) await this.ctx.storage.setAlarm(nowMs + this.#config.flushMs);
-    else if (connected) await this.ctx.storage.setAlarm(nowMs + this.#config.silentMs);
-    else await this.#forgetStaleConnection();
+    else if (this.#openSockets().length > 0) await this.ctx.storage.setAlarm(nowMs + this.#config.silentMs);
+  }
+
+  async #checkAlive(socket: WebSocket, nowMs: number): Promise<void> {
+    const { acceptedAtMs, runnerId } = attachmentOf(socket);
+    const heardMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? acceptedAtMs;
+    if (nowMs - heardMs <= this.#config.silentMs) return this.#noteSeen(runnerId, nowMs);
+    endSocket(socket, CLOSE_CODES.silent, "no sign of life");
+    await this.#disconnected(socket);
   }
 
   /** Writes now and then that the runner lives; its state changes at once by other ways. */
@@ -216,13 +212,13 @@ export class RunnerLink extends DurableObject<Env> {
         return this.#queue().progress(runnerId, message.lease, message.progress);
       case "jobOutcome": {
         const stored = await this.#queue().settle(runnerId, message);
-        this.#send(socket, { type: "jobSettled", lease: message.lease, stored });
+        sendMessage(socket, { type: "jobSettled", lease: message.lease, stored });
         return;
       }
       case "inferFailed":
         return this.#inFlight.fail(message.requestId, message.problem, connectionId);
       case "echo":
-        this.#send(socket, { type: "echoReply", id: message.id });
+        sendMessage(socket, { type: "echoReply", id: message.id });
         return;
     }
   }
@@ -230,7 +226,7 @@ export class RunnerLink extends DurableObject<Env> {
   #receiveFrame(socket: WebSocket, frame: Uint8Array): void {
     const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
     const header = decoded?.ok ? InferResult.safeParse(decoded.header) : null;
-    if (!header?.success) return this.#end(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
+    if (!header?.success) return endSocket(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
     this.#inFlight.answer(header.data.requestId, attachmentOf(socket).connectionId, frame);
   }
 
@@ -239,9 +235,10 @@ export class RunnerLink extends DurableObject<Env> {
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed();
     await this.ctx.storage.put("connected", runnerId);
-    const { placed, uncalibrated } = await planRunner(db, runnerId, hello.capabilities);
-    this.#send(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
-    if (runner.draining) this.#send(socket, { type: "drain", draining: true });
+    const { placed, uncalibrated, outdated } = await planRunner(db, runnerId, hello.capabilities);
+    await deletePlacements(db, outdated);
+    sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
+    if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
     this.#cancelStale(
       socket,
@@ -251,15 +248,13 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   #cancelStale(socket: WebSocket, stale: Lease[]): void {
-    for (const lease of stale) this.#send(socket, { type: "jobCancel", lease });
+    for (const lease of stale) sendMessage(socket, { type: "jobCancel", lease });
   }
 
   async #disconnected(socket: WebSocket): Promise<void> {
     const { connectionId, runnerId } = attachmentOf(socket);
     this.#inFlight.failConnection(connectionId, createProblem("runner-lost", "The runner's connection broke."));
-    const replaced = this.ctx
-      .getWebSockets()
-      .some((other) => attachmentOf(other).connectionId !== connectionId && other.readyState === WebSocket.OPEN);
+    const replaced = this.#openSockets().some((other) => attachmentOf(other).connectionId !== connectionId);
     if (!replaced) await this.#markOffline(runnerId);
   }
 
@@ -276,31 +271,14 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   #socket(): WebSocket | null {
-    return this.ctx.getWebSockets().find((socket) => socket.readyState === WebSocket.OPEN) ?? null;
+    return this.#openSockets()[0] ?? null;
   }
 
-  #send(socket: WebSocket, message: EdgeMessage): boolean {
-    try {
-      socket.send(JSON.stringify(message));
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #end(socket: WebSocket, code: number, reason: string): void {
-    try {
-      socket.close(code, reason.slice(0, 120));
-    } catch {
-      // It had closed already.
-    }
+  #openSockets(): WebSocket[] {
+    return openSockets(this.ctx);
   }
 
   #queue() {
     return jobQueue(this.env);
   }
-}
-
-function attachmentOf(socket: WebSocket): Attachment {
-  return socket.deserializeAttachment() as Attachment;
 }

@@ -5,7 +5,6 @@ import { createId } from "../../protocol/id.ts";
 import {
   CalibrationSpec,
   type Job,
-  type JobEvent,
   type JobListQuery,
   type JobProgress,
   type JobSpec,
@@ -16,14 +15,15 @@ import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { configOf, type Env } from "../config.ts";
+import { hasSoundDistributions } from "../history/sound-distributions.ts";
 import { storeResult } from "../history/store-result.ts";
 import { runnerLink } from "../stubs.ts";
-import { EventFeed } from "./event-feed.ts";
-import { JobStore, type KnownRunner, type QueuedJob } from "./job-store.ts";
+import { JobLog } from "./job-log.ts";
+import { JobStore, type QueuedJob } from "./job-store.ts";
 import * as machine from "./lease-machine.ts";
 import { mayTake } from "./match-runner.ts";
+import { type KnownRunner, RunnerTable } from "./runner-table.ts";
 
-const GLOBAL_FEED = "feed";
 const ENDED_JOBS_KEPT = 10_000;
 
 export interface Submission {
@@ -37,13 +37,16 @@ export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Probl
 /** Jobs from acceptance to their end, under leases that runners hold and renew. */
 export class JobQueue extends DurableObject<Env> {
   readonly #store: JobStore;
-  readonly #feed = new EventFeed();
+  readonly #runners: RunnerTable;
+  readonly #log: JobLog;
   readonly #config: ReturnType<typeof configOf>;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = configOf(env);
     this.#store = new JobStore(ctx.storage.sql);
+    this.#runners = new RunnerTable(ctx.storage.sql);
+    this.#log = new JobLog(this.#store);
   }
 
   /** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
@@ -71,7 +74,7 @@ export class JobQueue extends DurableObject<Env> {
     this.ctx.storage.transactionSync(() => {
       const maxAttempts = this.#config.maxAttempts;
       this.#store.insert({ id, spec, profile, idempotencyKey, requestHash, createdAtMs: nowMs, maxAttempts });
-      this.#record(id, "queued", null);
+      this.#log.record(id, "queued", null);
     });
     this.ctx.waitUntil(this.#dispatch());
     return { ok: true, job: this.#mustFind(id) };
@@ -88,7 +91,15 @@ export class JobQueue extends DurableObject<Env> {
 
   /** Queues a calibration of a new version on every runner. */
   async calibrateEverywhere(modelVersionId: string): Promise<void> {
-    for (const { id } of this.#store.runners()) await this.ensureCalibrations(id, [modelVersionId]);
+    for (const { id } of this.#runners.list()) await this.ensureCalibrations(id, [modelVersionId]);
+  }
+
+  /** Whether a runner holds a calibration of any of these versions. */
+  isCalibrating(runnerId: string, modelVersionIds: string[]): boolean {
+    return this.#store.leased().some((job) => {
+      const spec = job.runnerId === runnerId ? this.#store.findJob(job.id)?.spec : undefined;
+      return spec?.kind === "calibration" && modelVersionIds.includes(spec.modelVersionId);
+    });
   }
 
   get(id: string): Job | null {
@@ -105,7 +116,7 @@ export class JobQueue extends DurableObject<Env> {
     const before = this.#store.findRecord(id);
     if (before === null) return null;
     if (!machine.hasEnded(before)) {
-      this.#apply(before, machine.cancel(before, Date.now()), null);
+      this.#log.apply(before, machine.cancel(before, Date.now()), null);
       if (before.runnerId !== null) {
         await runnerLink(this.env, before.runnerId).cancelJob({ jobId: id, epoch: before.epoch });
       }
@@ -115,46 +126,46 @@ export class JobQueue extends DurableObject<Env> {
 
   /** A runner said hello: leases that it no longer works on end now; it may get work. */
   async runnerConnected(id: string, capabilities: Capabilities, draining: boolean, running: Lease[]): Promise<Lease[]> {
-    this.#store.saveRunner({ id, capabilities, online: true, draining });
+    this.#runners.save({ id, capabilities, online: true, draining });
     const stale = this.#renew(id, running);
     const problem = createProblem("runner-lost", "The runner came back without the job.");
     for (const job of this.#store.leased()) {
       if (job.runnerId !== id || running.some((lease) => machine.holdsLease(job, lease, id))) continue;
-      this.#apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
+      this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
     }
-    this.announce({ type: "runner", id });
+    this.#log.announce({ type: "runner", id });
     this.ctx.waitUntil(this.#dispatch());
     return stale;
   }
 
   /** The runner's socket closed. Its leases run on: it may come back in time. */
   runnerDisconnected(id: string): void {
-    this.#store.setRunnerOnline(id, false);
-    this.announce({ type: "runner", id });
+    this.#runners.setOnline(id, false);
+    this.#log.announce({ type: "runner", id });
   }
 
   async runnerDraining(id: string, draining: boolean): Promise<void> {
-    this.#store.setRunnerDraining(id, draining);
-    this.announce({ type: "runner", id });
+    this.#runners.setDraining(id, draining);
+    this.#log.announce({ type: "runner", id });
     if (!draining) await this.#dispatch();
   }
 
   runnerRemoved(id: string): void {
-    this.#store.forgetRunner(id);
+    this.#runners.forget(id);
     const problem = createProblem("runner-lost", "The runner was removed.");
     for (const job of this.#store.leased()) {
-      if (job.runnerId === id) this.#apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
+      if (job.runnerId === id) this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
     }
     // Nobody else may take what waits for this runner alone.
     for (const job of this.#store.queuedOnlyFor(id)) {
-      this.#apply(job, machine.fail(job, problem, Date.now()), problem.detail);
+      this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
     }
-    this.announce({ type: "runner", id });
+    this.#log.announce({ type: "runner", id });
   }
 
   /** Renews the leases that a runner works on; gives back those that it no longer holds. */
   async heartbeat(runnerId: string, running: Lease[]): Promise<Lease[]> {
-    this.#store.setRunnerOnline(runnerId, true);
+    this.#runners.setOnline(runnerId, true);
     const stale = this.#renew(runnerId, running);
     await this.#dispatch();
     return stale;
@@ -164,7 +175,7 @@ export class JobQueue extends DurableObject<Env> {
     const job = this.#store.findRecord(lease.jobId);
     if (job === null || !machine.holdsLease(job, lease, runnerId)) return;
     this.#store.saveProgress(job.id, progress);
-    this.#record(job.id, "progress", null, progress);
+    this.#log.record(job.id, "progress", null, progress);
   }
 
   /**
@@ -179,8 +190,13 @@ export class JobQueue extends DurableObject<Env> {
     if (!machine.holdsLease(job, lease, runnerId)) return false;
     const nowMs = Date.now();
     if (!outcome.ok) {
-      this.#apply(job, machine.failAttempt(job, outcome.problem, nowMs), outcome.problem.detail);
+      this.#log.apply(job, machine.failAttempt(job, outcome.problem, nowMs), outcome.problem.detail);
       this.ctx.waitUntil(this.#dispatch());
+      return true;
+    }
+    if (!hasSoundDistributions(outcome.result)) {
+      const problem = createProblem("backend-failed", "The result holds a distribution that is not one.");
+      this.#log.apply(job, machine.failAttempt(job, problem, nowMs), problem.detail);
       return true;
     }
     // A whole lease for the database, so that the job is not given away while its result is stored.
@@ -203,34 +219,32 @@ export class JobQueue extends DurableObject<Env> {
     if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
     this.ctx.storage.transactionSync(() => {
       this.#store.saveResult(job.id, result);
-      this.#apply(current, machine.succeed(current, nowMs), null);
+      this.#log.apply(current, machine.succeed(current, nowMs), null);
     });
-    this.announce({ type: "history", id: null });
+    this.#log.announce({ type: "history", id: null });
     this.ctx.waitUntil(this.#dispatch());
     return true;
   }
 
   /** Tells listeners of `/v1/events` that something changed. */
   announce(event: Omit<FeedEvent, "at">): void {
-    this.#feed.publish(GLOBAL_FEED, { event: event.type, data: { ...event, at: new Date().toISOString() } });
+    this.#log.announce(event);
   }
 
   /** Event streams: `/feed`, and `/jobs/{id}` behind `Last-Event-ID`. */
   override async fetch(request: Request): Promise<Response> {
     const [, kind, id] = new URL(request.url).pathname.split("/");
-    if (kind !== "jobs" || id === undefined) return this.#feed.open(GLOBAL_FEED, [], false);
+    if (kind !== "jobs" || id === undefined) return this.#log.streamAll();
     const job = this.#store.findRecord(id);
     if (job === null) return new Response(null, { status: 404 });
-    const seen = Number(request.headers.get("last-event-id") ?? 0);
-    const backlog = this.#store.eventsAfter(id, Number.isSafeInteger(seen) ? seen : 0).map(toServerSentEvent);
-    return this.#feed.open(id, backlog, machine.hasEnded(job));
+    return this.#log.streamJob(job, Number(request.headers.get("last-event-id") ?? 0));
   }
 
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     for (const job of this.#store.leased()) {
       const after = machine.expireLease(job, nowMs);
-      if (after !== job) this.#apply(job, after, after.problem?.detail ?? null);
+      if (after !== job) this.#log.apply(job, after, after.problem?.detail ?? null);
     }
     this.#store.prune(ENDED_JOBS_KEPT);
     await this.#dispatch();
@@ -239,8 +253,9 @@ export class JobQueue extends DurableObject<Env> {
 
   /** Gives waiting jobs to runners with room, oldest first. An offer that does not arrive is taken back. */
   async #dispatch(): Promise<void> {
+    if (this.#store.countQueued() === 0) return;
     const offers: Promise<void>[] = [];
-    const runners = this.#store.runners().filter((runner) => runner.online && !runner.draining);
+    const runners = this.#runners.list().filter((runner) => runner.online && !runner.draining);
     if (runners.length === 0) return;
     const leased = this.#store.leased();
     const room = new Map(
@@ -260,17 +275,17 @@ export class JobQueue extends DurableObject<Env> {
 
   async #offer(job: QueuedJob, runner: KnownRunner): Promise<void> {
     const granted = machine.grantLease(job.record, runner.id, Date.now(), this.#config.intervals.leaseMs);
-    this.#apply(job.record, granted, null);
+    this.#log.apply(job.record, granted, null);
     await this.#armAlarm();
     const lease = { jobId: granted.id, epoch: granted.epoch };
-    const arrived = await runnerLink(this.env, runner.id)
+    const delivery = await runnerLink(this.env, runner.id)
       .offer({ lease, attempt: granted.attempt, spec: job.spec })
-      .catch(() => false);
-    if (arrived) return;
-    this.#store.setRunnerOnline(runner.id, false);
+      .catch(() => "failed" as const);
+    if (delivery === "sent") return;
+    if (delivery === "offline") this.#runners.setOnline(runner.id, false);
     const current = this.#store.findRecord(granted.id);
     if (current !== null && machine.holdsLease(current, lease, runner.id)) {
-      this.#apply(current, machine.revokeLease(current), "The runner could not be reached.");
+      this.#log.apply(current, machine.revokeLease(current), "The runner could not be reached.");
     }
   }
 
@@ -284,21 +299,6 @@ export class JobQueue extends DurableObject<Env> {
     });
   }
 
-  /** Saves a transition and tells of it. */
-  #apply(before: machine.JobRecord, after: machine.JobRecord, detail: string | null): void {
-    this.#store.save(after);
-    if (before.state === after.state) return;
-    this.#record(after.id, after.state === "queued" ? "requeued" : after.state, detail);
-    if (machine.hasEnded(after)) this.#feed.close(after.id);
-  }
-
-  #record(jobId: string, type: JobEvent["type"], detail: string | null, progress: JobProgress | null = null): void {
-    const attempt = this.#store.findRecord(jobId)?.attempt ?? 0;
-    const event = this.#store.addEvent({ type, attempt, progress, detail }, jobId, Date.now());
-    this.#feed.publish(jobId, toServerSentEvent(event));
-    this.announce({ type: "job", id: jobId });
-  }
-
   /** One alarm, at the earliest end of a lease. */
   async #armAlarm(): Promise<void> {
     const ends = this.#store.leased().map((job) => job.leaseUntilMs ?? Number.POSITIVE_INFINITY);
@@ -310,8 +310,4 @@ export class JobQueue extends DurableObject<Env> {
     if (job === null) throw new Error(`job ${id} is not in the queue`);
     return job;
   }
-}
-
-function toServerSentEvent(event: JobEvent) {
-  return { id: String(event.seq), event: event.type, data: event };
 }

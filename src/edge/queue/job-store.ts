@@ -1,4 +1,3 @@
-import type { Capabilities } from "../../protocol/hardware.ts";
 import {
   type Job,
   type JobEvent,
@@ -28,9 +27,6 @@ const SCHEMA = `
     attempt integer not null, progress text, detail text
   ) strict;
   create index if not exists events_of_job on events (job_id, seq);
-  create table if not exists runners (
-    id text primary key, capabilities text not null, online integer not null, draining integer not null
-  ) strict;
 `;
 
 /** Waiting jobs that one round of dispatch looks at. */
@@ -56,14 +52,7 @@ export interface QueuedJob {
   readonly profile: Profile | null;
 }
 
-export interface KnownRunner {
-  readonly id: string;
-  readonly capabilities: Capabilities;
-  readonly online: boolean;
-  readonly draining: boolean;
-}
-
-/** Jobs, their events and the runners that may take them, in the queue object's own SQLite. */
+/** Jobs and their events, in the queue object's own SQLite. */
 export class JobStore {
   readonly #sql: SqlStorage;
 
@@ -211,41 +200,6 @@ export class JobStore {
     const ended = "select id from jobs where ended_at_ms is not null order by id desc limit -1 offset ?";
     this.#sql.exec(`delete from events where job_id in (${ended})`, keep);
     this.#sql.exec(`delete from jobs where id in (${ended})`, keep);
-  }
-
-  saveRunner(runner: KnownRunner): void {
-    this.#sql.exec(
-      `insert into runners (id, capabilities, online, draining) values (?, ?, ?, ?)
-       on conflict (id) do update set capabilities = excluded.capabilities, online = excluded.online, draining = excluded.draining`,
-      runner.id,
-      JSON.stringify(runner.capabilities),
-      Number(runner.online),
-      Number(runner.draining),
-    );
-  }
-
-  setRunnerOnline(id: string, online: boolean): void {
-    this.#sql.exec("update runners set online = ? where id = ?", Number(online), id);
-  }
-
-  setRunnerDraining(id: string, draining: boolean): void {
-    this.#sql.exec("update runners set draining = ? where id = ?", Number(draining), id);
-  }
-
-  forgetRunner(id: string): void {
-    this.#sql.exec("delete from runners where id = ?", id);
-  }
-
-  runners(): KnownRunner[] {
-    return this.#sql
-      .exec("select * from runners")
-      .toArray()
-      .map((row) => ({
-        id: text(row.id),
-        capabilities: JSON.parse(text(row.capabilities)) as Capabilities,
-        online: row.online === 1,
-        draining: row.draining === 1,
-      }));
   }
 
   #first(query: string, ...bindings: SqlStorageValue[]): Row | null {

@@ -1,5 +1,6 @@
 import { fitProfile } from "../budget/profile-fit.ts";
-import type { KnownRunner, QueuedJob } from "./job-store.ts";
+import type { QueuedJob } from "./job-store.ts";
+import type { KnownRunner } from "./runner-table.ts";
 
 /** Whether a runner may take a job: pinned to it or to nobody, fits the profile, has the kernel. */
 export function mayTake(job: QueuedJob, runner: KnownRunner): boolean {

@@ -9,28 +9,19 @@ import {
   type LatencySplit,
 } from "../../protocol/inference.ts";
 import { InferResult } from "../../protocol/link.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { createProblem, ProblemError } from "../../protocol/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/tensor.ts";
-import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
-import { matchInputs } from "../budget/match-inputs.ts";
+import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
-import { noteOverhead, recentOverhead } from "../budget/overhead-window.ts";
-import { predictLatencyMs } from "../budget/predict-latency.ts";
-import { currentSnapshot, findVersion, refreshSnapshot, type Snapshot } from "../budget/snapshot.ts";
+import { noteOverhead } from "../budget/overhead-window.ts";
 import type { Env } from "../config.ts";
-import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
 import type { LinkOutcome } from "../link/in-flight.ts";
 import { runnerLink } from "../stubs.ts";
+import { type Admission, admitRequest, budgetExceeded } from "./admit-request.ts";
 import { type InferInput, readInferRequest } from "./read-infer-request.ts";
 
 type WaitUntil = (work: Promise<unknown>) => void;
-
-interface Admission {
-  readonly subject: string;
-  readonly model: string;
-  readonly version: number;
-  readonly candidate: Candidate;
-}
 
 /** `POST /v1/infer`: read, admit, send, answer; at the deadline whatever the runner does. */
 export function bindInfer(app: Hono<AppEnv>): void {
@@ -38,7 +29,8 @@ export function bindInfer(app: Hono<AppEnv>): void {
     const arrivedAtMs = c.get("arrivedAtMs");
     const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work);
     const input = await readInferRequest(c.req.raw);
-    const admission = await admit(env, input, arrivedAtMs, waitUntil);
+    const admission = await beforeDeadline(admitRequest(env, input, arrivedAtMs, waitUntil), input, arrivedAtMs);
+    if (admission === DEADLINE) throw budgetExceeded(arrivedAtMs);
     const requestId = createId("request");
     const outcome = await send(env, requestId, input, admission, arrivedAtMs, waitUntil);
     const answered = finish(env, admission, outcome, arrivedAtMs, waitUntil);
@@ -56,64 +48,6 @@ export function bindInfer(app: Hono<AppEnv>): void {
   });
 }
 
-/** Finds the version and a placement whose prediction fits what is left of the budget. */
-async function admit(env: Env, input: InferInput, arrivedAtMs: number, waitUntil: WaitUntil): Promise<Admission> {
-  let snapshot = await currentSnapshot(env, waitUntil);
-  // A model that was uploaded or placed a moment ago is not in an aged snapshot.
-  if (placementsOf(snapshot, input).length === 0) snapshot = await refreshSnapshot(env);
-  const version = findVersion(snapshot, input.model);
-  if (version === null) {
-    const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
-    throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
-  }
-  const errors = matchInputs(version.inputs, input.tensors, input.pointerOf);
-  if (errors.length > 0) throw invalidRequest(errors);
-  const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
-  const choice = choosePlacement(placementsOf(snapshot, input), leftMs, (placement) =>
-    predictLatencyMs(placement, recentOverhead(placement.runnerId), input.confidence),
-  );
-  switch (choice.kind) {
-    case "admitted":
-      return {
-        subject: `${version.model}@${version.version}`,
-        model: version.model,
-        version: version.version,
-        candidate: choice.candidate,
-      };
-    case "unattainable":
-      throw unattainable(input, choice.nearest);
-    case "offline":
-      throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, {
-        retryAfterMs: 1_000,
-      });
-    case "none":
-      throw new ProblemError("no-placement", `No runner was calibrated for ${input.model} yet.`, {
-        retryAfterMs: 2_000,
-      });
-  }
-}
-
-function placementsOf(snapshot: Snapshot, input: InferInput) {
-  const version = findVersion(snapshot, input.model);
-  const placements = version === null ? [] : (snapshot.placements.get(version.id) ?? []);
-  return input.runnerId === undefined ? placements : placements.filter(({ runnerId }) => runnerId === input.runnerId);
-}
-
-function unattainable(input: InferInput, nearest: Candidate): ProblemError {
-  const { placement, predictedMs } = nearest;
-  const fits = {
-    budgetMs: Math.ceil(predictedMs * 100) / 100,
-    placementId: placement.id,
-    variant: placement.variant,
-    confidence: input.confidence,
-  };
-  const detail = `The fastest placement needs ${fits.budgetMs} ms at a confidence of ${input.confidence}; the budget is ${input.budgetMs} ms.`;
-  return new ProblemError("budget-unattainable", detail, {
-    errors: [{ pointer: "#/budgetMs", message: `must be at least ${fits.budgetMs}` }],
-    fits,
-  });
-}
-
 /** Sends the tensors to the runner and waits until the budget ends, and no longer. */
 async function send(
   env: Env,
@@ -122,33 +56,47 @@ async function send(
   { candidate }: Admission,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
-): Promise<LinkOutcome | "deadline"> {
+): Promise<LinkOutcome | typeof DEADLINE> {
   const { runnerId, modelVersionId, deviceKey, backend } = candidate.placement;
   const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
   const offer = { type: "infer", requestId, modelVersionId, deviceKey, backend, budgetMs: leftMs };
   const link = runnerLink(env, runnerId);
-  const answer: Promise<LinkOutcome> = link.infer(requestId, encodeFrame(offer, input.tensors), leftMs);
-  const deadline = scheduler.wait(leftMs).then(() => "deadline" as const);
-  const outcome = await Promise.race([answer, deadline]);
-  if (outcome === "deadline") waitUntil(Promise.allSettled([answer, link.cancelInfer(requestId)]));
+  // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
+  const answer = link.infer(requestId, encodeFrame(offer, input.tensors), leftMs).catch((): LinkOutcome => {
+    const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+    return { ok: false, problem };
+  });
+  const outcome = await beforeDeadline<LinkOutcome>(answer, input, arrivedAtMs);
+  if (outcome === DEADLINE) waitUntil(Promise.allSettled([answer, link.cancelInfer(requestId)]));
   return outcome;
+}
+
+const DEADLINE = "deadline";
+
+/** The work's result, or word that the budget ended first. */
+function beforeDeadline<Result>(
+  work: Promise<Result>,
+  { budgetMs }: InferInput,
+  arrivedAtMs: number,
+): Promise<Result | typeof DEADLINE> {
+  const leftMs = Math.max(0, budgetMs - (Date.now() - arrivedAtMs));
+  return Promise.race([work, scheduler.wait(leftMs).then((): typeof DEADLINE => DEADLINE)]);
 }
 
 /** Splits the latency, keeps what was measured, and turns what failed into its problem. */
 function finish(
   env: Env,
   { subject, candidate }: Admission,
-  outcome: LinkOutcome | "deadline",
+  outcome: LinkOutcome | typeof DEADLINE,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
 ): { latency: LatencySplit; tensors: Tensor[] } {
   const totalMs = Date.now() - arrivedAtMs;
   const { runnerId, variant, backend, batch, software, fingerprint } = candidate.placement;
   const about = { subject, variant, backend, batch, software, fingerprint, totalMs };
-  if (outcome === "deadline" || !outcome.ok) {
+  if (outcome === DEADLINE || !outcome.ok) {
     logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
-    if (outcome === "deadline")
-      throw new ProblemError("budget-exceeded", `No answer came within the budget; ${totalMs} ms have passed.`);
+    if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);
     throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
   }
   const { times, tensors } = readResult(outcome.frame);

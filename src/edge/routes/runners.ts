@@ -7,6 +7,8 @@ import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { getArtifact } from "../store/artifact-store.ts";
 import { openDatabase } from "../store/database.ts";
+import { readVersionsOfDigest } from "../store/model-store.ts";
+import { isPlacedOn } from "../store/placement-store.ts";
 import { readAllProfiles } from "../store/profile-store.ts";
 import {
   createRegistrationToken,
@@ -77,8 +79,9 @@ export function bindRunners(app: Hono<AppEnv>): void {
     return runnerLink(env, principal?.id ?? "").fetch(request);
   });
 
-  bind(app, endpoints.downloadArtifact, async ({ env, params }) => {
-    const artifact = await getArtifact(env.ARTIFACTS, params.digest);
+  bind(app, endpoints.downloadArtifact, async ({ env, params, principal }) => {
+    const allowed = await mayRead(env, principal?.id ?? "", params.digest);
+    const artifact = allowed ? await getArtifact(env.ARTIFACTS, params.digest) : null;
     if (artifact === null) throw new ProblemError("not-found", `There is no artifact ${params.digest}.`);
     return new Response(artifact.body, {
       headers: {
@@ -88,6 +91,13 @@ export function bindRunners(app: Hono<AppEnv>): void {
       },
     });
   });
+}
+
+/** A runner reads what it has placed, and what a job under its lease is about; the rest is not there for it. */
+async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
+  const db = openDatabase(env.DB);
+  if (await isPlacedOn(db, runnerId, digest)) return true;
+  return jobQueue(env).isCalibrating(runnerId, await readVersionsOfDigest(db, digest));
 }
 
 async function drain(env: Env, id: string, draining: boolean): Promise<Runner> {

@@ -115,6 +115,12 @@ export async function findModelVersion(db: Database, versionId: string): Promise
   return row === undefined ? null : { ...toVersion(row.version), model: row.model };
 }
 
+/** Versions that have these bytes. */
+export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
+  const rows = await db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest));
+  return rows.map(({ id }) => id);
+}
+
 /** Every version of every model; the snapshot of placements is made of it. */
 export async function readAllVersions(db: Database): Promise<(NamedVersion & { modelId: string })[]> {
   const rows = await db

@@ -73,17 +73,28 @@ export async function listPlacementsOfVersions(db: Database, versionIds: string[
   return rows.map(toPlacement);
 }
 
+interface PlacedAt {
+  readonly placementId: string;
+  readonly fingerprint: Fingerprint;
+  readonly deviceKey: string;
+}
+
 /** Versions that a runner shall keep warm: those it has an eligible placement of. */
 export async function readPlacedVersions(
   db: Database,
   runnerId: string,
-): Promise<(typeof modelVersions.$inferSelect & { fingerprint: Fingerprint; deviceKey: string })[]> {
+): Promise<(typeof modelVersions.$inferSelect & PlacedAt)[]> {
   const rows = await db
-    .select({ version: modelVersions, fingerprint: placements.fingerprint, deviceKey: placements.deviceKey })
+    .select({
+      version: modelVersions,
+      placementId: placements.id,
+      fingerprint: placements.fingerprint,
+      deviceKey: placements.deviceKey,
+    })
     .from(placements)
     .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
     .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
-  return rows.map((row) => ({ ...row.version, fingerprint: row.fingerprint, deviceKey: row.deviceKey }));
+  return rows.map(({ version, ...placedAt }) => ({ ...version, ...placedAt }));
 }
 
 /** An eligible placement with what admission and telemetry need to know of it. */
@@ -105,4 +116,19 @@ export async function readLivePlacements(db: Database): Promise<LivePlacement[]>
     online: row.online,
     draining: row.draining,
   }));
+}
+
+export async function deletePlacements(db: Database, ids: string[]): Promise<void> {
+  if (ids.length > 0) await db.delete(placements).where(inArray(placements.id, ids));
+}
+
+/** Whether a runner has a placement of any version with these bytes. */
+export async function isPlacedOn(db: Database, runnerId: string, digest: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: placements.id })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .where(and(eq(placements.runnerId, runnerId), eq(modelVersions.digest, digest)))
+    .limit(1);
+  return rows.length > 0;
 }

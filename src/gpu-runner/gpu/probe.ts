@@ -8,7 +8,7 @@ import { measureKernel } from "./measure-kernel.ts";
 import { GpuTimer } from "./timer.ts";
 
 /** Dawn's step where it rounds timestamps, in milliseconds. */
-const QUANTUM_MS = 65_536 / 1e6;
+const QUANTUM_NS = 65_536;
 
 /** Describes an open GPU; whether its timestamps are quantised is measured, not looked up. */
 export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): Promise<Device> {
@@ -53,7 +53,7 @@ async function measureQuantisation(context: KernelContext): Promise<boolean> {
   } finally {
     timer.destroy();
   }
-  return durationsMs.every((duration) => Number.isInteger(duration / QUANTUM_MS));
+  return durationsMs.every((duration) => Math.round(duration * 1e6) % QUANTUM_NS === 0);
 }
 
 /** The version of the npm package that carries Dawn; Dawn itself does not tell. */

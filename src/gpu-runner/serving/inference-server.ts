@@ -38,12 +38,12 @@ export class InferenceServer {
     this.#backend = backend;
   }
 
-  /** Answers a request, or throws `budget-exceeded` when its time ends in the queue. */
+  /** Answers a request that came at `arrivedMs`, or throws `budget-exceeded` when its time ends in the queue. */
   serve(
     offer: Pick<InferOffer, "requestId" | "modelVersionId" | "budgetMs">,
     tensors: readonly Tensor[],
+    arrivedMs: number = performance.now(),
   ): Promise<Answer> {
-    const arrivedMs = performance.now();
     return new Promise((resolve, reject) => {
       const { requestId: id, modelVersionId } = offer;
       this.#queue.add({

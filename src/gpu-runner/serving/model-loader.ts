@@ -1,11 +1,20 @@
 import type { PlacedModel } from "../../protocol/link.ts";
+import { ProblemError } from "../../protocol/problem.ts";
 import type { ArtifactCache } from "../memory/artifact-cache.ts";
 import type { DeviceHost } from "../process/device-host.ts";
+
+interface Load {
+  readonly model: PlacedModel;
+  readonly loadMs: Promise<number>;
+}
 
 /** Brings models from the edge into the processes of devices, each once. */
 export class ModelLoader {
   readonly #artifacts: ArtifactCache;
-  readonly #loads = new Map<string, Promise<number>>();
+  /** By device and version. */
+  readonly #loads = new Map<string, Load>();
+  /** Every model that was ever loaded or is to be kept warm, by version. */
+  readonly #known = new Map<string, PlacedModel>();
 
   constructor(artifacts: ArtifactCache) {
     this.#artifacts = artifacts;
@@ -13,13 +22,27 @@ export class ModelLoader {
 
   /** Milliseconds that loading took when it was done first; a failed load may be tried again. */
   ensureLoaded(model: PlacedModel, host: DeviceHost): Promise<number> {
+    this.#known.set(model.modelVersionId, model);
     const key = `${host.device.key} ${model.modelVersionId}`;
-    const known = this.#loads.get(key);
-    if (known !== undefined) return known;
-    const load = this.#load(model, host);
+    const begun = this.#loads.get(key);
+    if (begun !== undefined) return begun.loadMs;
+    const load = { model, loadMs: this.#load(model, host) };
     this.#loads.set(key, load);
-    load.catch(() => this.#loads.delete(key));
-    return load;
+    load.loadMs.catch(() => this.#loads.delete(key));
+    return load.loadMs;
+  }
+
+  /** Waits until a model can take requests. Throws `no-placement` where this runner does not have it. */
+  async ensureReady(modelVersionId: string, host: DeviceHost): Promise<void> {
+    const model = this.#known.get(modelVersionId);
+    if (model === undefined) throw new ProblemError("no-placement", "This runner does not have the model now.");
+    await this.ensureLoaded(model, host);
+  }
+
+  /** Forgets the loads of a model that its process turned out not to have: the next request loads it again. */
+  noteFailure(modelVersionId: string, error: unknown): void {
+    if (!(error instanceof ProblemError) || error.problem.code !== "not-found") return;
+    for (const [key, { model }] of this.#loads) if (model.modelVersionId === modelVersionId) this.#loads.delete(key);
   }
 
   async #load({ modelVersionId, digest }: PlacedModel, host: DeviceHost): Promise<number> {

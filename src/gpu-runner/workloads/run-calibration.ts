@@ -19,7 +19,18 @@ const AGREEMENT = 1e-3;
  * Proves and measures a model on every device that can run it: outputs first, against the CPU
  * provider on seeded inputs, then the service as requests will get it, then the link.
  */
-export const runCalibration: Workload<CalibrationSpec> = async (spec, context) => {
+export const runCalibration: Workload<CalibrationSpec> = async (spec, outer) => {
+  const timeout = AbortSignal.timeout(spec.timeoutMs);
+  const context = { ...outer, signal: AbortSignal.any([outer.signal, timeout]) };
+  try {
+    return await measurePlacements(spec, context);
+  } catch (error) {
+    if (!timeout.aborted) throw error;
+    throw new ProblemError("backend-failed", `The calibration took longer than ${spec.timeoutMs} ms.`);
+  }
+};
+
+const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   const { fleet, model, probe, signal, onProgress } = context;
   if (model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
   const devices = fleet.all().filter(({ host }) => host.device.backends.includes("ort-cpu"));

@@ -1,0 +1,34 @@
+import type { Entry, Opened } from "./contest.ts";
+import { median } from "./median.ts";
+
+/** A round lasts this long at least, and one batch in any case. */
+const ROUND_MS = 200;
+
+/**
+ * An entry whose metric `time` is that of one of `count` pieces of work, in milliseconds: `run(count)`
+ * does them back to back and gives the last output in host memory. The median of a round's batches counts.
+ */
+export async function createBatchEntry(
+  run: (count: number) => Promise<Float32Array>,
+  count: number,
+  about: Omit<Opened, "output">,
+): Promise<Entry> {
+  await run(count);
+  return {
+    opened: { ...about, output: await run(count) },
+    measure: async () => ({ time: (await timeBatches(() => run(count))) / count }),
+    close: async () => {},
+  };
+}
+
+async function timeBatches(runBatch: () => Promise<unknown>): Promise<number> {
+  const durationsMs: number[] = [];
+  const startedAt = performance.now();
+  for (let now = startedAt; now - startedAt < ROUND_MS;) {
+    await runBatch();
+    const endedAt = performance.now();
+    durationsMs.push(endedAt - now);
+    now = endedAt;
+  }
+  return median(durationsMs);
+}

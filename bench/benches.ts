@@ -1,0 +1,36 @@
+import type { Row } from "./row.ts";
+
+export interface BenchContext {
+  /** The name that was asked for. */
+  readonly bench: string;
+  readonly rounds: number;
+  /** Tells a person how far the bench is. */
+  readonly say: (text: string) => void;
+}
+
+/** Measures, and gives each row when it is known. Throws where ours itself fails. */
+export type Bench = (context: BenchContext) => AsyncGenerator<Row>;
+
+interface BenchEntry {
+  readonly description: string;
+  /** Loaded when it is run, so that listing needs nothing that is installed. */
+  readonly load: () => Promise<Bench>;
+}
+
+/** Every bench by name. */
+export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
+  [
+    "gemm",
+    {
+      description: "Matrix products on one adapter, against tfjs-webgpu, ort-webgpu and ort-cpu",
+      load: async () => (await import("./gemm.ts")).benchGemm,
+    },
+  ],
+  [
+    "hop",
+    {
+      description: "What the edge adds to an inference, against plain-http to the same backend",
+      load: async () => (await import("./hop.ts")).benchHop,
+    },
+  ],
+]);

@@ -1,0 +1,36 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
+import { promisify } from "node:util";
+
+/** Packages whose versions a result depends on. */
+const TELLING = ["webgpu", "@sparticuz/chromium", "onnxruntime-node", "miniflare"];
+
+/** What a result has to be read with: date, machine, how busy it was, and versions. */
+export async function describeMachine(): Promise<Record<string, unknown>> {
+  const [project, peers] = await Promise.all(["../package.json", "package.json"].map(readDependencies));
+  const telling = TELLING.map((name) => [name, project?.[name]]);
+  return {
+    date: new Date().toISOString(),
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    os: `${type()} ${release()} ${arch()}`,
+    loadAverage: loadavg()[0],
+    commit: await readCommit(),
+    versions: { node: process.version, ...Object.fromEntries(telling), ...peers },
+  };
+}
+
+async function readDependencies(file: string): Promise<Record<string, string>> {
+  const manifest: unknown = JSON.parse(await readFile(new URL(file, import.meta.url), "utf8"));
+  return (manifest as { dependencies: Record<string, string> }).dependencies;
+}
+
+/** Null where this is no clone. */
+function readCommit(): Promise<string | null> {
+  return promisify(execFile)("git", ["rev-parse", "--short", "HEAD"], { cwd: import.meta.dirname }).then(
+    ({ stdout }) => stdout.trim(),
+    () => null,
+  );
+}

@@ -1,0 +1,28 @@
+import type { Tensor } from "../../src/protocol/tensor.ts";
+import { writeOnnxGraph } from "../write-onnx-graph.ts";
+
+/** What goes out; the same bytes with the sign turned come back. */
+export interface HopCase {
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+/** The name of the case's model. */
+export function nameModel({ values }: HopCase): string {
+  return `negate-${values.length}`;
+}
+
+/** A network y = −x of the case's length: a fixed shape, next to no work, and an answer that can be told from the question. */
+export function writeModel(input: HopCase): Uint8Array<ArrayBuffer> {
+  const shape = [1, input.values.length];
+  return writeOnnxGraph({
+    name: nameModel(input),
+    inputs: [{ name: "x", shape }],
+    outputs: [{ name: "y", shape }],
+    nodes: [{ operator: "Neg", inputs: ["x"], output: "y" }],
+  });
+}
+
+export function createTensor({ values }: HopCase): Tensor {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return { name: "x", dtype: "float32", shape: [1, values.length], bytes };
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { ensureBuilt } from "../../src/local/build.ts";
+import { createBootstrapSecret } from "../../src/local/data-folder.ts";
+import { startEdge } from "../../src/local/edge-host.ts";
+import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
+import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import type { Contender } from "../contest.ts";
+import { type HopCase, nameModel, writeModel } from "./hop-case.ts";
+import { openStream } from "./measure-stream.ts";
+import { readParts } from "./read-parts.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const CALIBRATION_LIMIT_MS = 120_000;
+
+/** Edge and runner as `npm start` has them, in a folder of their own. */
+export interface Stack {
+  readonly open: Contender<HopCase>;
+  stop(): Promise<void>;
+}
+
+/** Starts the edge on a free port and a runner that serves with its CPU alone; the key is a real one, with the scope `infer`. */
+export async function startStack(say: (text: string) => void): Promise<Stack> {
+  await ensureBuilt(ROOT, say);
+  say("starting edge and runner");
+  const dataDir = await mkdtemp(join(tmpdir(), "millrace-hop-"));
+  const cleanups = [() => rm(dataDir, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const cleanup of cleanups.toReversed()) await cleanup();
+  };
+  try {
+    const bootstrapSecret = createBootstrapSecret();
+    const edge = await startEdge({ port: 0, dataDir, root: ROOT, bootstrapSecret });
+    cleanups.push(() => edge.stop());
+    const client = createClient({ baseUrl: edge.url, key: bootstrapSecret });
+    const { secret: key } = await client.call(endpoints.createKey, { body: { name: "bench", scopes: ["infer"] } });
+    const environment = { ...(await prepareLocalRunner(client, edge.url, dataDir)), MILLRACE_GPU: "none" };
+    const runner = await RunnerSupervisor.start({ root: ROOT, dataDir, environment });
+    cleanups.push(() => runner.stop());
+    const open: Contender<HopCase> = async (input) => {
+      await placeModel(client, input);
+      return openStream({ url: edge.url, key }, input, readParts, async () => {});
+    };
+    return { open, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Uploads the case's model and waits until the runner has calibrated it. */
+async function placeModel(client: Client, input: HopCase): Promise<void> {
+  const name = nameModel(input);
+  const rawBody = { mediaType: "application/octet-stream", content: writeModel(input) };
+  await client.call(endpoints.uploadModel, { query: { name }, rawBody });
+  const endMs = performance.now() + CALIBRATION_LIMIT_MS;
+  while (performance.now() < endMs) {
+    const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
+    if (items.some(({ state }) => state === "eligible")) return;
+    await delay(200);
+  }
+  throw new Error(`${name} was not calibrated within ${CALIBRATION_LIMIT_MS / 1_000} s`);
+}

@@ -1,0 +1,32 @@
+import { DeviceChild } from "../src/gpu-runner/process/device-child.ts";
+import { installSoftwareGpu } from "../src/gpu-runner/gpu/software-gpu.ts";
+import type { Device } from "../src/protocol/hardware.ts";
+import { pino } from "pino";
+import { fileURLToPath } from "node:url";
+
+/** The adapter that a runner would take here, and the environment in which any process finds it. */
+export interface Adapter {
+  readonly device: Device;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const CACHE_DIR = fileURLToPath(new URL("../node_modules/.cache/millrace", import.meta.url));
+const LIMIT = { limitMs: 30_000, limitCode: "device-lost" } as const;
+
+/** The machine's own drivers first, then the software GPU; throws where neither opens. */
+export async function openAdapter(): Promise<Adapter> {
+  return describe({}).catch(async () => describe(await installSoftwareGpu(CACHE_DIR)));
+}
+
+async function describe(environment: Readonly<Record<string, string>>): Promise<Adapter> {
+  const deviceKey = "gpu0";
+  const logger = pino({ level: "silent" });
+  const child = new DeviceChild({ role: "gpu", deviceKey, environment, logger, onEnd: () => {} });
+  try {
+    const { device } = await child.call("describe", { deviceKey }, LIMIT);
+    return { device, environment };
+  } finally {
+    child.kill();
+    await child.exited;
+  }
+}

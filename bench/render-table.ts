@@ -1,0 +1,37 @@
+import type { Row } from "./row.ts";
+
+const HEADINGS = ["case", "metric", "ours", "peer", "theirs", "ratio", ""];
+/** Columns of numbers stand flush right. */
+const NUMERIC = new Set([2, 4, 5]);
+
+/** The rows of one bench for people, under a line that says on what and how they were measured. */
+export function renderTable(rows: readonly Row[]): string {
+  const [first] = rows;
+  if (first === undefined) return "";
+  const software = first.software ? " (software device)" : "";
+  const title = `${first.bench} on ${first.device}${software}, medians of ${first.rounds} rounds; a ratio above 1 means that ours is better`;
+  const cells = [HEADINGS, ...rows.map(renderCells)];
+  const widths = HEADINGS.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, column) =>
+        NUMERIC.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+  return [title, ...lines].join("\n");
+}
+
+function renderCells({ case: name, metric, unit, ours, peer, peerValue, ratio, reason }: Row): string[] {
+  const withUnit = (value: number | null) => (value === null ? "–" : `${value} ${unit}`);
+  return [
+    name,
+    metric,
+    withUnit(ours),
+    peer ?? "–",
+    withUnit(peerValue),
+    ratio === null ? "–" : ratio.toFixed(2),
+    reason ?? "",
+  ];
+}

@@ -1,0 +1,60 @@
+import type { Capabilities } from "../../protocol/hardware.ts";
+
+const SCHEMA = `create table if not exists runners (
+  id text primary key, capabilities text not null, online integer not null, draining integer not null
+) strict`;
+
+type Row = { id: string; capabilities: string; online: number; draining: number };
+
+/** A runner as the queue knows it: what it can do and whether it may be given work. */
+export interface KnownRunner {
+  readonly id: string;
+  readonly capabilities: Capabilities;
+  readonly online: boolean;
+  readonly draining: boolean;
+}
+
+/** The runners that said hello, in the queue object's own SQLite. */
+export class RunnerTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(SCHEMA);
+  }
+
+  save(runner: KnownRunner): void {
+    this.#sql.exec(
+      `insert into runners (id, capabilities, online, draining) values (?, ?, ?, ?)
+       on conflict (id) do update set capabilities = excluded.capabilities, online = excluded.online, draining = excluded.draining`,
+      runner.id,
+      JSON.stringify(runner.capabilities),
+      Number(runner.online),
+      Number(runner.draining),
+    );
+  }
+
+  setOnline(id: string, online: boolean): void {
+    this.#sql.exec("update runners set online = ? where id = ?", Number(online), id);
+  }
+
+  setDraining(id: string, draining: boolean): void {
+    this.#sql.exec("update runners set draining = ? where id = ?", Number(draining), id);
+  }
+
+  forget(id: string): void {
+    this.#sql.exec("delete from runners where id = ?", id);
+  }
+
+  list(): KnownRunner[] {
+    return this.#sql
+      .exec<Row>("select * from runners")
+      .toArray()
+      .map((row) => ({
+        id: row.id,
+        capabilities: JSON.parse(row.capabilities) as Capabilities,
+        online: row.online === 1,
+        draining: row.draining === 1,
+      }));
+  }
+}

@@ -1,0 +1,87 @@
+import { ProblemError } from "../../protocol/problem.ts";
+import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
+import { matchInputs } from "../budget/match-inputs.ts";
+import { recentOverhead } from "../budget/overhead-window.ts";
+import { predictLatencyMs } from "../budget/predict-latency.ts";
+import { currentSnapshot, findVersion, freshSnapshot, type Snapshot } from "../budget/snapshot.ts";
+import type { Env } from "../config.ts";
+import { invalidRequest } from "../http/bind.ts";
+import type { InferInput } from "./read-infer-request.ts";
+
+/** Where an admitted request runs, and what it asked for. */
+export interface Admission {
+  readonly subject: string;
+  readonly model: string;
+  readonly version: number;
+  readonly candidate: Candidate;
+}
+
+/** Finds the version and a placement whose prediction fits what is left of the budget. */
+export async function admitRequest(
+  env: Env,
+  input: InferInput,
+  arrivedAtMs: number,
+  waitUntil: (work: Promise<unknown>) => void,
+): Promise<Admission> {
+  let snapshot = await currentSnapshot(env, waitUntil);
+  // A model that was uploaded or placed a moment ago is not in an aged snapshot.
+  if (placementsOf(snapshot, input).length === 0) snapshot = await freshSnapshot(env, snapshot);
+  const version = findVersion(snapshot, input.model);
+  if (version === null) {
+    const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
+    throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
+  }
+  const errors = matchInputs(version.inputs, input.tensors, input.pointerOf);
+  if (errors.length > 0) throw invalidRequest(errors);
+  const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
+  const choice = choosePlacement(placementsOf(snapshot, input), leftMs, (placement) =>
+    predictLatencyMs(placement, recentOverhead(placement.runnerId), input.confidence),
+  );
+  switch (choice.kind) {
+    case "admitted":
+      return {
+        subject: `${version.model}@${version.version}`,
+        model: version.model,
+        version: version.version,
+        candidate: choice.candidate,
+      };
+    case "unattainable":
+      // What the edge itself used up of the budget is no fault of the request.
+      if (choice.nearest.predictedMs <= input.budgetMs) throw budgetExceeded(arrivedAtMs);
+      throw unattainable(input, choice.nearest);
+    case "offline":
+      throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, {
+        retryAfterMs: 1_000,
+      });
+    case "none":
+      throw new ProblemError("no-placement", `No runner was calibrated for ${input.model} yet.`, {
+        retryAfterMs: 2_000,
+      });
+  }
+}
+
+function placementsOf(snapshot: Snapshot, input: InferInput) {
+  const version = findVersion(snapshot, input.model);
+  const placements = version === null ? [] : (snapshot.placements.get(version.id) ?? []);
+  return input.runnerId === undefined ? placements : placements.filter(({ runnerId }) => runnerId === input.runnerId);
+}
+
+function unattainable(input: InferInput, nearest: Candidate): ProblemError {
+  const { placement, predictedMs } = nearest;
+  const fits = {
+    budgetMs: Math.ceil(predictedMs * 100) / 100,
+    placementId: placement.id,
+    variant: placement.variant,
+    confidence: input.confidence,
+  };
+  const detail = `The fastest placement needs ${fits.budgetMs} ms at a confidence of ${input.confidence}; the budget is ${input.budgetMs} ms.`;
+  return new ProblemError("budget-unattainable", detail, {
+    errors: [{ pointer: "#/budgetMs", message: `must be at least ${fits.budgetMs}` }],
+    fits,
+  });
+}
+
+export function budgetExceeded(arrivedAtMs: number): ProblemError {
+  const passedMs = Date.now() - arrivedAtMs;
+  return new ProblemError("budget-exceeded", `No answer came within the budget; ${passedMs} ms have passed.`);
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { ensureBuilt } from "../../src/local/build.ts";
+import { createBootstrapSecret } from "../../src/local/data-folder.ts";
+import { startEdge } from "../../src/local/edge-host.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import { type Lease, LINK_SUBPROTOCOL, PING } from "../../src/protocol/link.ts";
+import { RunnerScript } from "../edge/runner-script.ts";
+import { capabilities } from "../edge/samples.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** Short enough to see a silent socket die, long enough for a busy machine. */
+export const PING_MS = 300;
+
+export interface LiveEdge {
+  readonly url: string;
+  readonly key: string;
+  readonly client: Client;
+  stop(): Promise<void>;
+}
+
+/** The built edge in workerd, on a free port and an empty folder. */
+export async function startLiveEdge(): Promise<LiveEdge> {
+  await ensureBuilt(root, () => undefined);
+  const dataDir = await mkdtemp(join(tmpdir(), "millrace-contract-"));
+  const bootstrapSecret = createBootstrapSecret();
+  const variables = { PING_MS: String(PING_MS), HEARTBEAT_MS: "500", LEASE_MS: "20000", RESEND_MS: "500" };
+  const edge = await startEdge({ port: 0, dataDir, root, bootstrapSecret, variables });
+  const client = createClient({ baseUrl: edge.url, key: bootstrapSecret });
+  return {
+    url: edge.url,
+    key: bootstrapSecret,
+    client,
+    stop: async () => {
+      await edge.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface RegisteredRunner {
+  readonly runnerId: string;
+  readonly credential: string;
+  readonly linkUrl: string;
+}
+
+export async function registerRunner({ client }: LiveEdge): Promise<RegisteredRunner> {
+  const { token } = await client.call(endpoints.createRegistrationToken, { body: {} });
+  return client.call(endpoints.registerRunner, { body: { token, name: "scripted" } });
+}
+
+/** A scripted runner on a real socket. */
+export async function connectRunner({ linkUrl, credential }: RegisteredRunner): Promise<RunnerScript> {
+  const headers = { authorization: `Bearer ${credential}` };
+  const socket = new WebSocket(linkUrl, { protocols: [LINK_SUBPROTOCOL], headers } as never);
+  socket.binaryType = "arraybuffer";
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener("open", () => resolve());
+    socket.addEventListener("error", () => reject(new Error(`${linkUrl} refused the runner`)));
+  });
+  return new RunnerScript(socket);
+}
+
+/** Connects, pings as a live runner does, says hello and waits for the welcome. */
+export async function bringOnline(runner: RegisteredRunner, running: Lease[] = []): Promise<RunnerScript> {
+  const script = await connectRunner(runner);
+  const ping = setInterval(() => script.socket.send(PING), PING_MS / 3);
+  script.socket.addEventListener("close", () => clearInterval(ping));
+  script.send({ type: "hello", capabilities, running });
+  await script.next("welcome");
+  return script;
+}
+
+export function readModel(name: string): Promise<Uint8Array<ArrayBuffer>> {
+  return readFile(join(root, `models/${name}/${name}.onnx`)).then((bytes) => new Uint8Array(bytes));
+}

@@ -1,0 +1,76 @@
+import { pino } from "pino";
+import { keepConnected } from "../../src/gpu-runner/connection.ts";
+import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
+import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
+import type { ArtifactCache } from "../../src/gpu-runner/memory/artifact-cache.ts";
+import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
+import { Session } from "../../src/gpu-runner/session.ts";
+import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+import { benchmarkResult, capabilities } from "../edge/samples.ts";
+
+/** A benchmark that the runner has begun; it ends when the test says so. */
+export interface StartedBenchmark {
+  readonly signal: AbortSignal;
+  finish(): void;
+}
+
+export interface LiveRunner {
+  readonly benchmarks: StartedBenchmark[];
+  /** Models that the runner was asked to keep warm. */
+  readonly warmed: string[];
+  /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The runner's real session, jobs and connection, on devices that a test plays. */
+export function startLiveRunner(port: number): LiveRunner {
+  const benchmarks: StartedBenchmark[] = [];
+  const warmed: string[] = [];
+  const [cpu, gpu] = capabilities.devices;
+  const backend: InferenceBackend = {
+    infer: async (_model, tensors) => ({ tensors: [...tensors], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
+  };
+  const benchmark = (_spec: unknown, { signal }: { signal: AbortSignal }) =>
+    new Promise((resolve, reject) => {
+      const { kind: _, environment: __, ...measured } = benchmarkResult();
+      signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
+      benchmarks.push({ signal, finish: () => resolve(measured) });
+    });
+  const loadModel = async ({ modelVersionId }: { modelVersionId: string }) => {
+    warmed.push(modelVersionId);
+    return { loadMs: 1 };
+  };
+  const server = new InferenceServer(backend);
+  const devices = [cpu, gpu].map((device) => ({ host: { device, benchmark, loadModel }, server }));
+  const find = (key: string) => {
+    const device = devices.find(({ host }) => host.device?.key === key);
+    if (device === undefined) throw new ProblemError("backend-failed", `no device ${key}`);
+    return device;
+  };
+  const fleet = { all: () => devices, find, cpu: devices[0], withKernel: () => devices[1] } as unknown as DeviceFleet;
+  const models = new ModelLoader({ fetchPath: async () => "model.onnx" } as unknown as ArtifactCache);
+  const logger = pino({ level: "silent" });
+  const channel = new LinkChannel();
+  const probe = new LinkProbe(channel);
+  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
+  const session = new Session({ capabilities, fleet, models, probe, jobs, channel, logger });
+  const stopping = new AbortController();
+  stopping.signal.addEventListener("abort", () => jobs.stop());
+  const edgeUrl = `http://127.0.0.1:${port}`;
+  const credential = { edgeUrl, linkUrl: `ws://127.0.0.1:${port}/v1/link`, runnerId: "rnr_sample", credential: "mc_sample" };
+  const done = keepConnected(credential, session, stopping.signal, logger);
+  done.catch(() => undefined);
+  return {
+    benchmarks,
+    warmed,
+    done,
+    stop: async () => {
+      stopping.abort();
+      await done.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { encodeFrame } from "../../src/protocol/frame.ts";
+import { createId } from "../../src/protocol/id.ts";
+import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { CLOSE_CODES, type Intervals, LINK_SUBPROTOCOL, type Offer, type PlacedModel } from "../../src/protocol/link.ts";
+import { createProblem } from "../../src/protocol/problem.ts";
+import { capabilities } from "../edge/samples.ts";
+import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
+import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
+
+/** The link as the runner must keep it, whatever the hub does (docs/protocol.md). */
+
+const intervals: Intervals = { pingMs: 50, heartbeatMs: 60, leaseMs: 5_000, resendMs: 50 };
+const runnerId = createId("runner");
+const placed: PlacedModel = { modelVersionId: createId("modelVersion"), digest: "sha256:0", inputs: [], outputs: [] };
+let hub: ScriptedHub;
+let runner: LiveRunner;
+
+beforeEach(async () => {
+  hub = await ScriptedHub.start();
+  runner = startLiveRunner(hub.port);
+});
+afterEach(async () => {
+  await runner.stop();
+  await hub.stop();
+});
+
+async function welcome(connection: HubConnection, placed: PlacedModel[] = []) {
+  const hello = await connection.next("hello");
+  connection.send({ type: "welcome", runnerId, intervals, placed });
+  return hello;
+}
+
+async function nextWelcomed(placed: PlacedModel[] = []): Promise<HubConnection> {
+  const connection = await hub.nextConnection();
+  await welcome(connection, placed);
+  return connection;
+}
+
+const offer = (): Offer => ({
+  type: "offer",
+  lease: { jobId: createId("job"), epoch: 1 },
+  attempt: 1,
+  spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" }),
+  model: null,
+});
+const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count));
+
+describe("the handshake", () => {
+  it("shows the credential and the protocol, then says hello with what the machine is", async () => {
+    const connection = await hub.nextConnection();
+    expect(connection.headers.authorization).toBe("Bearer mc_sample");
+    expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
+    expect(await welcome(connection, [placed])).toEqual({ type: "hello", capabilities, running: [] });
+    await vi.waitFor(() => expect(runner.warmed).toEqual([placed.modelVersionId]));
+  });
+});
+
+describe("a lease", () => {
+  it("is named by every heartbeat until its outcome is settled", async () => {
+    const connection = await nextWelcomed();
+    expect((await connection.next("heartbeat")).running).toEqual([]);
+    const given = offer();
+    connection.send(given);
+    connection.send(given);
+    await begun();
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([given.lease]));
+    runner.benchmarks[0]?.finish();
+    const first = await connection.next("jobOutcome");
+    expect(first).toMatchObject({ lease: given.lease, outcome: { ok: true, deviceKey: "gpu0" } });
+    expect(await connection.next("jobOutcome")).toEqual(first);
+    connection.send({ type: "jobSettled", lease: given.lease, stored: true });
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 5_000 });
+    expect(runner.benchmarks).toHaveLength(1);
+  });
+
+  it("outlives the connection: named in the next hello, its outcome sent again there", async () => {
+    const first = await nextWelcomed();
+    const given = offer();
+    first.send(given);
+    await begun();
+    first.cut();
+    const second = await hub.nextConnection();
+    expect((await welcome(second)).running).toEqual([given.lease]);
+    runner.benchmarks[0]?.finish();
+    const outcome = await second.next("jobOutcome");
+    second.cut();
+    const third = await hub.nextConnection();
+    expect((await welcome(third)).running).toEqual([given.lease]);
+    expect(await third.next("jobOutcome")).toEqual(outcome);
+    third.send({ type: "jobSettled", lease: given.lease, stored: false });
+    third.cut();
+    const fourth = await hub.nextConnection();
+    expect((await welcome(fourth)).running).toEqual([]);
+  });
+
+  it("that the hub takes back is worked on no more", async () => {
+    const connection = await nextWelcomed();
+    const given = offer();
+    connection.send(given);
+    await begun();
+    connection.send({ type: "jobCancel", lease: given.lease });
+    await vi.waitFor(() => expect(runner.benchmarks[0]?.signal.aborted).toBe(true));
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]));
+  });
+
+  it("is given back when the runner is stopped", async () => {
+    const connection = await nextWelcomed();
+    const given = offer();
+    connection.send(given);
+    await begun();
+    await runner.stop();
+    expect(await connection.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: false, problem: { code: "runner-lost" } } });
+    await expect(runner.done).resolves.toBeUndefined();
+  });
+});
+
+describe("an inference", () => {
+  const tensor = { name: "x", dtype: "float32" as const, shape: [1], bytes: new Uint8Array(4) };
+  const request = (deviceKey: string, modelVersionId = placed.modelVersionId) => {
+    const requestId = createId("request");
+    const header = { type: "infer", requestId, modelVersionId, deviceKey, backend: "ort-cpu", budgetMs: 5_000 };
+    return { requestId, frame: encodeFrame(header, [tensor]) };
+  };
+
+  it("is answered by a frame, or by the problem that it met", async () => {
+    const connection = await nextWelcomed([placed]);
+    const good = request("cpu");
+    connection.sendFrame(good.frame);
+    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult", requestId: good.requestId, tensors: [{ name: "x" }] }]));
+    for (const [bad, code] of [
+      [request("gpu9"), "backend-failed"],
+      [request("cpu", createId("modelVersion")), "no-placement"],
+    ] as const) {
+      connection.sendFrame(bad.frame);
+      expect(await connection.next("inferFailed")).toMatchObject({ requestId: bad.requestId, problem: { code } });
+    }
+  });
+
+  it("of nonsense does not end the connection", async () => {
+    const connection = await nextWelcomed();
+    connection.sendFrame(new Uint8Array([1, 2, 3]));
+    connection.sendText("nonsense");
+    connection.sendText('{"type":"unknown"}');
+    await connection.next("heartbeat");
+    await connection.next("heartbeat");
+    expect(hub.connections).toHaveLength(1);
+  });
+});
+
+describe("a connection", () => {
+  it("that is refused for a while is tried again, each time later", async () => {
+    const first = await nextWelcomed();
+    hub.refuseWith = 503;
+    const before = hub.knocks.length;
+    first.cut();
+    await vi.waitFor(() => expect(hub.knocks.length).toBeGreaterThanOrEqual(before + 4), { timeout: 15_000 });
+    hub.refuseWith = null;
+    await nextWelcomed();
+    const waits = hub.knocks.slice(before).map((at, index, all) => at - (all[index - 1] ?? at));
+    // Doubled and jittered between one and two times: the fourth wait is above any first one.
+    expect(waits[3]).toBeGreaterThan(100);
+  });
+
+  it("is found again when the hub comes back on its port", async () => {
+    await nextWelcomed();
+    const { port } = hub;
+    await hub.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    hub = await ScriptedHub.start(port);
+    await nextWelcomed();
+  });
+
+  it("on which the hub fell silent is given up, and another one made", async () => {
+    const first = await nextWelcomed();
+    await vi.waitFor(() => expect(first.pings).toBeGreaterThan(1));
+    first.alive = false;
+    await nextWelcomed();
+  });
+
+  it("is not made again by a runner that was removed, replaced or is unknown", async () => {
+    const connection = await nextWelcomed();
+    connection.send({ type: "refused", problem: createProblem("forbidden", "This runner was removed.") });
+    connection.close(CLOSE_CODES.removed);
+    await expect(runner.done).rejects.toThrow("removed");
+    for (const prepare of [(taken: HubConnection) => taken.close(CLOSE_CODES.replaced), (taken: HubConnection) => { hub.refuseWith = 401; taken.cut(); }]) {
+      runner = startLiveRunner(hub.port);
+      prepare(await nextWelcomed());
+      await expect(runner.done).rejects.toThrow(/credential/);
+    }
+  });
+});

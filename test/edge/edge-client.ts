@@ -1,0 +1,88 @@
+import { env, exports } from "cloudflare:workers";
+import { createId } from "../../src/protocol/id.ts";
+import type { Scope } from "../../src/protocol/key.ts";
+import { Problem } from "../../src/protocol/problem.ts";
+
+export const ORIGIN = "http://edge.test";
+/** The bootstrap secret acts as an admin key. */
+export const ADMIN = env.BOOTSTRAP_SECRET;
+
+export interface Sent {
+  readonly key?: string | null;
+  /** Sent as JSON, unless it is bytes or a string. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: any;
+}
+
+/** Sends a request to the Worker as an admin, unless told otherwise. */
+export function fetchEdge(method: string, path: string, { key = ADMIN, body, headers = {} }: Sent = {}): Promise<Response> {
+  const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+  return exports.default.fetch(new URL(path, ORIGIN).href, {
+    method: method.toUpperCase(),
+    redirect: "manual",
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(raw ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+  });
+}
+
+/** The same with the reply read as JSON; an empty one is null. */
+export async function callEdge(method: string, path: string, sent: Sent = {}): Promise<Reply> {
+  const response = await fetchEdge(method, path, sent);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: text === "" ? null : JSON.parse(text) };
+}
+
+/** Reads a reply as a problem; throws where it is none. */
+export function problemOf(reply: Reply): Problem {
+  if (reply.headers.get("content-type") !== "application/problem+json") {
+    throw new Error(`no problem but ${reply.status} ${JSON.stringify(reply.json)}`);
+  }
+  return Problem.parse(reply.json);
+}
+
+export function pointersOf(reply: Reply): string[] {
+  return (problemOf(reply).errors ?? []).map(({ pointer }) => pointer);
+}
+
+export async function createKey(scopes: Scope[], name = "sample"): Promise<{ id: string; secret: string }> {
+  return (await callEdge("POST", "/v1/keys", { body: { name, scopes } })).json;
+}
+
+export async function createToken(ttlMs?: number): Promise<string> {
+  return (await callEdge("POST", "/v1/runners/tokens", { body: ttlMs === undefined ? {} : { ttlMs } })).json.token;
+}
+
+export interface RegisteredRunner {
+  readonly runnerId: string;
+  readonly credential: string;
+}
+
+export async function registerRunner(name = "sample"): Promise<RegisteredRunner> {
+  return (await callEdge("POST", "/v1/runners", { key: null, body: { token: await createToken(), name } })).json;
+}
+
+export const missingId = { key: createId("key"), runner: createId("runner"), job: createId("job"), series: createId("series") };
+
+const TABLES = ["keys", "registration_tokens", "runners", "profiles", "models", "model_versions", "placements", "runs", "series", "points"];
+
+/** Rows of every table and objects in the bucket: tells whether anything was written. */
+export async function countStored(): Promise<Record<string, number>> {
+  const counts = await env.DB.batch<{ n: number }>(TABLES.map((table) => env.DB.prepare(`select count(*) as n from ${table}`)));
+  const { objects } = await env.ARTIFACTS.list();
+  const jobs = await callEdge("GET", "/v1/jobs?limit=200");
+  return {
+    ...Object.fromEntries(TABLES.map((table, index) => [table, counts[index]?.results[0]?.n ?? Number.NaN])),
+    artifacts: objects.length,
+    jobs: jobs.json.items.length,
+  };
+}

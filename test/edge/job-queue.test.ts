@@ -1,0 +1,250 @@
+import { evictDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import { createProblem } from "../../src/protocol/problem.ts";
+import { callEdge, problemOf } from "./edge-client.ts";
+import { countRuns, expireLeases, linkStub, newOnlineRunner, newRunner, queueStub, readEvents, readJob, submitJob } from "./queue-client.ts";
+import { BOUND } from "./runner-script.ts";
+import { ScriptedRunner } from "./scripted-runner.ts";
+
+describe("a job", () => {
+  it("is offered, reports progress, and ends in one run with its points", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const { id } = await submitJob({ label: "main" });
+    const offer = await scripted.next("offer");
+    expect(offer).toMatchObject({ lease: { jobId: id, epoch: 1 }, attempt: 1, spec: { kernel: "triad", label: "main" }, model: null });
+    scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "measure", done: 1, total: 2 } });
+    await expect.poll(async () => (await readJob(id)).progress, BOUND).toEqual({ phase: "measure", done: 1, total: 2 });
+    scripted.succeed(offer);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    const job = await readJob(id);
+    expect(job).toMatchObject({ state: "succeeded", runnerId, attempt: 1, runId: id.replace("job_", "run_"), result: { kernel: "triad" }, problem: null });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+  });
+
+  it("waits while the runner's slot is taken, and gets it next", async () => {
+    const { scripted } = await newOnlineRunner();
+    const jobs = [await submitJob(), await submitJob(), await submitJob()];
+    for (const { id } of jobs) {
+      const offer = await scripted.next("offer");
+      expect(offer.lease.jobId).toBe(id);
+      expect(scripted.received).toEqual([]);
+      scripted.succeed(offer);
+      await scripted.next("jobSettled");
+    }
+  });
+
+  it("waits for a runner that it is meant for", async () => {
+    const { scripted } = await newOnlineRunner();
+    const other = await newRunner();
+    const pinned = await submitJob({ runnerId: other.runnerId });
+    const fast = await submitJob({ profile: "gpu-accelerated" });
+    const free = await submitJob();
+    expect((await scripted.next("offer")).lease.jobId).toBe(free.id);
+    const meant = await ScriptedRunner.online(other);
+    expect((await meant.next("offer")).lease.jobId).toBe(pinned.id);
+    expect((await readJob(fast.id)).state).toBe("queued");
+  });
+
+  it("waits while the only runner drains", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    await callEdge("POST", `/v1/runners/${runnerId}/drain`);
+    const { id } = await submitJob();
+    expect((await readJob(id)).state).toBe("queued");
+    await callEdge("POST", `/v1/runners/${runnerId}/resume`);
+    expect((await scripted.next("offer")).lease.jobId).toBe(id);
+  });
+});
+
+describe("an attempt that fails", () => {
+  it("is made again while the problem may pass, and the job fails when it may not", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const first = await scripted.next("offer");
+    scripted.send({ type: "jobOutcome", lease: first.lease, outcome: { ok: false, problem: createProblem("device-lost", "It died.") } });
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    const second = await scripted.next("offer");
+    expect(second).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+    scripted.send({ type: "jobOutcome", lease: second.lease, outcome: { ok: false, problem: createProblem("kernel-incorrect", "It is wrong.") } });
+    await scripted.next("jobSettled");
+    expect(await readJob(id)).toMatchObject({ state: "failed", attempt: 2, problem: { code: "kernel-incorrect" }, runId: null });
+    expect((await readEvents(id)).map(({ type }) => type)).toEqual(["queued", "leased", "requeued", "leased", "failed"]);
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a lease", () => {
+  it("that runs out is given again, and the job fails after the last attempt", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id, maxAttempts } = await submitJob();
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      expect(await scripted.next("offer")).toMatchObject({ lease: { jobId: id, epoch: attempt }, attempt });
+      await expireLeases();
+    }
+    expect(await readJob(id)).toMatchObject({ state: "failed", attempt: maxAttempts, problem: { code: "lease-expired" } });
+    expect(scripted.received).toEqual([]);
+  });
+
+  it("that has ended makes its late result worthless: the job ends once, by the new one", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const old = await scripted.next("offer");
+    await expireLeases();
+    const current = await scripted.next("offer");
+    scripted.succeed(old);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: old.lease, stored: false });
+    expect((await readJob(id)).state).toBe("leased");
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+    scripted.succeed(current);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: current.lease, stored: true });
+    scripted.succeed(old);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: old.lease, stored: false });
+    expect(await readJob(id)).toMatchObject({ state: "succeeded", attempt: 2 });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+    expect((await readEvents(id)).filter(({ type }) => type === "succeeded")).toHaveLength(1);
+  });
+
+  it("belongs to its runner: another one's outcome, progress or renewal does nothing", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    const thief = await newOnlineRunner();
+    thief.scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "stolen", done: 1, total: 1 } });
+    thief.scripted.succeed(offer);
+    expect((await thief.scripted.next("jobSettled")).stored).toBe(false);
+    thief.scripted.send({ type: "heartbeat", running: [offer.lease] });
+    expect((await thief.scripted.next("jobCancel")).lease).toEqual(offer.lease);
+    expect(await readJob(id)).toMatchObject({ state: "leased", progress: null });
+  });
+
+  it("is kept by a runner that comes back with it, and ended at once by one without", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
+    const { id } = await submitJob();
+    const { lease } = await first.next("offer");
+    first.socket.close(1000, "cut");
+    await first.nextClose();
+    const stale = { ...lease, epoch: 9 };
+    const second = await ScriptedRunner.online(runner, [lease, stale]);
+    expect((await second.next("jobCancel")).lease).toEqual(stale);
+    expect(await readJob(id)).toMatchObject({ state: "leased", attempt: 1 });
+    second.socket.close(1000, "restarted");
+    await second.nextClose();
+    const third = await ScriptedRunner.online(runner);
+    expect(await third.next("offer")).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+  });
+
+  it("of a runner that vanished goes to another when it runs out", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { id } = await submitJob();
+    await scripted.next("offer");
+    scripted.socket.close(1000, "gone");
+    await expect.poll(async () => (await callEdge("GET", `/v1/runners/${runnerId}`)).json.state, BOUND).toBe("offline");
+    expect((await readJob(id)).state).toBe("leased");
+    await expireLeases();
+    expect((await readJob(id)).state).toBe("queued");
+    const other = await newOnlineRunner();
+    expect((await other.scripted.next("offer")).lease).toEqual({ jobId: id, epoch: 2 });
+  });
+
+  it("of a runner that is removed ends with it", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { id } = await submitJob();
+    await scripted.next("offer");
+    await callEdge("DELETE", `/v1/runners/${runnerId}`);
+    expect(await readJob(id)).toMatchObject({ state: "queued", attempt: 1, problem: { code: "runner-lost" } });
+  });
+
+  it("of a cancelled job is taken back, and its result refused", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    await callEdge("POST", `/v1/jobs/${id}/cancel`);
+    expect((await scripted.next("jobCancel")).lease).toEqual(offer.lease);
+    scripted.succeed(offer);
+    expect((await scripted.next("jobSettled")).stored).toBe(false);
+    expect((await readJob(id)).state).toBe("cancelled");
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("an outcome that is sent again", () => {
+  it("is answered as stored and leaves one run and its points once", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    for (let i = 0; i < 3; i++) scripted.succeed(offer);
+    for (let i = 0; i < 3; i++) expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+    expect((await readEvents(id)).map(({ type }) => type)).toEqual(["queued", "leased", "succeeded"]);
+  });
+
+  it("of a failure does not end the attempt after it", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const { lease } = await scripted.next("offer");
+    const failure = { type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("device-lost", "It died.") } } as const;
+    scripted.send(failure);
+    await scripted.next("offer");
+    scripted.send(failure);
+    await scripted.next("jobSettled");
+    expect((await scripted.next("jobSettled")).stored).toBe(false);
+    expect(await readJob(id)).toMatchObject({ state: "leased", attempt: 2 });
+  });
+});
+
+describe("eviction in mid-lease", () => {
+  it("of the queue loses nothing", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const waiting = await submitJob();
+    const offer = await scripted.next("offer");
+    scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "half", done: 1, total: 2 } });
+    await expect.poll(async () => (await readJob(id)).progress?.phase, BOUND).toBe("half");
+    const before = await readJob(id);
+    await evictDurableObject(queueStub());
+    expect(await readJob(id)).toEqual(before);
+    scripted.succeed(offer);
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect((await scripted.next("offer")).lease.jobId).toBe(waiting.id);
+  });
+
+  it("of the queue leaves its alarm, which ends the lease", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    await scripted.next("offer");
+    await evictDurableObject(queueStub());
+    await expireLeases();
+    expect((await scripted.next("offer")).lease).toEqual({ jobId: id, epoch: 2 });
+  });
+
+  it("of the link keeps the socket and what comes over it", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    await evictDurableObject(linkStub(runnerId));
+    scripted.succeed(offer);
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(scripted.closed).toBeNull();
+    expect((await readJob(id)).state).toBe("succeeded");
+  });
+});
+
+describe("the events of a job", () => {
+  it("follow it to its end, and are replayed behind Last-Event-ID", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const live = readEvents(id);
+    const offer = await scripted.next("offer");
+    scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "a", done: 1, total: 2 } });
+    scripted.succeed(offer);
+    const events = await live;
+    expect(events.map(({ type }) => type)).toEqual(["queued", "leased", "progress", "succeeded"]);
+    expect(await readEvents(id)).toEqual(events);
+    for (let i = 0; i < events.length; i++) expect(await readEvents(id, String(events[i]?.seq))).toEqual(events.slice(i + 1));
+    expect(await readEvents(id, "nonsense")).toEqual(events);
+  });
+
+  it("of a job that is not there are a problem", async () => {
+    expect(problemOf(await callEdge("GET", `/v1/jobs/job_${"0".repeat(26)}/events`)).code).toBe("not-found");
+  });
+});

@@ -1,0 +1,87 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { callEdge, countStored, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
+import { cartpole, lenet5, variantOf } from "./zoo.ts";
+
+const upload = (name: string, body: Uint8Array) =>
+  callEdge("POST", `/v1/models?name=${name}`, { body, headers: { "content-type": "application/octet-stream" } });
+
+describe("an uploaded model", () => {
+  it("gets a version for every content, and keeps it for the same", async () => {
+    const first = await upload("lenet5", lenet5);
+    expect(first.status).toBe(201);
+    expect(first.json.version).toMatchObject({
+      version: 1,
+      sizeBytes: lenet5.byteLength,
+      inputs: [{ dtype: "float32", shape: expect.arrayContaining([28]) }],
+    });
+    const again = await upload("lenet5", lenet5);
+    expect(again.status).toBe(200);
+    expect(again.json).toEqual(first.json);
+    const other = await upload("lenet5", variantOf(lenet5, 1));
+    expect(other.status).toBe(201);
+    expect(other.json.version).toMatchObject({ version: 2, inputs: first.json.version.inputs });
+    expect(other.json.model.versions.map(({ version }: { version: number }) => version)).toEqual([1, 2]);
+    expect((await callEdge("GET", "/v1/models/lenet5")).json).toEqual(other.json.model);
+    expect((await callEdge("GET", `/v1/models/${other.json.model.id}`)).json).toEqual(other.json.model);
+  });
+
+  it("gets distinct versions when uploads meet", async () => {
+    const uploads = await Promise.all([1, 2, 3, 4].map((seed) => upload("raced", variantOf(cartpole, seed))));
+    expect(uploads.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(uploads.map(({ json }) => json.version.version).toSorted()).toEqual([1, 2, 3, 4]);
+  });
+
+  it("gets one version when the same bytes meet", async () => {
+    const uploads = await Promise.all([1, 2, 3].map(() => upload("twins", cartpole)));
+    expect(uploads.map(({ status }) => status).toSorted()).toEqual([200, 200, 201]);
+    expect(new Set(uploads.map(({ json }) => json.version.id)).size).toBe(1);
+  });
+
+  it("is refused when it is not ONNX or too large, and leaves nothing", async () => {
+    const before = await countStored();
+    for (const body of [new Uint8Array(0), new TextEncoder().encode("not a model"), lenet5.slice(0, 1_000)]) {
+      const reply = await upload("garbage", body);
+      expect(reply.status).toBe(422);
+      expect(problemOf(reply).code).toBe("invalid-model");
+      expect(pointersOf(reply)).toEqual(["#"]);
+    }
+    const large = await upload("large", new Uint8Array(LIMITS.modelBytes + 1));
+    expect(problemOf(large).code).toBe("payload-too-large");
+    expect(await countStored()).toEqual(before);
+  });
+
+  it("can be fetched by a runner, by its digest", async () => {
+    const { digest } = (await upload("fetched", cartpole)).json.version;
+    const { credential } = await registerRunner();
+    const response = await fetchEdge("GET", `/v1/artifacts/${digest}`, { key: credential });
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(cartpole);
+  });
+});
+
+describe("more than a database statement has parameters for", () => {
+  it("versions of a model have their placements listed", async () => {
+    const { id } = (await upload("often", cartpole)).json.model;
+    const versions = Array.from({ length: 150 }, (_, i) => [`ver_${String(i).padStart(26, "0")}`, id, i + 2, `sha256:${i}`]);
+    await env.DB.prepare(
+      `insert into model_versions (id, model_id, version, digest, size_bytes, inputs, outputs, created_at_ms)
+       select value->>0, value->>1, value->>2, value->>3, 1, '[]', '[]', 0 from json_each(?1)`,
+    )
+      .bind(JSON.stringify(versions))
+      .run();
+    expect((await callEdge("GET", "/v1/models/often/placements")).json).toEqual({ items: [] });
+  });
+
+  it("models fit on one page", async () => {
+    const rows = Array.from({ length: 150 }, (_, i) => [`mdl_${String(i).padStart(26, "0")}`, `many-${i}`]);
+    await env.DB.prepare("insert into models (id, name, created_at_ms) select value->>0, value->>1, 0 from json_each(?1)")
+      .bind(JSON.stringify(rows))
+      .run();
+    const page = await callEdge("GET", "/v1/models?limit=200");
+    expect(page.status).toBe(200);
+    expect(page.json.items.length).toBeGreaterThan(150);
+    const names = page.json.items.filter(({ name }: { name: string }) => name === "lenet5");
+    expect(names[0].versions).toHaveLength(2);
+  });
+});

@@ -1,0 +1,128 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import type { RequestOutcome } from "../../src/edge/history/request-measurements.ts";
+import { Outbox } from "../../src/edge/link/outbox.ts";
+import { appendMeasurements } from "../../src/edge/store/series-store.ts";
+import { CLOSE_CODES, PING } from "../../src/protocol/link.ts";
+import { callEdge } from "./edge-client.ts";
+import { linkStub, newOnlineRunner, newRunner } from "./queue-client.ts";
+import { capabilities } from "./samples.ts";
+import { BOUND } from "./runner-script.ts";
+import { ScriptedRunner } from "./scripted-runner.ts";
+
+const stateOf = async (id: string) => (await callEdge("GET", `/v1/runners/${id}`)).json.state;
+
+describe("the socket", () => {
+  it("is welcomed with the intervals that the edge dictates", async () => {
+    const runner = await newRunner();
+    const scripted = await ScriptedRunner.connect(runner);
+    scripted.send({ type: "hello", capabilities, running: [] });
+    const welcome = await scripted.next("welcome");
+    expect(welcome).toMatchObject({ runnerId: runner.runnerId, placed: [] });
+    expect(Object.values(welcome.intervals).every((ms) => ms > 0)).toBe(true);
+    scripted.send({ type: "echo", id: 7 });
+    expect((await scripted.next("echoReply")).id).toBe(7);
+  });
+
+  it("is closed for what is not of the protocol, and only for that", async () => {
+    const garbage = ["{", "null", '{"type":"unknown"}', '{"type":"hello"}', '{"type":"heartbeat","running":[{"jobId":"x","epoch":0}]}', new Uint8Array([1, 2, 3]), new Uint8Array([255, 255, 255, 255, 0])];
+    for (const message of garbage) {
+      const { scripted } = await newOnlineRunner();
+      scripted.socket.send(message);
+      expect((await scripted.nextClose()).code, String(message)).toBe(CLOSE_CODES.protocolError);
+    }
+  });
+
+  it("gives way to a newer one of the same runner, which stays online", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
+    const second = await ScriptedRunner.online(runner);
+    expect((await first.nextClose()).code).toBe(CLOSE_CODES.replaced);
+    second.send({ type: "echo", id: 1 });
+    await second.next("echoReply");
+    expect(await stateOf(runner.runnerId)).toBe("online");
+  });
+
+  it("that fell silent is ended by the alarm and its runner goes offline", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    await runInDurableObject(linkStub(runnerId), (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        socket.serializeAttachment({ ...(socket.deserializeAttachment() as object), acceptedAtMs: 1 });
+      }
+    });
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.silent);
+    await expect.poll(() => stateOf(runnerId), BOUND).toBe("offline");
+  });
+
+  it("that pings lives on", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    scripted.socket.send(PING);
+    await expect.poll(() => scripted.pongs, BOUND).toBe(1);
+    await runInDurableObject(linkStub(runnerId), (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        socket.serializeAttachment({ ...(socket.deserializeAttachment() as object), acceptedAtMs: 1 });
+      }
+    });
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect(await stateOf(runnerId)).toBe("online");
+    expect(scripted.closed).toBeNull();
+  });
+
+  it("survives an eviction of its object", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    await evictDurableObject(linkStub(runnerId));
+    scripted.send({ type: "echo", id: 3 });
+    expect((await scripted.next("echoReply")).id).toBe(3);
+    expect(await stateOf(runnerId)).toBe("online");
+  });
+});
+
+describe("measurements of requests", () => {
+  const outcome = (subject: string, totalMs: number): RequestOutcome => ({
+    subject,
+    variant: "fp32",
+    backend: "ort-cpu",
+    batch: 1,
+    software: false,
+    fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: "1", cpu: "sample" },
+    totalMs,
+    split: null,
+  });
+  const stored = async (subject: string) => {
+    const { results } = await env.DB.prepare(
+      "select sum(p.count) as count, sum(p.sum) as total from points p join series s on s.id = p.series_id where s.subject = ?",
+    )
+      .bind(subject)
+      .all<{ count: number; total: number }>();
+    return results[0];
+  };
+
+  it("outlive an eviction and reach the history once", async () => {
+    const { runnerId } = await newRunner();
+    await linkStub(runnerId).record([outcome("evicted@1", 1), outcome("evicted@1", 2)]);
+    await evictDurableObject(linkStub(runnerId));
+    await linkStub(runnerId).record([outcome("evicted@1", 4)]);
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect(await stored("evicted@1")).toEqual({ count: 3, total: 7 });
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect(await stored("evicted@1")).toEqual({ count: 3, total: 7 });
+  });
+
+  it("count once when a flush is cut off behind its write, though more came meanwhile", async () => {
+    const { runnerId } = await newRunner();
+    const link = linkStub(runnerId);
+    await link.record([outcome("cut@1", 1), outcome("cut@1", 2)]);
+    await runInDurableObject(link, async (_, { storage, id }) => {
+      const { measurements } = new Outbox(storage.sql, id.toString()).takeBatch();
+      await appendMeasurements(env.DB, measurements);
+      // Cut off here: nobody calls done.
+    });
+    await evictDurableObject(link);
+    await link.record([outcome("cut@1", 4)]);
+    await runDurableObjectAlarm(link);
+    await runDurableObjectAlarm(link);
+    expect(await stored("cut@1")).toEqual({ count: 3, total: 7 });
+  });
+});

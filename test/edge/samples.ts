@@ -1,0 +1,102 @@
+import type { Capabilities, Device } from "../../src/protocol/hardware.ts";
+import type { BenchmarkResult, CalibrationResult } from "../../src/protocol/job.ts";
+import { type Distribution, summarise } from "../../src/stats/distribution.ts";
+
+/** Things of the protocol as a runner would send them, for tests in any runtime. */
+
+const cpu: Device = {
+  key: "cpu",
+  kind: "cpu",
+  name: "Sample CPU",
+  software: false,
+  fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: "1.30.0", cpu: "Sample CPU" },
+  backends: ["ort-cpu"],
+  features: [],
+  limits: {},
+  memoryBytes: null,
+  timestampQuantised: null,
+};
+
+const softwareGpu: Device = {
+  ...cpu,
+  key: "gpu0",
+  kind: "gpu",
+  name: "Sample software GPU",
+  software: true,
+  fingerprint: { adapter: "sample", driver: "1", dawn: "1", toggles: ["a"], ort: null, cpu: "Sample CPU" },
+  backends: ["wgsl"],
+  features: ["subgroups"],
+  timestampQuantised: false,
+};
+
+export const capabilities: Capabilities = {
+  version: "0.1.0",
+  hardware: {
+    hostname: "sample",
+    os: "Linux",
+    arch: "x64",
+    cpu: { model: "Sample CPU", physicalCores: 2, logicalCores: 4, speedGhz: null, features: [] },
+    memoryBytes: 8 * 2 ** 30,
+    virtual: true,
+    node: "v24.0.0",
+  },
+  devices: [cpu, softwareGpu],
+  kernels: [
+    {
+      name: "triad",
+      description: "a = b + s·c",
+      dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
+      dtypes: ["float32"],
+      variants: ["plain"],
+    },
+  ],
+  jobSlots: 1,
+};
+
+export function distribution(values: readonly number[] = [1, 2, 3]): Distribution {
+  return summarise(values);
+}
+
+const environment = {
+  deviceKey: "gpu0",
+  deviceName: softwareGpu.name,
+  software: true,
+  fingerprint: softwareGpu.fingerprint,
+  runnerVersion: "0.1.0",
+  loadAverage: 0.5,
+  otherJobs: 0,
+};
+
+/** A benchmark without GPU timestamps and GFLOP/s: its run leaves `wallMs` and `gigabytesPerSecond`. */
+export function benchmarkResult(wallMs: readonly number[] = [1, 2, 3]): BenchmarkResult {
+  return {
+    kind: "benchmark",
+    kernel: "triad",
+    variant: "plain",
+    shape: { n: 64 },
+    dtype: "float32",
+    correctness: { correct: true, checkedElements: 64, maxAbsoluteError: 0, maxRelativeError: 0, tolerance: "exact" },
+    warmup: 1,
+    gpuMs: null,
+    wallMs: distribution(wallMs),
+    clock: "runner-wall",
+    gflops: null,
+    gigabytesPerSecond: 4,
+    environment,
+  };
+}
+
+export function calibrationResult(modelVersionId: string): CalibrationResult {
+  const placement = {
+    deviceKey: "cpu",
+    variant: "fp32",
+    backend: "ort-cpu",
+    batch: 1,
+    agrees: true,
+    maxRelativeError: 0,
+    loadMs: 5,
+    serviceMs: distribution([0.5, 0.6, 0.7]),
+    environment: { ...environment, deviceKey: "cpu", deviceName: cpu.name, software: false, fingerprint: cpu.fingerprint },
+  } as const;
+  return { kind: "calibration", modelVersionId, placements: [placement], linkMs: distribution([0.2, 0.3]) };
+}

@@ -1,0 +1,102 @@
+import type { Endpoint } from "../../src/protocol/endpoint.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import { missingId } from "./edge-client.ts";
+
+/**
+ * A request that is well-formed and yet has no effect: its ids are of nothing. Every field of `body`
+ * and `query` is walked; `unknown` is the status of the request as it stands.
+ */
+export interface WalkCase {
+  readonly path: string;
+  readonly query?: Record<string, string>;
+  readonly body?: unknown;
+  readonly mediaType?: string;
+  readonly unknown?: number | readonly number[];
+}
+
+export const walkCases: Record<keyof typeof endpoints, WalkCase> = {
+  getHealth: { path: "/v1/health" },
+  streamEvents: { path: "/v1/events" },
+  createKey: { path: "/v1/keys", body: { name: "mine", scopes: ["read"] } },
+  listKeys: { path: "/v1/keys" },
+  revokeKey: { path: `/v1/keys/${missingId.key}`, unknown: 404 },
+  createRegistrationToken: { path: "/v1/runners/tokens", body: { ttlMs: 1_000 } },
+  registerRunner: { path: "/v1/runners", body: { token: "mt_unknown", name: "mine", labels: { site: "lab" } }, unknown: 401 },
+  listRunners: { path: "/v1/runners" },
+  getRunner: { path: `/v1/runners/${missingId.runner}`, unknown: 404 },
+  drainRunner: { path: `/v1/runners/${missingId.runner}/drain`, unknown: 404 },
+  resumeRunner: { path: `/v1/runners/${missingId.runner}/resume`, unknown: 404 },
+  rotateCredential: { path: `/v1/runners/${missingId.runner}/rotate`, unknown: 404 },
+  removeRunner: { path: `/v1/runners/${missingId.runner}`, unknown: 404 },
+  connectRunner: { path: "/v1/link", unknown: 401 },
+  downloadArtifact: { path: `/v1/artifacts/sha256:${"0".repeat(64)}`, unknown: 401 },
+  createProfile: {
+    path: "/v1/profiles",
+    body: {
+      name: "mine",
+      description: "a profile",
+      requirements: { device: "gpu", allowSoftware: false, minLogicalCores: 2, minMemoryBytes: 1_024, features: ["f16"] },
+      targets: { latencyMs: 5, percentile: 0.5, throughputRps: 10, memoryBytes: 1_024 },
+      settings: { backends: ["wgsl"], precision: "fp16", maxBatch: 8 },
+    },
+  },
+  listProfiles: { path: "/v1/profiles" },
+  getProfile: { path: "/v1/profiles/nobody", unknown: 404 },
+  updateProfile: { path: "/v1/profiles/nobody", body: { description: "a profile", requirements: {}, targets: {}, settings: {} }, unknown: 404 },
+  deleteProfile: { path: "/v1/profiles/nobody", unknown: 404 },
+  uploadModel: {
+    path: "/v1/models",
+    query: { name: "mine" },
+    body: new Uint8Array([8, 9, 58, 0]),
+    mediaType: "application/octet-stream",
+    unknown: 422,
+  },
+  listModels: { path: "/v1/models" },
+  getModel: { path: "/v1/models/nobody", unknown: 404 },
+  listPlacements: { path: "/v1/models/nobody/placements", unknown: 404 },
+  infer: {
+    path: "/v1/infer",
+    body: {
+      model: "nobody",
+      budgetMs: 50,
+      confidence: 0.9,
+      runnerId: missingId.runner,
+      inputs: { x: { dtype: "float32", shape: [1, 2], data: [[1, 2]] } },
+    },
+    unknown: 404,
+  },
+  createJob: {
+    path: "/v1/jobs",
+    body: {
+      kind: "benchmark",
+      kernel: "nobody",
+      shape: { n: 4 },
+      dtype: "float32",
+      variant: "plain",
+      warmup: 1,
+      iterations: 2,
+      seed: 3,
+      timeoutMs: 1_000,
+      runnerId: missingId.runner,
+      profile: "nobody",
+      label: "main",
+    },
+    unknown: 422,
+  },
+  listJobs: { path: "/v1/jobs" },
+  getJob: { path: `/v1/jobs/${missingId.job}`, unknown: 404 },
+  streamJobEvents: { path: `/v1/jobs/${missingId.job}/events`, unknown: 404 },
+  cancelJob: { path: `/v1/jobs/${missingId.job}/cancel`, unknown: 404 },
+  listSeries: { path: "/v1/history/series" },
+  listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
+  listKernels: { path: "/v1/kernels" },
+};
+
+/** The endpoints of the table with their cases; one without a case fails by name. */
+export function listWalk(): { name: string; endpoint: Endpoint; sample: WalkCase }[] {
+  return Object.entries<Endpoint>(endpoints as never).map(([name, endpoint]) => {
+    const sample = (walkCases as Record<string, WalkCase | undefined>)[name];
+    if (sample === undefined) throw new Error(`the endpoint ${name} has no case in walk-cases.ts`);
+    return { name, endpoint, sample };
+  });
+}

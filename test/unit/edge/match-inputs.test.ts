@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { matchInputs } from "../../../src/edge/budget/match-inputs.ts";
+import type { TensorSpec } from "../../../src/protocol/model.ts";
+import type { TensorHeader } from "../../../src/protocol/tensor.ts";
+
+const specs: TensorSpec[] = [
+  { name: "image", dtype: "float32", shape: [-1, 2, 2] },
+  { name: "scale", dtype: "int64", shape: [] },
+];
+const image: TensorHeader = { name: "image", dtype: "float32", shape: [3, 2, 2] };
+const scale: TensorHeader = { name: "scale", dtype: "int64", shape: [] };
+const errors = (...tensors: TensorHeader[]) => matchInputs(specs, tensors, (name) => `#/${name}`);
+
+describe("the inputs of a request", () => {
+  it("fit with any size of a free dimension, in any order", () => {
+    expect(errors(image, scale)).toEqual([]);
+    expect(errors(scale, { ...image, shape: [1, 2, 2] })).toEqual([]);
+  });
+
+  it.each<[string, TensorHeader[], string, string]>([
+    ["missing", [image], "#/scale", "is missing: the model takes int64 []"],
+    ["unknown", [image, scale, { ...scale, name: "more" }], "#/more", "is not an input of the model, which takes image, scale"],
+    ["of another type", [{ ...image, dtype: "uint8" }, scale], "#/image", "must be float32, not uint8"],
+    ["of another rank", [{ ...image, shape: [2, 2] }, scale], "#/image", "must have the shape [-1, 2, 2], not [2, 2]"],
+    ["of another size", [{ ...image, shape: [1, 2, 3] }, scale], "#/image", "must have the shape [-1, 2, 2], not [1, 2, 3]"],
+    ["empty", [{ ...image, shape: [0, 2, 2] }, scale], "#/image", "must not be empty"],
+    ["twice", [image, scale, image], "#/", "two tensors have the same name"],
+  ])("that are %s are named", (_, tensors, pointer, message) => {
+    expect(errors(...tensors)).toEqual([{ pointer, message }]);
+  });
+
+  it("are all named at once", () => {
+    expect(errors({ ...image, name: "other" }).map(({ pointer }) => pointer)).toEqual(["#/image", "#/scale", "#/other"]);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
+import { mayTake } from "../../../src/edge/queue/match-runner.ts";
+import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
+import { BenchmarkSpec } from "../../../src/protocol/job.ts";
+import { ProblemError } from "../../../src/protocol/problem.ts";
+import type { Profile } from "../../../src/protocol/profile.ts";
+import { capabilities } from "../../edge/samples.ts";
+
+const fit = (requirements: Profile["requirements"]) => fitProfile({ name: "sample", requirements }, capabilities);
+
+describe("the fit of a runner to a profile", () => {
+  it("asks nothing where the profile asks nothing", () => {
+    expect(fit({})).toEqual({ profile: "sample", fits: true, deviceKey: "cpu", checks: [] });
+  });
+
+  it("names the first device that passes every line", () => {
+    expect(fit({ device: "gpu" })).toMatchObject({ fits: true, deviceKey: "gpu0" });
+    expect(fit({ features: ["subgroups"] })).toMatchObject({ fits: true, deviceKey: "gpu0" });
+    expect(fit({ device: "cpu", allowSoftware: false })).toMatchObject({ fits: true, deviceKey: "cpu" });
+  });
+
+  it("says line by line why it is none", () => {
+    expect(fit({ device: "gpu", allowSoftware: false })).toMatchObject({ fits: false, deviceKey: null });
+    const { checks } = fit({ minLogicalCores: 8, minMemoryBytes: 1, features: ["f16"] });
+    expect(checks.map(({ requirement, ok }) => [requirement, ok])).toEqual([
+      ["logical cores", false],
+      ["memory bytes", true],
+      ["feature", false],
+    ]);
+  });
+
+  it("is none on a machine without devices", () => {
+    expect(fitProfile({ name: "sample", requirements: {} }, { ...capabilities, devices: [] }).fits).toBe(false);
+  });
+});
+
+describe("a benchmark", () => {
+  const spec = (changes: object = {}) => BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...changes });
+  const runner = { id: "rnr_a", capabilities, online: true, draining: false };
+  const may = (changes: object, profile: Profile | null = null) =>
+    mayTake({ record: {} as never, spec: { ...spec(), ...changes }, profile }, runner);
+
+  it("is checked against what is announced, by field", () => {
+    expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
+    expect(checkBenchmark(spec({ shape: { n: 0.5 + 0.5, m: 2 }, dtype: "int8", variant: "odd" }), [capabilities]).map(({ pointer }) => pointer)).toEqual([
+      "#/shape/m",
+      "#/dtype",
+      "#/variant",
+    ]);
+    expect(() => checkBenchmark(spec({ kernel: "gemm" }), [capabilities])).toThrow(ProblemError);
+    expect(() => checkBenchmark(spec(), [])).toThrow("No runner has the kernel");
+  });
+
+  it("goes to a runner that has its kernel, fits its profile and is the one it names", () => {
+    const profile = (requirements: Profile["requirements"]): Profile => ({ name: "p", description: "", requirements, targets: {}, settings: {}, builtIn: false, version: 1, updatedAt: null });
+    expect(may({})).toBe(true);
+    expect(may({ kernel: "gemm" })).toBe(false);
+    expect(may({ runnerId: "rnr_a" })).toBe(true);
+    expect(may({ runnerId: "rnr_b" })).toBe(false);
+    expect(may({}, profile({ device: "gpu" }))).toBe(true);
+    expect(may({}, profile({ allowSoftware: false, device: "gpu" }))).toBe(false);
+  });
+});

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { describe, expect, it } from "vitest";
+import { readSignature } from "../../../src/edge/onnx/read-signature.ts";
+import { fc } from "../property.ts";
+
+const zoo = join(import.meta.dirname, "../../../models");
+const files = readdirSync(zoo, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".onnx"))
+  .map((name) => ({ name, bytes: new Uint8Array(readFileSync(join(zoo, name))) }));
+const lenet5 = files.find(({ name }) => name.includes("lenet5"))?.bytes ?? new Uint8Array();
+
+const bytes = (field: number, value: Uint8Array) => new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(value).finish();
+const text = (field: number, value: string) => bytes(field, new TextEncoder().encode(value));
+const varint = (field: number, value: number) => new BinaryWriter().tag(field, WireType.Varint).int32(value).finish();
+const join8 = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
+
+const valueInfo = (name: string, elementType: number, ...dimensions: Uint8Array[]) =>
+  join8(text(1, name), bytes(2, bytes(1, join8(varint(1, elementType), bytes(2, join8(...dimensions.map((dimension) => bytes(1, dimension))))))));
+const graphOf = (...parts: Uint8Array[]) => join8(varint(1, 8), bytes(7, join8(...parts)), bytes(8, varint(2, 17)));
+const input = bytes(11, valueInfo("x", 1, varint(1, 4)));
+const output = bytes(12, valueInfo("y", 1, text(2, "batch"), varint(1, 2)));
+
+const messageOf = (file: Uint8Array) => {
+  const result = readSignature(file);
+  return result.ok ? null : result.message;
+};
+
+describe("the signature of a model", () => {
+  it("is read of every file in the zoo", () => {
+    expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining([expect.stringContaining("lenet5"), expect.stringContaining("cartpole")]));
+    for (const { name, bytes: file } of files) expect(readSignature(file), name).toMatchObject({ ok: true, inputs: [{ dtype: "float32" }] });
+    const found = readSignature(lenet5);
+    expect(found.ok && found.inputs[0]?.shape.slice(-2)).toEqual([28, 28]);
+    expect(found.ok && found.outputs[0]?.shape.at(-1)).toBe(10);
+  });
+
+  it("has free dimensions as -1 and leaves weights out of the inputs", () => {
+    const weight = bytes(5, text(8, "w"));
+    const file = graphOf(input, bytes(11, valueInfo("w", 1, varint(1, 9))), weight, output);
+    expect(readSignature(file)).toEqual({
+      ok: true,
+      inputs: [{ name: "x", dtype: "float32", shape: [4] }],
+      outputs: [{ name: "y", dtype: "float32", shape: [-1, 2] }],
+    });
+  });
+
+  it("is refused with its reason", () => {
+    expect(messageOf(new Uint8Array())).toContain("no graph");
+    expect(messageOf(bytes(7, join8(input, output)))).toContain("no opset");
+    expect(messageOf(graphOf(output))).toContain("no inputs");
+    expect(messageOf(graphOf(input))).toContain("no outputs");
+    expect(messageOf(graphOf(bytes(11, valueInfo("s", 8)), output))).toContain("s has an element type");
+    expect(messageOf(graphOf(bytes(11, text(1, "odd")), output))).toContain("odd is not a tensor");
+  });
+
+  it("is refused where weights lie outside of the file", () => {
+    const location = bytes(13, join8(text(1, "location"), text(2, "/etc/passwd")));
+    for (const tensor of [location, varint(14, 1), join8(location, varint(14, 1))]) {
+      expect(messageOf(graphOf(input, output, bytes(5, join8(text(8, "w"), tensor))))).toContain("outside of the file");
+    }
+    expect(messageOf(graphOf(input, output, bytes(5, join8(text(8, "w"), varint(14, 0)))))).toBeNull();
+  });
+
+  it("of a truncated or damaged file is refused or read, and never throws", () => {
+    fc.assert(
+      fc.property(fc.nat(lenet5.byteLength - 1), (length) => {
+        // The tail of the file is the opset: without it, or within the graph, there is no model.
+        expect(readSignature(lenet5.subarray(0, length)).ok).toBe(false);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.nat(2_000), fc.nat(255), (at, value) => {
+        const damaged = lenet5.slice();
+        damaged[at] = value;
+        expect(typeof readSignature(damaged).ok).toBe("boolean");
+      }),
+    );
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => !readSignature(noise).ok));
+    expect(readSignature(new Uint8Array(100_000).fill(0x0b)).ok).toBe(false);
+  });
+});

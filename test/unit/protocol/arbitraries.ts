@@ -1,0 +1,15 @@
+import { fc } from "../property.ts";
+import { countElements, DTYPE_BYTES, type DType, type Tensor } from "../../../src/protocol/tensor.ts";
+
+export const dtypes = Object.keys(DTYPE_BYTES) as DType[];
+
+const shape = fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 });
+
+/** Tensors of any type and small shape; their bytes are arbitrary, but booleans are 0 or 1. */
+export const anyTensor: fc.Arbitrary<Tensor> = fc
+  .record({ name: fc.string({ minLength: 1, maxLength: 8 }), dtype: fc.constantFrom(...dtypes), shape })
+  .chain((head) => {
+    const length = countElements(head.shape) * DTYPE_BYTES[head.dtype];
+    const max = head.dtype === "bool" ? 1 : 255;
+    return fc.uint8Array({ minLength: length, maxLength: length, max }).map((bytes) => ({ ...head, bytes }));
+  });
