@@ -54,6 +54,8 @@ export default defineConfig({
       { test: { ...wholeProcesses, name: "contract", include: ["test/contract/**/*.test.ts"] } },
       { test: { ...wholeProcesses, name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
       { test: { ...wholeProcesses, name: "browser", include: ["test/browser/**/*.test.ts"] } },
+      // Needs a real GPU: `npm run test:device`.
+      { test: { ...wholeProcesses, name: "device", include: ["test/device/**/*.test.ts"] } },
     ],
   },
 });

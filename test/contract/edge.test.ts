@@ -4,7 +4,16 @@ import { CLOSE_CODES } from "../../src/protocol/link.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { BOUND, type RunnerScript } from "../edge/runner-script.ts";
 import { calibrationResult, capabilities } from "../edge/samples.ts";
-import { bringOnline, connectRunner, type LiveEdge, PING_MS, readModel, type RegisteredRunner, registerRunner, startLiveEdge } from "./live-edge.ts";
+import {
+  bringOnline,
+  connectRunner,
+  type LiveEdge,
+  PING_MS,
+  readModel,
+  type RegisteredRunner,
+  registerRunner,
+  startLiveEdge,
+} from "./live-edge.ts";
 
 /** The link as the edge must keep it, whatever the runner does (docs/protocol.md). */
 
@@ -54,15 +63,23 @@ describe("the handshake", () => {
 describe("a job", () => {
   it("is offered, reports, ends and is settled, also when its outcome comes again", async () => {
     await online();
-    const { id } = await edge.client.call(endpoints.createJob, { body: { kind: "benchmark", kernel: "triad", runnerId: runner.runnerId } });
+    const { id } = await edge.client.call(endpoints.createJob, {
+      body: { kind: "benchmark", kernel: "triad", runnerId: runner.runnerId },
+    });
     const offer = await script.next("offer");
     expect(offer).toMatchObject({ lease: { jobId: id, epoch: 1 }, attempt: 1, spec: { kernel: "triad" } });
     script.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "measure", done: 1, total: 2 } });
     script.send({ type: "heartbeat", running: [offer.lease] });
     for (let i = 0; i < 2; i++) script.succeed(offer);
-    for (let i = 0; i < 2; i++) expect(await script.next("jobSettled")).toEqual({ type: "jobSettled", lease: offer.lease, stored: true });
+    for (let i = 0; i < 2; i++)
+      expect(await script.next("jobSettled")).toEqual({ type: "jobSettled", lease: offer.lease, stored: true });
     const job = await edge.client.call(endpoints.getJob, { params: { id } });
-    expect(job).toMatchObject({ state: "succeeded", attempt: 1, progress: { phase: "measure" }, result: { kernel: "triad" } });
+    expect(job).toMatchObject({
+      state: "succeeded",
+      attempt: 1,
+      progress: { phase: "measure" },
+      result: { kernel: "triad" },
+    });
     const { items } = await edge.client.call(endpoints.listSeries, { query: { subject: "triad", metric: "wallMs" } });
     expect(items).toMatchObject([{ points: 1 }]);
   });
@@ -72,20 +89,35 @@ describe("an inference", () => {
   it("goes to the runner and back, is ended at its deadline, and is refused without a runner", async () => {
     await online();
     const content = await readModel("cartpole");
-    const { version } = await edge.client.call(endpoints.uploadModel, { query: { name: "cartpole" }, rawBody: { mediaType: "application/octet-stream", content } });
+    const { version } = await edge.client.call(endpoints.uploadModel, {
+      query: { name: "cartpole" },
+      rawBody: { mediaType: "application/octet-stream", content },
+    });
     const offer = await script.next("offer");
     expect(offer.model?.modelVersionId).toBe(version.id);
     script.succeed(offer, calibrationResult(version.id));
     await script.next("jobSettled");
     const input = version.inputs[0]?.name ?? "";
-    const infer = (budgetMs: number) => edge.client.call(endpoints.infer, { body: { model: "cartpole", budgetMs, inputs: { [input]: { data: [[1, 2, 3, 4]] } } } });
+    const infer = (budgetMs: number) =>
+      edge.client.call(endpoints.infer, {
+        body: { model: "cartpole", budgetMs, inputs: { [input]: { data: [[1, 2, 3, 4]] } } },
+      });
 
     const answered = infer(10_000);
     const asked = await script.nextInfer();
     expect([...new Float32Array(asked.payload.slice().buffer)]).toEqual([1, 2, 3, 4]);
-    const output = { name: "y", dtype: "float32" as const, shape: [2], bytes: new Uint8Array(Float32Array.of(0.5, 2).buffer) };
+    const output = {
+      name: "y",
+      dtype: "float32" as const,
+      shape: [2],
+      bytes: new Uint8Array(Float32Array.of(0.5, 2).buffer),
+    };
     script.answer(asked.offer, [output]);
-    expect(await answered).toMatchObject({ outputs: { y: { data: [0.5, 2] } }, placement: { runnerId: runner.runnerId }, budgetMet: true });
+    expect(await answered).toMatchObject({
+      outputs: { y: { data: [0.5, 2] } },
+      placement: { runnerId: runner.runnerId },
+      budgetMet: true,
+    });
 
     const unanswered = infer(500).catch(codeOf);
     const ignored = await script.nextInfer();
@@ -146,17 +178,25 @@ describe("a socket", () => {
 });
 
 describe("a body on a real connection", () => {
-  it("that is too large is refused before it is read", async () => {
+  it("that is refused is taken off the wire, so that the reply arrives", async () => {
     await online();
     const post = (path: string, headers: Record<string, string>, body: BodyInit) =>
-      fetch(new URL(path, edge.url), { method: "POST", headers: { authorization: `Bearer ${edge.key}`, ...headers }, body });
+      fetch(new URL(path, edge.url), {
+        method: "POST",
+        headers: { authorization: `Bearer ${edge.key}`, ...headers },
+        body,
+      });
     const large = new Uint8Array(10_000_000).fill(32);
     for (const path of ["/v1/profiles", "/v1/jobs", "/v1/infer"]) {
       const response = await post(path, { "content-type": "application/json" }, large);
       expect(response.status).toBe(413);
       expect(await response.json()).toMatchObject({ code: "payload-too-large" });
     }
-    // Without a length, as a stream, it is cut off at the limit.
+    const stranger = await post("/v1/profiles", { authorization: "Bearer mk_wrong" }, large);
+    expect(await stranger.json()).toMatchObject({ code: "unauthorized" });
+    const nowhere = await post("/v1/nowhere", {}, large);
+    expect(await nowhere.json()).toMatchObject({ code: "not-found" });
+    // Without a length, as a stream, it is counted.
     const stream = new Blob([large]).stream();
     const streamed = await fetch(new URL("/v1/profiles", edge.url), {
       method: "POST",

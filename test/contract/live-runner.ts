@@ -61,7 +61,12 @@ export function startLiveRunner(port: number): LiveRunner {
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());
   const edgeUrl = `http://127.0.0.1:${port}`;
-  const credential = { edgeUrl, linkUrl: `ws://127.0.0.1:${port}/v1/link`, runnerId: "rnr_sample", credential: "mc_sample" };
+  const credential = {
+    edgeUrl,
+    linkUrl: `ws://127.0.0.1:${port}/v1/link`,
+    runnerId: "rnr_sample",
+    credential: "mc_sample",
+  };
   const done = keepConnected(credential, session, stopping.signal, logger);
   done.catch(() => undefined);
   return {

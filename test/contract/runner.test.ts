@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { encodeFrame } from "../../src/protocol/frame.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { BenchmarkSpec } from "../../src/protocol/job.ts";
-import { CLOSE_CODES, type Intervals, LINK_SUBPROTOCOL, type Offer, type PlacedModel } from "../../src/protocol/link.ts";
+import {
+  CLOSE_CODES,
+  type Intervals,
+  LINK_SUBPROTOCOL,
+  type Offer,
+  type PlacedModel,
+} from "../../src/protocol/link.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { capabilities } from "../edge/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
@@ -110,7 +116,10 @@ describe("a lease", () => {
     connection.send(given);
     await begun();
     await runner.stop();
-    expect(await connection.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: false, problem: { code: "runner-lost" } } });
+    expect(await connection.next("jobOutcome")).toMatchObject({
+      lease: given.lease,
+      outcome: { ok: false, problem: { code: "runner-lost" } },
+    });
     await expect(runner.done).resolves.toBeUndefined();
   });
 });
@@ -127,7 +136,11 @@ describe("an inference", () => {
     const connection = await nextWelcomed([placed]);
     const good = request("cpu");
     connection.sendFrame(good.frame);
-    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult", requestId: good.requestId, tensors: [{ name: "x" }] }]));
+    await vi.waitFor(() =>
+      expect(connection.frames).toMatchObject([
+        { type: "inferResult", requestId: good.requestId, tensors: [{ name: "x" }] },
+      ]),
+    );
     for (const [bad, code] of [
       [request("gpu9"), "backend-failed"],
       [request("cpu", createId("modelVersion")), "no-placement"],
@@ -183,7 +196,13 @@ describe("a connection", () => {
     connection.send({ type: "refused", problem: createProblem("forbidden", "This runner was removed.") });
     connection.close(CLOSE_CODES.removed);
     await expect(runner.done).rejects.toThrow("removed");
-    for (const prepare of [(taken: HubConnection) => taken.close(CLOSE_CODES.replaced), (taken: HubConnection) => { hub.refuseWith = 401; taken.cut(); }]) {
+    for (const prepare of [
+      (taken: HubConnection) => taken.close(CLOSE_CODES.replaced),
+      (taken: HubConnection) => {
+        hub.refuseWith = 401;
+        taken.cut();
+      },
+    ]) {
       runner = startLiveRunner(hub.port);
       prepare(await nextWelcomed());
       await expect(runner.done).rejects.toThrow(/credential/);

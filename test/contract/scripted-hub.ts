@@ -74,10 +74,13 @@ export class HubConnection {
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
     const start = 2 + lengthBytes + 4;
     if (bytes.length < start) return null;
-    const length = lengthBytes === 0 ? short : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
+    const length =
+      lengthBytes === 0 ? short : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
     if (bytes.length < start + length) return null;
     const mask = bytes.subarray(start - 4, start);
-    const payload = Buffer.from(bytes.subarray(start, start + length).map((byte, index) => byte ^ (mask[index % 4] ?? 0)));
+    const payload = Buffer.from(
+      bytes.subarray(start, start + length).map((byte, index) => byte ^ (mask[index % 4] ?? 0)),
+    );
     this.#buffered = bytes.subarray(start + length);
     return { opcode: (bytes[0] ?? 0) & 0x0f, payload };
   }

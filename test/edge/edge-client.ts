@@ -21,7 +21,11 @@ export interface Reply {
 }
 
 /** Sends a request to the Worker as an admin, unless told otherwise. */
-export function fetchEdge(method: string, path: string, { key = ADMIN, body, headers = {} }: Sent = {}): Promise<Response> {
+export function fetchEdge(
+  method: string,
+  path: string,
+  { key = ADMIN, body, headers = {} }: Sent = {},
+): Promise<Response> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
   return exports.default.fetch(new URL(path, ORIGIN).href, {
     method: method.toUpperCase(),
@@ -71,13 +75,31 @@ export async function registerRunner(name = "sample"): Promise<RegisteredRunner>
   return (await callEdge("POST", "/v1/runners", { key: null, body: { token: await createToken(), name } })).json;
 }
 
-export const missingId = { key: createId("key"), runner: createId("runner"), job: createId("job"), series: createId("series") };
+export const missingId = {
+  key: createId("key"),
+  runner: createId("runner"),
+  job: createId("job"),
+  series: createId("series"),
+};
 
-const TABLES = ["keys", "registration_tokens", "runners", "profiles", "models", "model_versions", "placements", "runs", "series", "points"];
+const TABLES = [
+  "keys",
+  "registration_tokens",
+  "runners",
+  "profiles",
+  "models",
+  "model_versions",
+  "placements",
+  "runs",
+  "series",
+  "points",
+];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */
 export async function countStored(): Promise<Record<string, number>> {
-  const counts = await env.DB.batch<{ n: number }>(TABLES.map((table) => env.DB.prepare(`select count(*) as n from ${table}`)));
+  const counts = await env.DB.batch<{ n: number }>(
+    TABLES.map((table) => env.DB.prepare(`select count(*) as n from ${table}`)),
+  );
   const { objects } = await env.ARTIFACTS.list();
   const jobs = await callEdge("GET", "/v1/jobs?limit=200");
   return {

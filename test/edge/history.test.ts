@@ -32,11 +32,15 @@ function measurement(index: number, metric = "wallMs"): Measurement {
 }
 
 let series = "";
-const query = async (search: string): Promise<PointsReply> => (await callEdge("GET", `/v1/history/points?series=${series}${search}`)).json;
+const query = async (search: string): Promise<PointsReply> =>
+  (await callEdge("GET", `/v1/history/points?series=${series}${search}`)).json;
 const times = (points: HistoryPoint[]) => points.map(({ at }) => (Date.parse(at) - START_MS) / MINUTE_MS);
 
 beforeAll(async () => {
-  await appendMeasurements(env.DB, samples.map((_, index) => measurement(index)));
+  await appendMeasurements(
+    env.DB,
+    samples.map((_, index) => measurement(index)),
+  );
   series = (await seriesIdOf(measurement(0).key)).id;
 });
 
@@ -66,7 +70,7 @@ describe("points", () => {
       min: 5,
       max: 50,
       mean: 61 / 3,
-      percentiles: { "p50": aggregateQuantile(aggregate, 0.5), "p99.9": aggregateQuantile(aggregate, 0.999) },
+      percentiles: { p50: aggregateQuantile(aggregate, 0.5), "p99.9": aggregateQuantile(aggregate, 0.999) },
       sketch: aggregate.sketch,
     });
   });
@@ -76,18 +80,28 @@ describe("points", () => {
     expect(truncated).toBe(false);
     expect(times(points)).toEqual([0, 5]);
     const whole = summarise(samples.slice(5).flat());
-    expect(points[1]).toMatchObject({ count: 15, min: whole.min, max: whole.max, mean: whole.mean, sketch: whole.sketch });
+    expect(points[1]).toMatchObject({
+      count: 15,
+      min: whole.min,
+      max: whole.max,
+      mean: whole.mean,
+      sketch: whole.sketch,
+    });
   });
 
   it("lie between from (inside) and to (outside)", async () => {
     const at = (minute: number) => new Date(START_MS + minute * MINUTE_MS).toISOString();
     expect(times((await query(`&from=${at(3)}&to=${at(6)}`)).points)).toEqual([3, 4, 5]);
     expect(times((await query(`&from=${at(8)}`)).points)).toEqual([8, 9]);
-    expect(pointersOf(await callEdge("GET", `/v1/history/points?series=${series}&from=${at(6)}&to=${at(3)}`))).toEqual(["query/to"]);
+    expect(pointersOf(await callEdge("GET", `/v1/history/points?series=${series}&from=${at(6)}&to=${at(3)}`))).toEqual([
+      "query/to",
+    ]);
     // The same instants in other spellings: whole seconds lie before the fractions of that second.
     const half = "2026-11-21T00:00:00.500Z";
     expect(times((await query(`&from=2026-11-21T00:00:00Z&to=${half}`)).points)).toEqual([0]);
-    expect(pointersOf(await callEdge("GET", `/v1/history/points?series=${series}&from=${half}&to=2026-11-21T00:00:00Z`))).toEqual(["query/to"]);
+    expect(
+      pointersOf(await callEdge("GET", `/v1/history/points?series=${series}&from=${half}&to=2026-11-21T00:00:00Z`)),
+    ).toEqual(["query/to"]);
   });
 
   it("beyond the limit are cut at the old end, and that is said", async () => {
@@ -103,7 +117,10 @@ describe("points", () => {
 
 describe("series", () => {
   it("are found by subject, kind and metric, and paged", async () => {
-    await appendMeasurements(env.DB, ["a", "b", "c", "d"].map((metric) => measurement(0, metric)));
+    await appendMeasurements(
+      env.DB,
+      ["a", "b", "c", "d"].map((metric) => measurement(0, metric)),
+    );
     const list = async (search: string) => (await callEdge("GET", `/v1/history/series?${search}`)).json;
     expect((await list("subject=triad&metric=b")).items).toMatchObject([{ subject: "triad", metric: "b", points: 1 }]);
     expect((await list("subjectKind=model")).items).toEqual([]);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
 import type { InferOffer } from "../../src/protocol/link.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferReplyHeader } from "../../src/protocol/inference.ts";
@@ -21,7 +21,12 @@ const tensor = (name: string, values: number[]): Tensor => ({
   shape: [1, values.length],
   bytes: new Uint8Array(Float32Array.from(values).buffer),
 });
-const request = (changes: object = {}) => ({ model: "cartpole", budgetMs: 5_000, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes });
+const request = (changes: object = {}) => ({
+  model: "cartpole",
+  budgetMs: 5_000,
+  inputs: { [input]: { data: [[1, 2, 3, 4]] } },
+  ...changes,
+});
 const infer = (changes: object = {}) => callEdge("POST", "/v1/infer", { body: request(changes) });
 
 const nextOffer = async () => (await scripted.nextInfer()).offer;
@@ -30,7 +35,10 @@ const answer = (offer: InferOffer, values: number[]) => scripted.answer(offer, [
 beforeAll(async () => {
   runner = await registerRunner();
   scripted = await ScriptedRunner.online(runner);
-  const uploaded = await callEdge("POST", "/v1/models?name=cartpole", { body: cartpole, headers: { "content-type": "application/octet-stream" } });
+  const uploaded = await callEdge("POST", "/v1/models?name=cartpole", {
+    body: cartpole,
+    headers: { "content-type": "application/octet-stream" },
+  });
   input = uploaded.json.version.inputs[0].name;
   output = uploaded.json.version.outputs[0].name;
   const offer = await scripted.next("offer");
@@ -38,6 +46,11 @@ beforeAll(async () => {
   expect(problemOf(await infer()).code).toBe("no-placement");
   scripted.succeed(offer, calibrationResult(uploaded.json.version.id));
   expect((await scripted.next("jobSettled")).stored).toBe(true);
+  // Admission may trust what it read a moment ago.
+  await vi.waitFor(
+    async () => expect(problemOf(await infer({ budgetMs: 0.1 })).code).toBe("budget-unattainable"),
+    BOUND,
+  );
 });
 
 describe("an inference", () => {
@@ -49,7 +62,12 @@ describe("an inference", () => {
     const reply = await pending;
     const parsed = InferReply.parse(reply.json);
     expect(parsed.outputs[output]?.data).toEqual([0.25, 0.75]);
-    expect(parsed).toMatchObject({ model: "cartpole", version: 1, budgetMet: true, placement: { runnerId: runner.runnerId, batch: 1 } });
+    expect(parsed).toMatchObject({
+      model: "cartpole",
+      version: 1,
+      budgetMet: true,
+      placement: { runnerId: runner.runnerId, batch: 1 },
+    });
     expect(parsed.prediction.latencyMs).toBeGreaterThan(0.9);
     expect(reply.headers.get("server-timing")).toMatch(/total;dur=.*compute;dur=0\.200/);
   });
@@ -74,7 +92,9 @@ describe("an inference", () => {
     const wrong = await infer({ inputs: { [input]: { data: [1, 2] }, "a/b": { data: [1] } } });
     expect(pointersOf(wrong)).toEqual([`#/inputs/${input}`, "#/inputs/a~1b"]);
     expect(pointersOf(await infer({ inputs: {} }))).toEqual([`#/inputs/${input}`]);
-    expect(pointersOf(await infer({ inputs: { [input]: { data: [[1, 2, 3, 1e39]] } } }))).toEqual([`#/inputs/${input}`]);
+    expect(pointersOf(await infer({ inputs: { [input]: { data: [[1, 2, 3, 1e39]] } } }))).toEqual([
+      `#/inputs/${input}`,
+    ]);
     expect(scripted.frames).toEqual([]);
   });
 

@@ -2,8 +2,19 @@ import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { callEdge, problemOf } from "./edge-client.ts";
-import { countRuns, expireLeases, linkStub, newOnlineRunner, newRunner, queueStub, readEvents, readJob, submitJob } from "./queue-client.ts";
+import {
+  countRuns,
+  expireLeases,
+  linkStub,
+  newOnlineRunner,
+  newRunner,
+  queueStub,
+  readEvents,
+  readJob,
+  submitJob,
+} from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
+import { benchmarkResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
 describe("a job", () => {
@@ -11,13 +22,25 @@ describe("a job", () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const { id } = await submitJob({ label: "main" });
     const offer = await scripted.next("offer");
-    expect(offer).toMatchObject({ lease: { jobId: id, epoch: 1 }, attempt: 1, spec: { kernel: "triad", label: "main" }, model: null });
+    expect(offer).toMatchObject({
+      lease: { jobId: id, epoch: 1 },
+      attempt: 1,
+      spec: { kernel: "triad", label: "main" },
+      model: null,
+    });
     scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "measure", done: 1, total: 2 } });
     await expect.poll(async () => (await readJob(id)).progress, BOUND).toEqual({ phase: "measure", done: 1, total: 2 });
     scripted.succeed(offer);
     expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
     const job = await readJob(id);
-    expect(job).toMatchObject({ state: "succeeded", runnerId, attempt: 1, runId: id.replace("job_", "run_"), result: { kernel: "triad" }, problem: null });
+    expect(job).toMatchObject({
+      state: "succeeded",
+      runnerId,
+      attempt: 1,
+      runId: id.replace("job_", "run_"),
+      result: { kernel: "triad" },
+      problem: null,
+    });
     expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
   });
 
@@ -60,14 +83,50 @@ describe("an attempt that fails", () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     const first = await scripted.next("offer");
-    scripted.send({ type: "jobOutcome", lease: first.lease, outcome: { ok: false, problem: createProblem("device-lost", "It died.") } });
+    scripted.send({
+      type: "jobOutcome",
+      lease: first.lease,
+      outcome: { ok: false, problem: createProblem("device-lost", "It died.") },
+    });
     expect((await scripted.next("jobSettled")).stored).toBe(true);
     const second = await scripted.next("offer");
     expect(second).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
-    scripted.send({ type: "jobOutcome", lease: second.lease, outcome: { ok: false, problem: createProblem("kernel-incorrect", "It is wrong.") } });
+    scripted.send({
+      type: "jobOutcome",
+      lease: second.lease,
+      outcome: { ok: false, problem: createProblem("kernel-incorrect", "It is wrong.") },
+    });
     await scripted.next("jobSettled");
-    expect(await readJob(id)).toMatchObject({ state: "failed", attempt: 2, problem: { code: "kernel-incorrect" }, runId: null });
-    expect((await readEvents(id)).map(({ type }) => type)).toEqual(["queued", "leased", "requeued", "leased", "failed"]);
+    expect(await readJob(id)).toMatchObject({
+      state: "failed",
+      attempt: 2,
+      problem: { code: "kernel-incorrect" },
+      runId: null,
+    });
+    expect((await readEvents(id)).map(({ type }) => type)).toEqual([
+      "queued",
+      "leased",
+      "requeued",
+      "leased",
+      "failed",
+    ]);
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a result whose distributions cannot be read", () => {
+  it.each([
+    ["no sketch", { sketch: "garbage" }],
+    ["a sketch of other samples", { count: 4 }],
+    ["no samples", { count: 0 }],
+    ["crossed extremes", { min: 9 }],
+  ])("such as %s fails the job and is not stored", async (_, changes) => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const result = benchmarkResult();
+    scripted.succeed(await scripted.next("offer"), { ...result, wallMs: { ...result.wallMs, ...changes } });
+    await scripted.next("jobSettled");
+    expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" }, result: null });
     expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
   });
 });
@@ -80,7 +139,11 @@ describe("a lease", () => {
       expect(await scripted.next("offer")).toMatchObject({ lease: { jobId: id, epoch: attempt }, attempt });
       await expireLeases();
     }
-    expect(await readJob(id)).toMatchObject({ state: "failed", attempt: maxAttempts, problem: { code: "lease-expired" } });
+    expect(await readJob(id)).toMatchObject({
+      state: "failed",
+      attempt: maxAttempts,
+      problem: { code: "lease-expired" },
+    });
     expect(scripted.received).toEqual([]);
   });
 
@@ -154,6 +217,14 @@ describe("a lease", () => {
     expect(await readJob(id)).toMatchObject({ state: "queued", attempt: 1, problem: { code: "runner-lost" } });
   });
 
+  it("that nobody but a removed runner could take ends the job", async () => {
+    const { runnerId } = await newOnlineRunner();
+    await callEdge("POST", `/v1/runners/${runnerId}/drain`);
+    const { id } = await submitJob({ runnerId });
+    await callEdge("DELETE", `/v1/runners/${runnerId}`);
+    expect(await readJob(id)).toMatchObject({ state: "failed", attempt: 0, problem: { code: "runner-lost" } });
+  });
+
   it("of a cancelled job is taken back, and its result refused", async () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
@@ -173,7 +244,8 @@ describe("an outcome that is sent again", () => {
     const { id } = await submitJob();
     const offer = await scripted.next("offer");
     for (let i = 0; i < 3; i++) scripted.succeed(offer);
-    for (let i = 0; i < 3; i++) expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    for (let i = 0; i < 3; i++)
+      expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
     expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
     expect((await readEvents(id)).map(({ type }) => type)).toEqual(["queued", "leased", "succeeded"]);
   });
@@ -182,7 +254,11 @@ describe("an outcome that is sent again", () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     const { lease } = await scripted.next("offer");
-    const failure = { type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("device-lost", "It died.") } } as const;
+    const failure = {
+      type: "jobOutcome",
+      lease,
+      outcome: { ok: false, problem: createProblem("device-lost", "It died.") },
+    } as const;
     scripted.send(failure);
     await scripted.next("offer");
     scripted.send(failure);
@@ -240,7 +316,8 @@ describe("the events of a job", () => {
     const events = await live;
     expect(events.map(({ type }) => type)).toEqual(["queued", "leased", "progress", "succeeded"]);
     expect(await readEvents(id)).toEqual(events);
-    for (let i = 0; i < events.length; i++) expect(await readEvents(id, String(events[i]?.seq))).toEqual(events.slice(i + 1));
+    for (let i = 0; i < events.length; i++)
+      expect(await readEvents(id, String(events[i]?.seq))).toEqual(events.slice(i + 1));
     expect(await readEvents(id, "nonsense")).toEqual(events);
   });
 

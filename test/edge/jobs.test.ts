@@ -1,11 +1,22 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JobSummary } from "../../src/protocol/job.ts";
-import { callEdge, countStored, missingId, pointersOf, problemOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
+import {
+  callEdge,
+  countStored,
+  missingId,
+  pointersOf,
+  problemOf,
+  type RegisteredRunner,
+  registerRunner,
+} from "./edge-client.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
 const triad = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
 const submit = (body: object, idempotencyKey?: string) =>
-  callEdge("POST", "/v1/jobs", { body, headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey } });
+  callEdge("POST", "/v1/jobs", {
+    body,
+    headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+  });
 
 let runner: RegisteredRunner;
 
@@ -22,7 +33,12 @@ describe("submitting", () => {
     const reply = await submit(triad);
     expect(reply.status).toBe(202);
     expect(reply.headers.get("location")).toBe(`/v1/jobs/${reply.json.id}`);
-    expect(reply.json).toMatchObject({ state: "queued", attempt: 0, runId: null, spec: { dtype: "float32", iterations: 100 } });
+    expect(reply.json).toMatchObject({
+      state: "queued",
+      attempt: 0,
+      runId: null,
+      spec: { dtype: "float32", iterations: 100 },
+    });
     expect((await callEdge("GET", reply.headers.get("location") ?? "")).json).toEqual(reply.json);
   });
 
@@ -67,7 +83,8 @@ describe("a list of jobs", () => {
     for (let i = 0; i < 3; i++) await submit(triad);
     const { id: cancelled } = (await submit(triad)).json;
     await callEdge("POST", `/v1/jobs/${cancelled}/cancel`);
-    const list = async (query: string) => (await callEdge("GET", `/v1/jobs?${query}`)).json as { items: JobSummary[]; nextCursor: string | null };
+    const list = async (query: string) =>
+      (await callEdge("GET", `/v1/jobs?${query}`)).json as { items: JobSummary[]; nextCursor: string | null };
     expect((await list("state=cancelled")).items.map(({ id }) => id)).toEqual([cancelled]);
     expect((await list("kind=calibration")).items).toEqual([]);
     const all = (await list("kind=benchmark&limit=200")).items.map(({ id }) => id);
@@ -75,7 +92,9 @@ describe("a list of jobs", () => {
     const paged: string[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
-      const page: { items: JobSummary[]; nextCursor: string | null } = await list(`limit=2${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
+      const page: { items: JobSummary[]; nextCursor: string | null } = await list(
+        `limit=2${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
       paged.push(...page.items.map(({ id }) => id));
       cursor = page.nextCursor;
     }

@@ -28,7 +28,12 @@ describe("keys", () => {
       path = `/v1/keys?limit=2&cursor=${encodeURIComponent(nextCursor)}`;
     }
     expect(paged).toEqual(all);
-    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted().toReversed());
+    expect(all.map(({ id }) => id)).toEqual(
+      all
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed(),
+    );
   });
 
   it("stop working when they are revoked, and stay revoked", async () => {
@@ -48,6 +53,8 @@ describe("keys", () => {
     expect(problemOf(await jobs(submit)).code).toBe("forbidden");
     expect((await jobs(both)).status).toBe(200);
     expect((await jobs(admin)).status).toBe(200);
-    expect(problemOf(await callEdge("POST", "/v1/keys", { key: both, body: { name: "x", scopes: ["admin"] } })).code).toBe("forbidden");
+    expect(
+      problemOf(await callEdge("POST", "/v1/keys", { key: both, body: { name: "x", scopes: ["admin"] } })).code,
+    ).toBe("forbidden");
   });
 });

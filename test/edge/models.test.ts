@@ -1,7 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { hexOf } from "../../src/edge/store/secret.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { callEdge, countStored, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
+import { ScriptedRunner } from "./scripted-runner.ts";
 import { cartpole, lenet5, variantOf } from "./zoo.ts";
 
 const upload = (name: string, body: Uint8Array) =>
@@ -52,18 +54,28 @@ describe("an uploaded model", () => {
     expect(await countStored()).toEqual(before);
   });
 
-  it("can be fetched by a runner, by its digest", async () => {
-    const { digest } = (await upload("fetched", cartpole)).json.version;
-    const { credential } = await registerRunner();
-    const response = await fetchEdge("GET", `/v1/artifacts/${digest}`, { key: credential });
-    expect(new Uint8Array(await response.arrayBuffer())).toEqual(cartpole);
+  it("is there for the runner that calibrates it, and for no other", async () => {
+    const runner = await registerRunner();
+    const scripted = await ScriptedRunner.online(runner);
+    const { model } = await scripted.next("offer");
+    const path = `/v1/artifacts/${model?.digest}`;
+    const response = await fetchEdge("GET", path, { key: runner.credential });
+    expect(response.status).toBe(200);
+    expect(`sha256:${hexOf(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()))}`).toBe(model?.digest);
+    const stranger = await registerRunner();
+    expect(problemOf(await callEdge("GET", path, { key: stranger.credential })).code).toBe("not-found");
   });
 });
 
 describe("more than a database statement has parameters for", () => {
   it("versions of a model have their placements listed", async () => {
     const { id } = (await upload("often", cartpole)).json.model;
-    const versions = Array.from({ length: 150 }, (_, i) => [`ver_${String(i).padStart(26, "0")}`, id, i + 2, `sha256:${i}`]);
+    const versions = Array.from({ length: 150 }, (_, i) => [
+      `ver_${String(i).padStart(26, "0")}`,
+      id,
+      i + 2,
+      `sha256:${i}`,
+    ]);
     await env.DB.prepare(
       `insert into model_versions (id, model_id, version, digest, size_bytes, inputs, outputs, created_at_ms)
        select value->>0, value->>1, value->>2, value->>3, 1, '[]', '[]', 0 from json_each(?1)`,
@@ -75,7 +87,9 @@ describe("more than a database statement has parameters for", () => {
 
   it("models fit on one page", async () => {
     const rows = Array.from({ length: 150 }, (_, i) => [`mdl_${String(i).padStart(26, "0")}`, `many-${i}`]);
-    await env.DB.prepare("insert into models (id, name, created_at_ms) select value->>0, value->>1, 0 from json_each(?1)")
+    await env.DB.prepare(
+      "insert into models (id, name, created_at_ms) select value->>0, value->>1, 0 from json_each(?1)",
+    )
       .bind(JSON.stringify(rows))
       .run();
     const page = await callEdge("GET", "/v1/models?limit=200");

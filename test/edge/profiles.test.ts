@@ -46,7 +46,11 @@ describe("a profile", () => {
   });
 
   it("stays as it is when it is built in", async () => {
-    for (const reply of [await create("balanced"), await update("balanced", "*"), await callEdge("DELETE", "/v1/profiles/balanced")]) {
+    for (const reply of [
+      await create("balanced"),
+      await update("balanced", "*"),
+      await callEdge("DELETE", "/v1/profiles/balanced"),
+    ]) {
       expect(problemOf(reply).code).toBe("conflict");
     }
     expect(pointersOf(await callEdge("DELETE", "/v1/profiles/balanced"))).toEqual(["path/name"]);
@@ -58,7 +62,8 @@ describe("a profile", () => {
     const names = first.items.map(({ name }: { name: string }) => name);
     let cursor = first.nextCursor;
     while (cursor !== null) {
-      const { items, nextCursor } = (await callEdge("GET", `/v1/profiles?limit=2&cursor=${encodeURIComponent(cursor)}`)).json;
+      const { items, nextCursor } = (await callEdge("GET", `/v1/profiles?limit=2&cursor=${encodeURIComponent(cursor)}`))
+        .json;
       names.push(...items.map(({ name }: { name: string }) => name));
       cursor = nextCursor;
     }

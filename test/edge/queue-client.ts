@@ -35,7 +35,9 @@ export function linkStub(runnerId: string) {
 }
 
 export async function submitJob(changes: object = {}): Promise<Job> {
-  const reply = await callEdge("POST", "/v1/jobs", { body: { kind: "benchmark", kernel: "triad", shape: { n: 64 }, ...changes } });
+  const reply = await callEdge("POST", "/v1/jobs", {
+    body: { kind: "benchmark", kernel: "triad", shape: { n: 64 }, ...changes },
+  });
   expect(reply.status).toBe(202);
   return reply.json;
 }
@@ -62,7 +64,9 @@ export async function countRuns(jobId: string): Promise<{ runs: number; points: 
 
 /** A job's whole stream; returns when the edge ends it. */
 export async function readEvents(id: string, lastEventId?: string): Promise<JobEvent[]> {
-  const response = await fetchEdge("GET", `/v1/jobs/${id}/events`, { headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId } });
+  const response = await fetchEdge("GET", `/v1/jobs/${id}/events`, {
+    headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
+  });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   return [...(await response.text()).matchAll(/^id: (\d+)\nevent: (\w+)\ndata: (.*)$/gm)].map(([, seq, type, data]) => {
     const event = JSON.parse(data ?? "") as JobEvent;

@@ -26,7 +26,15 @@ describe("the socket", () => {
   });
 
   it("is closed for what is not of the protocol, and only for that", async () => {
-    const garbage = ["{", "null", '{"type":"unknown"}', '{"type":"hello"}', '{"type":"heartbeat","running":[{"jobId":"x","epoch":0}]}', new Uint8Array([1, 2, 3]), new Uint8Array([255, 255, 255, 255, 0])];
+    const garbage = [
+      "{",
+      "null",
+      '{"type":"unknown"}',
+      '{"type":"hello"}',
+      '{"type":"heartbeat","running":[{"jobId":"x","epoch":0}]}',
+      new Uint8Array([1, 2, 3]),
+      new Uint8Array([255, 255, 255, 255, 0]),
+    ];
     for (const message of garbage) {
       const { scripted } = await newOnlineRunner();
       scripted.socket.send(message);

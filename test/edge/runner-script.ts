@@ -1,6 +1,14 @@
 import { expect, vi } from "vitest";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
-import { EdgeMessage, InferOffer, type JobOutcome, type Offer, PONG, parseText, type RunnerMessage } from "../../src/protocol/link.ts";
+import {
+  EdgeMessage,
+  InferOffer,
+  type JobOutcome,
+  type Offer,
+  PONG,
+  parseText,
+  type RunnerMessage,
+} from "../../src/protocol/link.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
 import { benchmarkResult } from "./samples.ts";
 
@@ -65,7 +73,10 @@ export class RunnerScript {
     }, BOUND);
   }
 
-  succeed({ lease }: Pick<Offer, "lease">, result: Extract<JobOutcome["outcome"], { ok: true }>["result"] = benchmarkResult()): void {
+  succeed(
+    { lease }: Pick<Offer, "lease">,
+    result: Extract<JobOutcome["outcome"], { ok: true }>["result"] = benchmarkResult(),
+  ): void {
     const startedAt = "2026-11-21T09:30:00.000Z";
     this.send({ type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey: "gpu0", startedAt } });
   }

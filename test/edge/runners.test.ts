@@ -5,7 +5,8 @@ import { callEdge, createToken, pointersOf, problemOf, registerRunner } from "./
 import { capabilities } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
-const register = (token: string, name = "mine") => callEdge("POST", "/v1/runners", { key: null, body: { token, name } });
+const register = (token: string, name = "mine") =>
+  callEdge("POST", "/v1/runners", { key: null, body: { token, name } });
 const describeRunner = async (id: string) => (await callEdge("GET", `/v1/runners/${id}`)).json;
 
 describe("a registration token", () => {
@@ -45,7 +46,10 @@ describe("a registration token", () => {
   it("leaves no secret in the database", async () => {
     const token = await createToken();
     const { credential } = (await register(token)).json;
-    const tables = await env.DB.batch([env.DB.prepare("select * from runners"), env.DB.prepare("select * from registration_tokens")]);
+    const tables = await env.DB.batch([
+      env.DB.prepare("select * from runners"),
+      env.DB.prepare("select * from registration_tokens"),
+    ]);
     const text = JSON.stringify(tables.map(({ results }) => results));
     expect(text).not.toContain(token);
     expect(text).not.toContain(credential);
@@ -55,11 +59,18 @@ describe("a registration token", () => {
 describe("a runner", () => {
   it("is registered, online with its fits, then offline", async () => {
     const runner = await registerRunner("changing");
-    expect(await describeRunner(runner.runnerId)).toMatchObject({ name: "changing", state: "registered", capabilities: null, profiles: [] });
+    expect(await describeRunner(runner.runnerId)).toMatchObject({
+      name: "changing",
+      state: "registered",
+      capabilities: null,
+      profiles: [],
+    });
     const scripted = await ScriptedRunner.online(runner);
     const online = await describeRunner(runner.runnerId);
     expect(online).toMatchObject({ state: "online", capabilities });
-    const fits = online.profiles.filter((fit: { fits: boolean }) => fit.fits).map((fit: { profile: string }) => fit.profile);
+    const fits = online.profiles
+      .filter((fit: { fits: boolean }) => fit.fits)
+      .map((fit: { profile: string }) => fit.profile);
     expect(online.profiles).toHaveLength(BUILT_IN_PROFILES.length);
     expect(fits).toEqual(["memory-constrained", "balanced"]);
     scripted.socket.close(1000, "done");

@@ -96,7 +96,13 @@ export function calibrationResult(modelVersionId: string): CalibrationResult {
     maxRelativeError: 0,
     loadMs: 5,
     serviceMs: distribution([0.5, 0.6, 0.7]),
-    environment: { ...environment, deviceKey: "cpu", deviceName: cpu.name, software: false, fingerprint: cpu.fingerprint },
+    environment: {
+      ...environment,
+      deviceKey: "cpu",
+      deviceName: cpu.name,
+      software: false,
+      fingerprint: cpu.fingerprint,
+    },
   } as const;
   return { kind: "calibration", modelVersionId, placements: [placement], linkMs: distribution([0.2, 0.3]) };
 }

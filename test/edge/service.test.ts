@@ -6,19 +6,35 @@ import { callEdge, fetchEdge, problemOf } from "./edge-client.ts";
 
 describe("migrations", () => {
   it("leave every table of the schema", async () => {
-    const { results } = await env.DB.prepare("select name from sqlite_master where type = 'table' order by name").all<{ name: string }>();
+    const { results } = await env.DB.prepare("select name from sqlite_master where type = 'table' order by name").all<{
+      name: string;
+    }>();
     expect(results.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["keys", "model_versions", "models", "placements", "points", "profiles", "registration_tokens", "runners", "runs", "series"]),
+      expect.arrayContaining([
+        "keys",
+        "model_versions",
+        "models",
+        "placements",
+        "points",
+        "profiles",
+        "registration_tokens",
+        "runners",
+        "runs",
+        "series",
+      ]),
     );
   });
 });
 
 describe("what is not there", () => {
-  it.each(["/v1/nothing", "/v1", "/v1/runners/", "/favicon.nope", "/v1/jobs/x/y/z"])("%s is a problem", async (path) => {
-    const reply = await callEdge("GET", path);
-    expect(reply.status).toBe(404);
-    expect(problemOf(reply)).toMatchObject({ code: "not-found", instance: path });
-  });
+  it.each(["/v1/nothing", "/v1", "/v1/runners/", "/favicon.nope", "/v1/jobs/x/y/z"])(
+    "%s is a problem",
+    async (path) => {
+      const reply = await callEdge("GET", path);
+      expect(reply.status).toBe(404);
+      expect(problemOf(reply)).toMatchObject({ code: "not-found", instance: path });
+    },
+  );
 
   it("a method that a route does not take is named with those that it takes", async () => {
     const reply = await callEdge("PUT", "/v1/keys", { body: {} });
@@ -50,8 +66,12 @@ describe("headers", () => {
   it("continue the caller's trace", async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c";
     const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
-    expect((await callEdge("GET", "/v1/health", { headers })).headers.get("traceparent")).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
-    const fresh = (await callEdge("GET", "/v1/health", { headers: { traceparent: "garbage" } })).headers.get("traceparent");
+    expect((await callEdge("GET", "/v1/health", { headers })).headers.get("traceparent")).toMatch(
+      new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`),
+    );
+    const fresh = (await callEdge("GET", "/v1/health", { headers: { traceparent: "garbage" } })).headers.get(
+      "traceparent",
+    );
     expect(fresh).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   });
 });
@@ -63,9 +83,14 @@ describe("the OpenAPI document", () => {
     const operations = Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => [operation.operationId, `${method} ${path}`]),
     );
-    const table = Object.entries<Endpoint>(endpoints as never).map(([id, { method, path }]) => [id, `${method} ${path}`]);
+    const table = Object.entries<Endpoint>(endpoints as never).map(([id, { method, path }]) => [
+      id,
+      `${method} ${path}`,
+    ]);
     expect(operations.toSorted()).toEqual(table.toSorted());
-    expect(Object.keys(document.paths["/v1/infer"].post.responses)).toEqual(expect.arrayContaining(["200", "401", "422", "504"]));
+    expect(Object.keys(document.paths["/v1/infer"].post.responses)).toEqual(
+      expect.arrayContaining(["200", "401", "422", "504"]),
+    );
   });
 
   it("refers to nothing that it does not hold", async () => {
@@ -74,7 +99,10 @@ describe("the OpenAPI document", () => {
     const references = new Set([...text.matchAll(/"\$ref":"(#[^"]+)"/g)].map((match) => String(match[1])));
     expect(references.size).toBeGreaterThan(20);
     for (const reference of references) {
-      const found = reference.slice(2).split("/").reduce((node, part) => node?.[part], document);
+      const found = reference
+        .slice(2)
+        .split("/")
+        .reduce((node, part) => node?.[part], document);
       expect(found, reference).toBeDefined();
     }
   });

@@ -30,10 +30,17 @@ function refused(reply: Reply, status: number | readonly number[], pointer?: str
 function refusedField(reply: Reply, field: string): void {
   refused(reply, [400, 422]);
   const found = pointersOf(reply);
-  expect(found.some((pointer) => pointer === `#/${field}` || pointer.startsWith(`#/${field}/`)), `${found} names ${field}`).toBe(true);
+  expect(
+    found.some((pointer) => pointer === `#/${field}` || pointer.startsWith(`#/${field}/`)),
+    `${found} names ${field}`,
+  ).toBe(true);
 }
 
-function send(endpoint: Endpoint, { path, query, body, mediaType }: WalkCase, changes: Sent & { path?: string; query?: Record<string, string> } = {}): Promise<Reply> {
+function send(
+  endpoint: Endpoint,
+  { path, query, body, mediaType }: WalkCase,
+  changes: Sent & { path?: string; query?: Record<string, string> } = {},
+): Promise<Reply> {
   const search = new URLSearchParams(changes.query ?? query ?? {}).toString();
   const content = "body" in changes ? changes.body : body;
   return callEdge(endpoint.method, `${changes.path ?? path}${search === "" ? "" : `?${search}`}`, {
@@ -145,8 +152,16 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   const typed = { "content-type": mediaType };
   const tooLarge = TEN_MEGABYTES > (rawBody?.maxBytes ?? LIMITS.jsonBodyBytes) ? 413 : [400, 422];
   refused(await send(endpoint, sample, { body: large, headers: typed }), tooLarge, "#");
-  refused(await send(endpoint, sample, { body: "hello", headers: { "content-type": "text/plain" } }), 415, "header/content-type");
-  refused(await send(endpoint, sample, { body: new Uint8Array(4), headers: { "content-type": "" } }), 415, "header/content-type");
+  refused(
+    await send(endpoint, sample, { body: "hello", headers: { "content-type": "text/plain" } }),
+    415,
+    "header/content-type",
+  );
+  refused(
+    await send(endpoint, sample, { body: new Uint8Array(4), headers: { "content-type": "" } }),
+    415,
+    "header/content-type",
+  );
   for (const type of rawBody?.mediaTypes ?? ["application/json"]) {
     for (const garbage of ["", "{", "null", "[]", '"text"', "17", new Uint8Array([0xff, 0xfe, 0, 1, 2, 3])]) {
       const pointer = type === FRAME_MEDIA_TYPE || mediaType === type ? "#" : undefined;
@@ -160,10 +175,12 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
     refusedField(await send(endpoint, sample, { body: { ...valid, [field]: wrongTypeOf(value) } }), field);
     refusedField(await send(endpoint, sample, { body: { ...valid, [field]: null } }), field);
     if (!body.safeParse(rest).success) refusedField(await send(endpoint, sample, { body: rest }), field);
-    for (const changed of mutateInside(value)) refusedField(await send(endpoint, sample, { body: { ...valid, [field]: changed } }), field);
+    for (const changed of mutateInside(value))
+      refusedField(await send(endpoint, sample, { body: { ...valid, [field]: changed } }), field);
   }
   refusedField(await send(endpoint, sample, { body: { ...valid, surprise: 1 } }), "surprise");
-  if (Object.keys(valid).length > 1) expect(pointersOf(await send(endpoint, sample, { body: { surprise: 1 } })).length).toBeGreaterThan(0);
+  if (Object.keys(valid).length > 1)
+    expect(pointersOf(await send(endpoint, sample, { body: { surprise: 1 } })).length).toBeGreaterThan(0);
 }
 
 /** The value with each field at any depth given a wrong type, one at a time. */

@@ -14,6 +14,7 @@ import { bindService } from "../routes/service.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
+import { discardBody } from "./read-body.ts";
 
 /** The HTTP API, and the page behind it. */
 export function createApp(): Hono<AppEnv> {
@@ -34,7 +35,8 @@ export function createApp(): Hono<AppEnv> {
   ]) {
     bindResource(app);
   }
-  app.onError((error, c) => {
+  app.onError(async (error, c) => {
+    await discardBody(c.req.raw).catch(() => undefined);
     const problem = toProblem(error);
     if (problem.code === "internal")
       console.error(
@@ -42,7 +44,8 @@ export function createApp(): Hono<AppEnv> {
       );
     return problemResponse(problem, c.req.path);
   });
-  app.notFound((c) => {
+  app.notFound(async (c) => {
+    await discardBody(c.req.raw).catch(() => undefined);
     const methods = methodsOf(c.req.path);
     if (methods.length > 0 && !methods.includes(c.req.method)) {
       const detail = `${c.req.path} takes ${methods.join(", ")}.`;

@@ -1,21 +1,42 @@
 import { ProblemError } from "../../protocol/problem.ts";
 
-/** Reads a body of at most `maxBytes`; a longer one is refused before it is read to its end. */
+/** How much of a body that nobody wants is taken off the wire. */
+const DISCARDED_BYTES = 64 * 2 ** 20;
+
+/** Reads a body of at most `maxBytes`; of a longer one nothing is kept. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
     new ProblemError("payload-too-large", `The body may hold at most ${maxBytes} bytes.`, {
       errors: [{ pointer: "#", message: `must be at most ${maxBytes} bytes` }],
     });
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
-  if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer());
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) <= maxBytes) return new Uint8Array(await request.arrayBuffer());
+  if (Number(declared) > maxBytes) {
+    await discardBody(request);
+    throw tooLarge();
+  }
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
-    if (length > maxBytes) throw tooLarge();
-    chunks.push(chunk);
+    if (length <= maxBytes) chunks.push(chunk);
+    else if (length > DISCARDED_BYTES) break;
   }
+  if (length > maxBytes) throw tooLarge();
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/**
+ * Takes a body off the wire that was not read, within bounds: a client that still writes when the
+ * connection ends sees a broken pipe and never the reply.
+ */
+export async function discardBody(request: Request): Promise<void> {
+  if (request.bodyUsed) return;
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > DISCARDED_BYTES) return;
+  }
 }
 
 /** The media type of a request, without parameters and in lower case. */

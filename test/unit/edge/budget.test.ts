@@ -26,7 +26,8 @@ const placement = (id: string, changes: Partial<LivePlacement> = {}): LivePlacem
 });
 
 const predictions: Record<string, number> = { fast: 2, slow: 8, exact: 6, gone: 1, leaving: 1 };
-const choose = (placements: LivePlacement[], budgetMs: number) => choosePlacement(placements, budgetMs, ({ id }) => predictions[id] ?? Number.NaN);
+const choose = (placements: LivePlacement[], budgetMs: number) =>
+  choosePlacement(placements, budgetMs, ({ id }) => predictions[id] ?? Number.NaN);
 
 describe("the choice of a placement", () => {
   const fast = placement("fast", { fidelity: 0.9 });
@@ -36,19 +37,31 @@ describe("the choice of a placement", () => {
   const leaving = placement("leaving", { draining: true });
 
   it("is the most faithful of those that fit, then the fastest", () => {
-    expect(choose([slow, fast, exact], 10)).toMatchObject({ kind: "admitted", candidate: { placement: { id: "exact" }, predictedMs: 6 } });
-    expect(choose([slow, fast, exact], 5)).toMatchObject({ kind: "admitted", candidate: { placement: { id: "fast" } } });
+    expect(choose([slow, fast, exact], 10)).toMatchObject({
+      kind: "admitted",
+      candidate: { placement: { id: "exact" }, predictedMs: 6 },
+    });
+    expect(choose([slow, fast, exact], 5)).toMatchObject({
+      kind: "admitted",
+      candidate: { placement: { id: "fast" } },
+    });
     expect(choose([slow, fast], 10)).toMatchObject({ kind: "admitted", candidate: { placement: { id: "fast" } } });
     expect(choose([fast], 2)).toMatchObject({ kind: "admitted" });
   });
 
   it("tells the nearest where none fits", () => {
-    expect(choose([slow, exact], 5)).toMatchObject({ kind: "unattainable", nearest: { placement: { id: "exact" }, predictedMs: 6 } });
+    expect(choose([slow, exact], 5)).toMatchObject({
+      kind: "unattainable",
+      nearest: { placement: { id: "exact" }, predictedMs: 6 },
+    });
     expect(choose([fast], -1)).toMatchObject({ kind: "unattainable" });
   });
 
   it("passes over runners that are offline or drain", () => {
-    expect(choose([gone, leaving, slow], 10)).toMatchObject({ kind: "admitted", candidate: { placement: { id: "slow" } } });
+    expect(choose([gone, leaving, slow], 10)).toMatchObject({
+      kind: "admitted",
+      candidate: { placement: { id: "slow" } },
+    });
     expect(choose([gone, leaving], 10)).toEqual({ kind: "offline" });
     expect(choose([], 10)).toEqual({ kind: "none" });
   });

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { cancel, expireLease, failAttempt, grantLease, hasEnded, holdsLease, type JobRecord, renewLease, revokeLease, succeed } from "../../../src/edge/queue/lease-machine.ts";
+import {
+  cancel,
+  expireLease,
+  failAttempt,
+  grantLease,
+  hasEnded,
+  holdsLease,
+  type JobRecord,
+  renewLease,
+  revokeLease,
+  succeed,
+} from "../../../src/edge/queue/lease-machine.ts";
 import type { Lease } from "../../../src/protocol/link.ts";
 import { createProblem, PROBLEMS, type ProblemCode } from "../../../src/protocol/problem.ts";
 import { fc } from "../property.ts";
@@ -114,7 +125,11 @@ describe("the lease machine", () => {
     const leased = grantLease(queued(1), "rnr_a", 0, LEASE_MS);
     expect(expireLease(leased, LEASE_MS - 1)).toBe(leased);
     expect(expireLease(renewLease(leased, 50, LEASE_MS), LEASE_MS).state).toBe("leased");
-    expect(expireLease(leased, LEASE_MS)).toMatchObject({ state: "failed", problem: { code: "lease-expired" }, endedAtMs: LEASE_MS });
+    expect(expireLease(leased, LEASE_MS)).toMatchObject({
+      state: "failed",
+      problem: { code: "lease-expired" },
+      endedAtMs: LEASE_MS,
+    });
     expect(expireLease(queued(1), 10 ** 9)).toEqual(queued(1));
   });
 

@@ -19,10 +19,20 @@ describe("the inputs of a request", () => {
 
   it.each<[string, TensorHeader[], string, string]>([
     ["missing", [image], "#/scale", "is missing: the model takes int64 []"],
-    ["unknown", [image, scale, { ...scale, name: "more" }], "#/more", "is not an input of the model, which takes image, scale"],
+    [
+      "unknown",
+      [image, scale, { ...scale, name: "more" }],
+      "#/more",
+      "is not an input of the model, which takes image, scale",
+    ],
     ["of another type", [{ ...image, dtype: "uint8" }, scale], "#/image", "must be float32, not uint8"],
     ["of another rank", [{ ...image, shape: [2, 2] }, scale], "#/image", "must have the shape [-1, 2, 2], not [2, 2]"],
-    ["of another size", [{ ...image, shape: [1, 2, 3] }, scale], "#/image", "must have the shape [-1, 2, 2], not [1, 2, 3]"],
+    [
+      "of another size",
+      [{ ...image, shape: [1, 2, 3] }, scale],
+      "#/image",
+      "must have the shape [-1, 2, 2], not [1, 2, 3]",
+    ],
     ["empty", [{ ...image, shape: [0, 2, 2] }, scale], "#/image", "must not be empty"],
     ["twice", [image, scale, image], "#/", "two tensors have the same name"],
   ])("that are %s are named", (_, tensors, pointer, message) => {
@@ -30,6 +40,10 @@ describe("the inputs of a request", () => {
   });
 
   it("are all named at once", () => {
-    expect(errors({ ...image, name: "other" }).map(({ pointer }) => pointer)).toEqual(["#/image", "#/scale", "#/other"]);
+    expect(errors({ ...image, name: "other" }).map(({ pointer }) => pointer)).toEqual([
+      "#/image",
+      "#/scale",
+      "#/other",
+    ]);
   });
 });

@@ -6,7 +6,14 @@ import { aggregateQuantile, mergeAggregates, summarise } from "../../../src/stat
 import { fc } from "../property.ts";
 
 const stored = fc
-  .array(fc.record({ atMs: fc.nat(100_000), runId: fc.constantFrom(null, "run_a", "run_b"), values: fc.array(fc.integer({ min: -999, max: 999 }), { minLength: 1, maxLength: 9 }) }), { maxLength: 30 })
+  .array(
+    fc.record({
+      atMs: fc.nat(100_000),
+      runId: fc.constantFrom(null, "run_a", "run_b"),
+      values: fc.array(fc.integer({ min: -999, max: 999 }), { minLength: 1, maxLength: 9 }),
+    }),
+    { maxLength: 30 },
+  )
   .map((points): StoredPoint[] =>
     points
       .toSorted((a, b) => a.atMs - b.atMs)
@@ -52,6 +59,7 @@ describe("points of a series", () => {
 
   it("have steps of seconds, minutes, hours and days", () => {
     expect(["1s", "5m", "6h", "2d"].map(parseStepMs)).toEqual([1_000, 300_000, 21_600_000, 172_800_000]);
-    for (const step of ["0m", "1", "m", "1w", "-1m", "1.5h", "123456s"]) expect(Step.safeParse(step).success).toBe(false);
+    for (const step of ["0m", "1", "m", "1w", "-1m", "1.5h", "123456s"])
+      expect(Step.safeParse(step).success).toBe(false);
   });
 });

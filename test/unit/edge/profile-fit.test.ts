@@ -43,17 +43,26 @@ describe("a benchmark", () => {
 
   it("is checked against what is announced, by field", () => {
     expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
-    expect(checkBenchmark(spec({ shape: { n: 0.5 + 0.5, m: 2 }, dtype: "int8", variant: "odd" }), [capabilities]).map(({ pointer }) => pointer)).toEqual([
-      "#/shape/m",
-      "#/dtype",
-      "#/variant",
-    ]);
+    expect(
+      checkBenchmark(spec({ shape: { n: 0.5 + 0.5, m: 2 }, dtype: "int8", variant: "odd" }), [capabilities]).map(
+        ({ pointer }) => pointer,
+      ),
+    ).toEqual(["#/shape/m", "#/dtype", "#/variant"]);
     expect(() => checkBenchmark(spec({ kernel: "gemm" }), [capabilities])).toThrow(ProblemError);
     expect(() => checkBenchmark(spec(), [])).toThrow("No runner has the kernel");
   });
 
   it("goes to a runner that has its kernel, fits its profile and is the one it names", () => {
-    const profile = (requirements: Profile["requirements"]): Profile => ({ name: "p", description: "", requirements, targets: {}, settings: {}, builtIn: false, version: 1, updatedAt: null });
+    const profile = (requirements: Profile["requirements"]): Profile => ({
+      name: "p",
+      description: "",
+      requirements,
+      targets: {},
+      settings: {},
+      builtIn: false,
+      version: 1,
+      updatedAt: null,
+    });
     expect(may({})).toBe(true);
     expect(may({ kernel: "gemm" })).toBe(false);
     expect(may({ runnerId: "rnr_a" })).toBe(true);

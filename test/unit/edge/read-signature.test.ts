@@ -11,13 +11,20 @@ const files = readdirSync(zoo, { recursive: true, encoding: "utf8" })
   .map((name) => ({ name, bytes: new Uint8Array(readFileSync(join(zoo, name))) }));
 const lenet5 = files.find(({ name }) => name.includes("lenet5"))?.bytes ?? new Uint8Array();
 
-const bytes = (field: number, value: Uint8Array) => new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(value).finish();
+const bytes = (field: number, value: Uint8Array) =>
+  new BinaryWriter().tag(field, WireType.LengthDelimited).bytes(value).finish();
 const text = (field: number, value: string) => bytes(field, new TextEncoder().encode(value));
 const varint = (field: number, value: number) => new BinaryWriter().tag(field, WireType.Varint).int32(value).finish();
 const join8 = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 const valueInfo = (name: string, elementType: number, ...dimensions: Uint8Array[]) =>
-  join8(text(1, name), bytes(2, bytes(1, join8(varint(1, elementType), bytes(2, join8(...dimensions.map((dimension) => bytes(1, dimension))))))));
+  join8(
+    text(1, name),
+    bytes(
+      2,
+      bytes(1, join8(varint(1, elementType), bytes(2, join8(...dimensions.map((dimension) => bytes(1, dimension)))))),
+    ),
+  );
 const graphOf = (...parts: Uint8Array[]) => join8(varint(1, 8), bytes(7, join8(...parts)), bytes(8, varint(2, 17)));
 const input = bytes(11, valueInfo("x", 1, varint(1, 4)));
 const output = bytes(12, valueInfo("y", 1, text(2, "batch"), varint(1, 2)));
@@ -29,8 +36,11 @@ const messageOf = (file: Uint8Array) => {
 
 describe("the signature of a model", () => {
   it("is read of every file in the zoo", () => {
-    expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining([expect.stringContaining("lenet5"), expect.stringContaining("cartpole")]));
-    for (const { name, bytes: file } of files) expect(readSignature(file), name).toMatchObject({ ok: true, inputs: [{ dtype: "float32" }] });
+    expect(files.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([expect.stringContaining("lenet5"), expect.stringContaining("cartpole")]),
+    );
+    for (const { name, bytes: file } of files)
+      expect(readSignature(file), name).toMatchObject({ ok: true, inputs: [{ dtype: "float32" }] });
     const found = readSignature(lenet5);
     expect(found.ok && found.inputs[0]?.shape.slice(-2)).toEqual([28, 28]);
     expect(found.ok && found.outputs[0]?.shape.at(-1)).toBe(10);

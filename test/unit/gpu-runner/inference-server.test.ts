@@ -35,7 +35,9 @@ describe("the server of a device", () => {
     const answers = [serve("first", 60_000), serve("late", 50_000), serve("early", 10_000), serve("middle", 20_000)];
     for (const id of ["first", "early", "middle", "late"]) {
       await finish(id);
-      await vi.waitFor(() => expect(started.at(-1)).toBe({ first: "early", early: "middle", middle: "late", late: "late" }[id]));
+      await vi.waitFor(() =>
+        expect(started.at(-1)).toBe({ first: "early", early: "middle", middle: "late", late: "late" }[id]),
+      );
     }
     await Promise.all(answers);
     expect(started).toEqual(["first", "early", "middle", "late"]);

@@ -20,7 +20,12 @@ const offer = (epoch = 1): Offer => ({
 /** A job runner whose benchmarks end when the test says so, on a socket that the test reads. */
 function scriptJobs() {
   const sent: RunnerMessage[] = [];
-  const started: { finish: () => void; fail: (error: Error) => void; progress: (phase: string) => void; signal: AbortSignal }[] = [];
+  const started: {
+    finish: () => void;
+    fail: (error: Error) => void;
+    progress: (phase: string) => void;
+    signal: AbortSignal;
+  }[] = [];
   const channel = new LinkChannel();
   const socket = {
     readyState: WebSocket.OPEN,
@@ -33,7 +38,10 @@ function scriptJobs() {
   channel.attach(socket as unknown as WebSocket);
   const host = {
     device: capabilities.devices[1],
-    benchmark: (_spec: unknown, { onProgress, signal }: { onProgress: (progress: object) => void; signal: AbortSignal }) =>
+    benchmark: (
+      _spec: unknown,
+      { onProgress, signal }: { onProgress: (progress: object) => void; signal: AbortSignal },
+    ) =>
       new Promise((resolve, reject) => {
         const { kind: _, environment: __, ...measured } = benchmarkResult();
         signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
@@ -102,7 +110,10 @@ describe("a job under lease", () => {
     started[0]?.fail(new ProblemError("kernel-incorrect", "It is wrong."));
     started[1]?.fail(new Error("a secret path"));
     await vi.waitFor(() => expect(outcomes()).toHaveLength(2));
-    expect(outcomes().map(({ outcome }) => (outcome.ok ? null : outcome.problem.code))).toEqual(["kernel-incorrect", "internal"]);
+    expect(outcomes().map(({ outcome }) => (outcome.ok ? null : outcome.problem.code))).toEqual([
+      "kernel-incorrect",
+      "internal",
+    ]);
     expect(JSON.stringify(outcomes())).not.toContain("secret");
   });
 
@@ -143,6 +154,9 @@ describe("progress", () => {
     const { jobs, started, sent } = scriptJobs();
     jobs.accept(offer());
     for (const phase of ["load", "load", "load", "measure", "measure"]) started[0]?.progress(phase);
-    expect(sent.map((message) => (message.type === "jobProgress" ? message.progress.phase : message.type))).toEqual(["load", "measure"]);
+    expect(sent.map((message) => (message.type === "jobProgress" ? message.progress.phase : message.type))).toEqual([
+      "load",
+      "measure",
+    ]);
   });
 });

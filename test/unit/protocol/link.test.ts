@@ -14,30 +14,47 @@ describe("a message", () => {
       { type: "hello", capabilities, running: [lease] },
       { type: "heartbeat", running: [] },
       { type: "jobProgress", lease, progress: { phase: "measure", done: 1, total: 2 } },
-      { type: "jobOutcome", lease, outcome: { ok: true, result: benchmarkResult(), deviceKey: "gpu0", startedAt: "2026-11-21T09:30:00.000Z" } },
+      {
+        type: "jobOutcome",
+        lease,
+        outcome: { ok: true, result: benchmarkResult(), deviceKey: "gpu0", startedAt: "2026-11-21T09:30:00.000Z" },
+      },
       { type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("device-lost", "It died.") } },
       { type: "inferFailed", requestId: createId("request"), problem: createProblem("backend-failed", "No.") },
       { type: "echo", id: 3 },
     ];
-    for (const message of messages) expect(parseText(RunnerMessage, JSON.stringify(message))).toEqual({ ok: true, message });
+    for (const message of messages)
+      expect(parseText(RunnerMessage, JSON.stringify(message))).toEqual({ ok: true, message });
   });
 
   it("that is not of the protocol is refused with a reason, and nothing throws", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json(), fc.jsonValue().map((data) => JSON.stringify({ type: "hello", ...Object(data) }))), (text) => {
-        for (const schema of [RunnerMessage, EdgeMessage]) {
-          const parsed = parseText<unknown>(schema, text);
-          if (!parsed.ok) expect(parsed.reason).not.toBe("");
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.jsonValue().map((data) => JSON.stringify({ type: "hello", ...Object(data) })),
+        ),
+        (text) => {
+          for (const schema of [RunnerMessage, EdgeMessage]) {
+            const parsed = parseText<unknown>(schema, text);
+            if (!parsed.ok) expect(parsed.reason).not.toBe("");
+          }
+        },
+      ),
     );
     expect(parseText(RunnerMessage, "{")).toEqual({ ok: false, reason: "the message is not JSON" });
     expect(parseText(RunnerMessage, '{"type":"heartbeat","running":[{"jobId":"job_1","epoch":1}]}')).toMatchObject({
       ok: false,
       reason: expect.stringContaining("running.0.jobId"),
     });
-    expect(parseText(RunnerMessage, JSON.stringify({ type: "heartbeat", running: [{ ...lease, epoch: 0 }] })).ok).toBe(false);
-    expect(parseText(RunnerMessage, JSON.stringify({ type: "heartbeat", running: Array.from({ length: 65 }, () => lease) })).ok).toBe(false);
+    expect(parseText(RunnerMessage, JSON.stringify({ type: "heartbeat", running: [{ ...lease, epoch: 0 }] })).ok).toBe(
+      false,
+    );
+    expect(
+      parseText(RunnerMessage, JSON.stringify({ type: "heartbeat", running: Array.from({ length: 65 }, () => lease) }))
+        .ok,
+    ).toBe(false);
   });
 
   it("that is too large is refused before it is read", () => {
@@ -51,7 +68,13 @@ describe("a problem", () => {
     for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
       const foreign = { ...createProblem("internal", "from afar"), status: 42, retryAfterMs: 5 };
       const problem = createProblem(code, "here", foreign);
-      expect(problem).toMatchObject({ code, detail: "here", status: PROBLEMS[code].status, title: PROBLEMS[code].title, retryAfterMs: 5 });
+      expect(problem).toMatchObject({
+        code,
+        detail: "here",
+        status: PROBLEMS[code].status,
+        title: PROBLEMS[code].title,
+        retryAfterMs: 5,
+      });
     }
   });
 

@@ -37,15 +37,36 @@ describe("a tensor as JSON", () => {
   });
 
   it("takes its shape from the nesting, and refuses another one", () => {
-    expect(read({ data: [[1, 2, 3], [4, 5, 6]] })).toMatchObject({ ok: true, tensor: { dtype: "float32", shape: [2, 3] } });
+    expect(
+      read({
+        data: [
+          [1, 2, 3],
+          [4, 5, 6],
+        ],
+      }),
+    ).toMatchObject({ ok: true, tensor: { dtype: "float32", shape: [2, 3] } });
     expect(read({ data: [1, 2, 3, 4], shape: [2, 2] })).toMatchObject({ ok: true, tensor: { shape: [2, 2] } });
     expect(read({ data: [7], shape: [] })).toMatchObject({ ok: true, tensor: { shape: [] } });
-    expect(message({ data: [[1, 2], [3, 4]], shape: [4] })).toContain("nested as [2, 2]");
+    expect(
+      message({
+        data: [
+          [1, 2],
+          [3, 4],
+        ],
+        shape: [4],
+      }),
+    ).toContain("nested as [2, 2]");
     expect(message({ data: [1, 2, 3], shape: [2, 2] })).toContain("wants 4 elements, data has 3");
   });
 
   it("is evenly nested and no deeper than a tensor may be", () => {
-    for (const data of [[[1], [2, 3]], [[1], 2], [1, [2]], [[[1]], [2]]]) expect(message({ data })).toContain("evenly");
+    for (const data of [
+      [[1], [2, 3]],
+      [[1], 2],
+      [1, [2]],
+      [[[1]], [2]],
+    ])
+      expect(message({ data })).toContain("evenly");
     const deep = (levels: number): unknown[] => (levels === 1 ? [1] : [deep(levels - 1)]);
     expect(message({ data: deep(LIMITS.tensorRank) })).toBeNull();
     expect(message({ data: deep(LIMITS.tensorRank + 1) })).toContain("evenly");
@@ -61,7 +82,8 @@ describe("a tensor as JSON", () => {
     ["float64", [1e300], ["1", null, Number.NaN, Number.NEGATIVE_INFINITY]],
   ])("of %s holds what the type can hold", (dtype, good, bad) => {
     expect(message({ dtype, data: good })).toBeNull();
-    for (const value of bad) expect(message({ dtype, data: [good[0], value] }), String(value)).toBe(`element 1 is not a ${dtype}`);
+    for (const value of bad)
+      expect(message({ dtype, data: [good[0], value] }), String(value)).toBe(`element 1 is not a ${dtype}`);
   });
 
   it("can be viewed where its bytes are not aligned", () => {

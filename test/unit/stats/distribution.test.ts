@@ -1,6 +1,12 @@
 import { fc } from "../property.ts";
 import { describe, expect, it } from "vitest";
-import { type Aggregate, aggregateQuantile, type Distribution, mergeAggregates, summarise } from "../../../src/stats/distribution.ts";
+import {
+  type Aggregate,
+  aggregateQuantile,
+  type Distribution,
+  mergeAggregates,
+  summarise,
+} from "../../../src/stats/distribution.ts";
 import { RELATIVE_ERROR } from "../../../src/stats/sketch.ts";
 
 // Integers, so that sums are exact in any order.
@@ -15,7 +21,13 @@ describe("a distribution", () => {
         const sorted = samples.toSorted((a, b) => a - b);
         const at = (p: number) => sorted[Math.min(samples.length - 1, Math.floor(samples.length * p))];
         const sum = samples.reduce((total, sample) => total + sample, 0);
-        expect(found).toMatchObject({ count: samples.length, min: sorted[0], max: sorted.at(-1), sum, mean: sum / samples.length });
+        expect(found).toMatchObject({
+          count: samples.length,
+          min: sorted[0],
+          max: sorted.at(-1),
+          sum,
+          mean: sum / samples.length,
+        });
         expect([found.p50, found.p90, found.p95, found.p99]).toEqual([at(0.5), at(0.9), at(0.95), at(0.99)]);
       }),
     );

@@ -1,11 +1,26 @@
 import { fc } from "../property.ts";
 import { describe, expect, it } from "vitest";
-import { addToSketch, createSketch, decodeSketch, encodeSketch, mergeSketch, RELATIVE_ERROR, type Sketch, sketchQuantile } from "../../../src/stats/sketch.ts";
+import {
+  addToSketch,
+  createSketch,
+  decodeSketch,
+  encodeSketch,
+  mergeSketch,
+  RELATIVE_ERROR,
+  type Sketch,
+  sketchQuantile,
+} from "../../../src/stats/sketch.ts";
 
 const magnitude = fc.double({ min: 1e-9, max: 1e12, noNaN: true });
 /** Heavy tails: orders of magnitude are as likely as one another. */
 const heavy = fc.double({ min: -9, max: 12, noNaN: true }).map((exponent) => 10 ** exponent);
-const value = fc.oneof(magnitude, magnitude.map((x) => -x), heavy, heavy.map((x) => -x), fc.constant(0));
+const value = fc.oneof(
+  magnitude,
+  magnitude.map((x) => -x),
+  heavy,
+  heavy.map((x) => -x),
+  fc.constant(0),
+);
 const values = fc.array(value, { minLength: 1, maxLength: 200 });
 const quantile = fc.double({ min: 0, max: 1, noNaN: true });
 
@@ -73,19 +88,28 @@ describe("a sketch", () => {
       }),
     );
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.base64String(), fc.uint8Array({ maxLength: 40 }).map((bytes) => btoa(String.fromCharCode(1, ...bytes)))), (text) => {
-        try {
-          decodeSketch(text);
-        } catch (error) {
-          expect(error).toBeInstanceOf(RangeError);
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.base64String(),
+          fc.uint8Array({ maxLength: 40 }).map((bytes) => btoa(String.fromCharCode(1, ...bytes))),
+        ),
+        (text) => {
+          try {
+            decodeSketch(text);
+          } catch (error) {
+            expect(error).toBeInstanceOf(RangeError);
+          }
+        },
+      ),
     );
-    for (const text of ["", "!!!", btoa("\u0002\0\0\0"), btoa(`\u0001${"\u00ff".repeat(12)}`)]) expect(() => decodeSketch(text)).toThrow(RangeError);
+    for (const text of ["", "!!!", btoa("\u0002\0\0\0"), btoa(`\u0001${"\u00ff".repeat(12)}`)])
+      expect(() => decodeSketch(text)).toThrow(RangeError);
   });
 
   it("takes finite values only, and knows nothing when it is empty", () => {
-    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) expect(() => addToSketch(createSketch(), wrong)).toThrow(RangeError);
+    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
+      expect(() => addToSketch(createSketch(), wrong)).toThrow(RangeError);
     expect(sketchQuantile(createSketch(), 0.5)).toBeNaN();
   });
 });
