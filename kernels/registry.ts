@@ -1,20 +1,28 @@
 import { argmax } from "./argmax/argmax.kernel.ts";
+import { atomicsContention } from "./atomics-contention/atomics-contention.kernel.ts";
 import { batchedGemm } from "./batched-gemm/batched-gemm.kernel.ts";
 import { conv2d } from "./conv2d/conv2d.kernel.ts";
 import { depthwiseConv2d } from "./depthwise-conv2d/depthwise-conv2d.kernel.ts";
 import { dequantize } from "./dequantize/dequantize.kernel.ts";
+import { divergence } from "./divergence/divergence.kernel.ts";
+import { emptyDispatch } from "./empty-dispatch/empty-dispatch.kernel.ts";
 import { gemm } from "./gemm/gemm.kernel.ts";
 import { gemv } from "./gemv/gemv.kernel.ts";
 import { histogram } from "./histogram/histogram.kernel.ts";
 import type { KernelSpec } from "./kernel-spec.ts";
 import { layernorm } from "./layernorm/layernorm.kernel.ts";
+import { mapReduce } from "./map-reduce/map-reduce.kernel.ts";
 import { matmulBiasActivation } from "./matmul-bias-activation/matmul-bias-activation.kernel.ts";
 import { max } from "./max/max.kernel.ts";
+import { mlpPopulation } from "./mlp-population/mlp-population.kernel.ts";
 import { mlp } from "./mlp/mlp.kernel.ts";
 import { quantize } from "./quantize/quantize.kernel.ts";
+import { randomAccess } from "./random-access/random-access.kernel.ts";
 import { reduce } from "./reduce/reduce.kernel.ts";
 import { scan } from "./scan/scan.kernel.ts";
 import { softmax } from "./softmax/softmax.kernel.ts";
+import { stridedAccess } from "./strided-access/strided-access.kernel.ts";
+import { transformFilter } from "./transform-filter/transform-filter.kernel.ts";
 import { transpose } from "./transpose/transpose.kernel.ts";
 import { triad } from "./triad/triad.kernel.ts";
 
@@ -39,5 +47,13 @@ export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
     histogram,
     max,
     argmax,
+    stridedAccess,
+    randomAccess,
+    atomicsContention,
+    emptyDispatch,
+    divergence,
+    transformFilter,
+    mapReduce,
+    mlpPopulation,
   ].map((spec: KernelSpec) => [spec.name, spec]),
 );

@@ -1,6 +1,8 @@
 import type { KernelShape } from "../kernel-spec.ts";
 
-export type MlpSize = "batch" | "inputs" | "hidden" | "outputs" | "layers" | "activation";
+/** What makes the network, whatever it is fed with. */
+export type MlpNetworkSize = "inputs" | "hidden" | "outputs" | "layers" | "activation";
+export type MlpSize = "batch" | MlpNetworkSize;
 
 /** Where a dense layer's parameters stand: weights[⌈inner⌉₄][pitch], then bias[pitch]; zero where they are padding. */
 export interface MlpLayer {
@@ -17,12 +19,12 @@ export interface MlpLayer {
 const roundUp = (width: number) => Math.ceil(width / 4) * 4;
 
 /** Widths of the network, input first: layers + 1 numbers. */
-export function mlpWidths({ inputs, hidden, outputs, layers }: KernelShape<MlpSize>): number[] {
+export function mlpWidths({ inputs, hidden, outputs, layers }: KernelShape<MlpNetworkSize>): number[] {
   return [inputs, ...Array<number>(layers - 1).fill(hidden), outputs];
 }
 
 /** The layers one after another, as the kernel reads them. */
-export function layOutLayers(shape: KernelShape<MlpSize>): MlpLayer[] {
+export function layOutLayers(shape: KernelShape<MlpNetworkSize>): MlpLayer[] {
   const widths = mlpWidths(shape);
   let end = 0;
   return widths.slice(1).map((outer, index) => {
@@ -36,11 +38,11 @@ export function layOutLayers(shape: KernelShape<MlpSize>): MlpLayer[] {
 }
 
 /** Width of the widest layer, in whole vectors. */
-export function widestLayer(shape: KernelShape<MlpSize>): number {
+export function widestLayer(shape: KernelShape<MlpNetworkSize>): number {
   return roundUp(Math.max(...mlpWidths(shape)));
 }
 
 /** Weights and biases of all layers, without padding. */
-export function countWeights(shape: KernelShape<MlpSize>): number {
+export function countWeights(shape: KernelShape<MlpNetworkSize>): number {
   return layOutLayers(shape).reduce((total, { inner, outer }) => total + (inner + 1) * outer, 0);
 }

@@ -7,7 +7,7 @@ import type {
   TuningAxis,
 } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { countWeights, layOutLayers, type MlpSize, mlpWidths, widestLayer } from "./mlp-layers.ts";
+import { countWeights, layOutLayers, type MlpNetworkSize, type MlpSize, mlpWidths, widestLayer } from "./mlp-layers.ts";
 import { mlpReference } from "./mlp.reference.ts";
 
 /** Two layers of 512 neurons × 4 samples fill the 16 KiB of workgroup memory that WebGPU promises. */
@@ -50,7 +50,7 @@ const oneSample: KernelVariant<MlpSize> = {
 };
 
 /** Of the variance that keeps signals at their size through the layers, whatever their width. */
-function generateParameters(shape: KernelShape<MlpSize>, seed: number): Float32Array<ArrayBuffer> {
+export function generateParameters(shape: KernelShape<MlpNetworkSize>, seed: number): Float32Array<ArrayBuffer> {
   const layers = layOutLayers(shape);
   const parameters = new Float32Array(layers.at(-1)?.end ?? 0);
   for (const [index, { inner, outer, pitch, weights, bias }] of layers.entries()) {

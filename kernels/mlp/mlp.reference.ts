@@ -1,5 +1,5 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
-import { countWeights, layOutLayers, type MlpLayer, type MlpSize } from "./mlp-layers.ts";
+import { countWeights, layOutLayers, type MlpLayer, type MlpNetworkSize, type MlpSize } from "./mlp-layers.ts";
 
 /** Activations of the hidden layers by the number that stands for them; the last layer has none. */
 const ACTIVATIONS: Readonly<Record<number, (x: number) => number>> = {
@@ -19,20 +19,27 @@ function applyLayer(parameters: Float32Array, neurons: Float64Array, layer: MlpL
   return outputs;
 }
 
+/** One sample through a network in f64. */
+export function forwardMlp(
+  parameters: Float32Array,
+  sample: Float32Array,
+  shape: KernelShape<MlpNetworkSize>,
+): Float64Array<ArrayBuffer> {
+  const layers = layOutLayers(shape);
+  const activate = ACTIVATIONS[shape.activation]!;
+  let neurons = Float64Array.from(sample);
+  for (const [index, layer] of layers.entries()) {
+    const sums = applyLayer(parameters, neurons, layer);
+    neurons = index + 1 < layers.length ? sums.map(activate) : sums;
+  }
+  return neurons;
+}
+
 /** output[batch × outputs]: every sample through the network. Elements of one sample in a row cost one pass. */
 export function mlpReference(inputs: KernelArrays, shape: KernelShape<MlpSize>): KernelReference {
   const { parameters, input } = inputs as { parameters: Float32Array; input: Float32Array };
-  const layers = layOutLayers(shape);
-  const activate = ACTIVATIONS[shape.activation]!;
-
-  function forward(sample: number): Float64Array<ArrayBuffer> {
-    let neurons = Float64Array.from(input.subarray(sample * shape.inputs, (sample + 1) * shape.inputs));
-    for (const [index, layer] of layers.entries()) {
-      const sums = applyLayer(parameters, neurons, layer);
-      neurons = index + 1 < layers.length ? sums.map(activate) : sums;
-    }
-    return neurons;
-  }
+  const forward = (sample: number) =>
+    forwardMlp(parameters, input.subarray(sample * shape.inputs, (sample + 1) * shape.inputs), shape);
 
   let current = { sample: -1, outputs: new Float64Array() };
   return {
