@@ -1,6 +1,6 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { coverItems, MAX_LENGTH } from "../webgpu-limits.ts";
+import { coverItems } from "../webgpu-limits.ts";
 import { randomAccessReference } from "./random-access.reference.ts";
 
 type Size = "n" | "span";
@@ -21,7 +21,7 @@ export const randomAccess: KernelSpec<Size> = {
   description: "Bandwidth of reading a table at random places: y[i] = table[places[i]]",
   folder: new URL(".", import.meta.url),
   dimensions: [
-    { name: "n", description: "Elements that are read", min: 1, max: MAX_LENGTH, default: 2 ** 20 },
+    { name: "n", description: "Elements that are read", min: 1, max: 2 ** 23, default: 2 ** 20 },
     { name: "span", description: "Elements of the table", min: 1, max: MAX_SPAN, default: 2 ** 22 },
   ],
   dtypes: ["float32"],

@@ -1,6 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { MAX_LENGTH } from "../webgpu-limits.ts";
 import { scanReference } from "./scan.reference.ts";
 
 const MAX_SHARES = 4096;
@@ -40,7 +39,7 @@ export const scan: KernelSpec<"n"> = {
   name: "scan",
   description: "Deterministic inclusive prefix sums of an array",
   folder: new URL(".", import.meta.url),
-  dimensions: [{ name: "n", description: "Elements", min: 1, max: MAX_LENGTH, default: 2 ** 20 }],
+  dimensions: [{ name: "n", description: "Elements", min: 1, max: 2 ** 24, default: 2 ** 20 }],
   dtypes: ["float32"],
   bindings: [
     { name: "values", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
@@ -54,7 +53,7 @@ export const scan: KernelSpec<"n"> = {
     relative: 0,
     absolute: () => 0,
     reason:
-      "inputs are integers of (-8, 8) round 0, whose sums stay far below 2²⁴ (a random walk of 2²⁵ steps of deviation 4.5 goes some 10⁵ far), so f32 adds them exactly in any order",
+      "inputs are integers of (-8, 8) round 0, whose sums stay far below 2²⁴ (a random walk of 2²⁴ steps of deviation 4.5 goes some 10⁵ far), so f32 adds them exactly in any order",
   },
   generate: ({ n }, seed) => ({ values: seededUniform(seed, 0, n, 8).map(Math.trunc) }),
   reference: scanReference,

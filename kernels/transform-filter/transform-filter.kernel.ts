@@ -1,6 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { MAX_LENGTH } from "../webgpu-limits.ts";
 import { FILTER_SCALE, FILTER_THRESHOLD, transformFilterReference } from "./transform-filter.reference.ts";
 
 const MAX_SHARES = 4096;
@@ -44,7 +43,7 @@ export const transformFilter: KernelSpec<"n"> = {
   name: "transform-filter",
   description: "Order-preserving compaction: 3·x for every x above 1/4, and how many there are",
   folder: new URL(".", import.meta.url),
-  dimensions: [{ name: "n", description: "Elements", min: 1, max: MAX_LENGTH, default: 2 ** 20 }],
+  dimensions: [{ name: "n", description: "Elements", min: 1, max: 2 ** 24, default: 2 ** 20 }],
   dtypes: ["float32"],
   bindings: [
     { name: "values", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },

@@ -6,8 +6,8 @@ import { ProblemError } from "../../protocol/problem.ts";
 
 /** What a check may cost: about half a second of naive f64. */
 const MAX_FLOPS = 3e8;
-/** What looking at an element costs beside its arithmetic. */
-const ELEMENT_FLOPS = 20;
+/** What looking at an element costs beside its arithmetic: mostly misses of the cache. */
+const ELEMENT_FLOPS = 100;
 /** Work between two turns of the event loop: some 20 ms. */
 const SLICE_FLOPS = 1e7;
 
