@@ -18,7 +18,11 @@ export type DType = keyof typeof DTYPE_BYTES;
 export const Shape = z.array(z.number().int().min(0)).max(LIMITS.tensorRank);
 
 /** Name, type and shape of a tensor whose bytes follow the header, row-major and little-endian. */
-export const TensorHeader = z.object({ name: z.string().min(1).max(256), dtype: DType, shape: Shape });
+export const TensorHeader = z.object({
+  name: z.string().min(1).max(LIMITS.tensorNameLength),
+  dtype: DType,
+  shape: Shape,
+});
 export type TensorHeader = z.infer<typeof TensorHeader>;
 
 /** A tensor with its bytes (row-major, little-endian). */

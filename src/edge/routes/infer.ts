@@ -9,7 +9,7 @@ import {
   type LatencySplit,
 } from "../../protocol/inference.ts";
 import { InferResult } from "../../protocol/link.ts";
-import { createProblem, ProblemError } from "../../protocol/problem.ts";
+import { createProblem, PROBLEMS, type Problem, ProblemError } from "../../protocol/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/tensor.ts";
 import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
@@ -97,7 +97,7 @@ function finish(
   if (outcome === DEADLINE || !outcome.ok) {
     logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
     if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);
-    throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
+    throw runnerProblem(outcome.problem);
   }
   const { times, tensors } = readResult(outcome.frame);
   const serviceMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
@@ -107,6 +107,12 @@ function finish(
   const { queueMs, computeMs } = times;
   logOutcome(env, runnerId, { ...about, split: { edgeMs, linkMs, queueMs, computeMs } }, waitUntil);
   return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors };
+}
+
+/** A runner says what went wrong there; that the caller is at fault it cannot know. */
+function runnerProblem(problem: Problem): ProblemError {
+  const isRunners = PROBLEMS[problem.code].fault !== "client" && problem.code !== "internal";
+  return new ProblemError(isRunners ? problem.code : "backend-failed", problem.detail, problem);
 }
 
 function readResult(frame: Uint8Array): { times: InferResult["times"]; tensors: Tensor[] } {
