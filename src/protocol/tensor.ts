@@ -30,14 +30,16 @@ export interface Tensor extends TensorHeader {
   readonly bytes: Uint8Array;
 }
 
+const jsonTensorFields = {
+  dtype: DType.default("float32"),
+  shape: Shape.optional(),
+  data: z.array(z.any()).openapi({ description: "Numbers, flat or nested, row-major" }),
+};
+
 /** A tensor as JSON; `data` is flat or nested, row-major. */
-export const JsonTensor = z
-  .object({
-    dtype: DType.default("float32"),
-    shape: Shape.optional(),
-    data: z.array(z.any()).openapi({ description: "Numbers, flat or nested, row-major" }),
-  })
-  .openapi("Tensor");
+export const JsonTensor = z.object(jsonTensorFields).openapi("Tensor");
+/** A tensor that somebody sends: a field that is not known is a mistake. */
+export const JsonTensorInput = z.strictObject(jsonTensorFields).openapi("TensorInput");
 export type JsonTensor = z.infer<typeof JsonTensor>;
 
 /** Number of elements of a shape. */
