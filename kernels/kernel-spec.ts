@@ -8,7 +8,7 @@ export type KernelShape<Size extends string = string> = Readonly<Record<Size, nu
 export type AxisValues<Axis extends string = string> = Readonly<Record<Axis, number>>;
 
 /** Host memory of a binding. Other element types join with the kernels that need them. */
-export type KernelArray = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
+export type KernelArray = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Int8Array<ArrayBuffer>;
 
 /** Arrays by binding name, dense and row-major: padding is added on the way to the device. */
 export type KernelArrays = Readonly<Record<string, KernelArray>>;
@@ -25,10 +25,11 @@ export type KernelDimension<Size extends string = string> = KernelAnnouncement["
 export interface KernelBinding<Size extends string = string> {
   readonly name: string;
   readonly access: "read" | "write" | "scratch";
-  readonly dtype: Extract<DType, "float32" | "int32">;
+  /** WGSL may read `int32` as u32; it sees four `int8` in a u32, the first in the lowest byte. */
+  readonly dtype: Extract<DType, "float32" | "int32" | "int8">;
   /** Extents, outermost first. */
   extents(shape: KernelShape<Size>): readonly number[];
-  /** Each extent is rounded up to a multiple of this on the device and filled with zeros. */
+  /** Each extent is rounded up to a multiple of this on the device and filled with zeros; rows of `int8` to whole words. */
   readonly alignment: readonly number[];
 }
 
@@ -72,6 +73,8 @@ export interface KernelReference {
   /** Floating-point operations that one element costs here. */
   readonly elementFlops: number;
   element(index: number): number;
+  /** For the further `write` bindings, where there are several. */
+  readonly others?: readonly KernelReference[];
 }
 
 /** Everything that is known of a kernel beside its WGSL. The shape's sizes stand at binding 0, as u32 in order. */

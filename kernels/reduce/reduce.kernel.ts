@@ -1,10 +1,9 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
+import { MAX_LENGTH } from "../webgpu-limits.ts";
 import { reduceReference } from "./reduce.reference.ts";
 
 const MAX_GROUPS = 1024;
-/** 128 MiB: the largest binding that WebGPU promises. */
-const MAX_LENGTH = 2 ** 25;
 
 const tree: KernelVariant<"n", "lanes" | "groups"> = {
   name: "tree",

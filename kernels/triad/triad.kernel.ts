@@ -1,20 +1,14 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
+import { coverItems, MAX_LENGTH } from "../webgpu-limits.ts";
 import { TRIAD_SCALE, triadReference } from "./triad.reference.ts";
-
-/** What WebGPU promises along one dimension; the grid strides over the rest. */
-const MAX_GROUPS = 65_535;
-/** 128 MiB: the largest binding that WebGPU promises. */
-const MAX_LENGTH = 2 ** 25;
 
 const striding: KernelVariant<"n", "lanes"> = {
   name: "grid-stride",
   file: "triad.wgsl",
   axes: [{ name: "lanes", values: [32, 64, 128, 256], default: 256 }],
   constants: () => ({ scale: TRIAD_SCALE }),
-  passes: [
-    { entryPoint: "main", workgroups: ({ n }, { lanes }) => [Math.min(MAX_GROUPS, Math.ceil(n / (4 * lanes))), 1, 1] },
-  ],
+  passes: [{ entryPoint: "main", workgroups: ({ n }, { lanes }) => coverItems(n / 4, lanes) }],
 };
 
 /** Memory bandwidth, after McCalpin's STREAM triad. */

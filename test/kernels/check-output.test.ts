@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { KernelReference, Tolerance } from "../../kernels/kernel-spec.ts";
-import { checkOutput } from "../../src/gpu-runner/gpu/check-output.ts";
+import { checkOutput, checkOutputs } from "../../src/gpu-runner/gpu/check-output.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 
 const tolerance: Tolerance = { relative: 0.125, absolute: () => 0.5, reason: "made up" };
@@ -44,5 +44,26 @@ describe("checkOutput", () => {
     expect(checkedElements).toBeLessThan(1000);
     expect(checkedElements).toBeGreaterThanOrEqual(16);
     await expect(check([...values.slice(0, -1), 0], values, 3e6)).rejects.toThrow("'c'[999]");
+  });
+});
+
+describe("checkOutputs", () => {
+  const checkBoth = (first: number[], second: number[]) =>
+    checkOutputs(
+      [Float32Array.from(first), Int32Array.from(second)],
+      [reference([8, -8]), { ...reference([100]), output: "count" }],
+      tolerance,
+      {},
+      1,
+      () => {},
+    );
+
+  test("counts the elements of all outputs and tells the largest error", async () => {
+    expect(await checkBoth([9, -8], [110])).toMatchObject({ checkedElements: 3, maxAbsoluteError: 10 });
+  });
+
+  test("refuses when any one is wrong, and names it", async () => {
+    await expect(checkBoth([9, -8], [120])).rejects.toThrow("'count'[0] is 120, the reference says 100");
+    await expect(checkBoth([12, -8], [100])).rejects.toThrow("'c'[0]");
   });
 });

@@ -2,6 +2,17 @@ import { expect, test } from "vitest";
 import type { KernelBinding } from "../../kernels/kernel-spec.ts";
 import { layoutBinding, padValues, unpadValues } from "../../src/gpu-runner/gpu/padded-layout.ts";
 
+test("rows of bytes are filled up to whole words", () => {
+  const padded = layoutBinding(
+    { name: "x", access: "read", dtype: "int8", extents: () => [2, 3], alignment: [1, 4] },
+    {},
+  );
+  expect(padded).toMatchObject({ padded: [2, 4], sizeBytes: 8 });
+  const onDevice = padValues(Int8Array.of(1, -2, 3, 4, 5, -128), padded);
+  expect(onDevice).toEqual(Int8Array.of(1, -2, 3, 0, 4, 5, -128, 0));
+  expect(unpadValues(onDevice, padded)).toEqual(Int8Array.of(1, -2, 3, 4, 5, -128));
+});
+
 function layout(extents: readonly number[], alignment: readonly number[]) {
   const binding: KernelBinding = { name: "x", access: "read", dtype: "float32", extents: () => extents, alignment };
   return layoutBinding(binding, {});

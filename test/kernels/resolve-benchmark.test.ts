@@ -29,7 +29,7 @@ test("asks the kernel which variant it prefers for a shape", () => {
 });
 
 test("an unknown kernel is named, with what there is", () => {
-  const problem = problemOf(() => resolveBenchmark(KERNELS, { ...request, kernel: "gemv" }));
+  const problem = problemOf(() => resolveBenchmark(KERNELS, { ...request, kernel: "gemmm" }));
   expect(problem).toMatchObject({ code: "unknown-kernel", errors: [{ pointer: "#/kernel" }] });
   expect(problem.errors?.[0]?.message).toContain("gemm, triad, reduce, mlp");
 });

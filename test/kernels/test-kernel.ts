@@ -17,9 +17,14 @@ async function openAdapters(): Promise<DeviceHost[]> {
 
 /**
  * Declares the tests of a kernel: every variant at every shape, and every value of every tuning axis
- * at the first one. A run compares with the f64 reference and fails where they differ.
+ * at the first one. A run compares with the f64 reference and fails where they differ. `shapeAxes` has,
+ * by variant, what the shapes run with where a software device would take minutes with the defaults.
  */
-export function testKernel(spec: KernelSpec, shapes: readonly [KernelShape, ...KernelShape[]]): void {
+export function testKernel(
+  spec: KernelSpec,
+  shapes: readonly [KernelShape, ...KernelShape[]],
+  shapeAxes: Readonly<Record<string, AxisValues>> = {},
+): void {
   let adapters: DeviceHost[] = [];
   beforeAll(async () => {
     adapters = await openAdapters();
@@ -34,6 +39,7 @@ export function testKernel(spec: KernelSpec, shapes: readonly [KernelShape, ...K
         kernel: spec.name,
         variant,
         shape,
+        dtype: spec.dtypes[0],
         warmup: 0,
         iterations: 1,
       });
@@ -48,7 +54,7 @@ export function testKernel(spec: KernelSpec, shapes: readonly [KernelShape, ...K
   describe.each(spec.variants)("$name", (variant) => {
     test.each(shapes.map((shape) => ({ title: JSON.stringify(shape), shape })))(
       "$title",
-      ({ shape }) => checkRun(variant.name, shape),
+      ({ shape }) => checkRun(variant.name, shape, shapeAxes[variant.name]),
       TIMEOUT_MS,
     );
 

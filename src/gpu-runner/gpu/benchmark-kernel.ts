@@ -4,7 +4,7 @@ import type { Device } from "../../protocol/hardware.ts";
 import type { BenchmarkResult, BenchmarkSpec, JobProgress } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
-import { checkOutput } from "./check-output.ts";
+import { checkOutputs } from "./check-output.ts";
 import type { Gpu } from "./device.ts";
 import { type KernelContext, type PreparedKernel, prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
@@ -85,12 +85,13 @@ async function check(
 ): Promise<BenchmarkResult["correctness"]> {
   report(0, 1);
   const reference = kernel.reference(inputs, shape);
-  const output = await withErrorScopes(target.device, () => {
+  const references = [reference, ...(reference.others ?? [])];
+  const outputs = await withErrorScopes(target.device, () => {
     target.device.queue.submit([prepared.encode()]);
-    return prepared.read(reference.output);
+    return Promise.all(references.map(({ output }) => prepared.read(output)));
   });
   target.gpu.throwUncaptured();
-  return checkOutput(output, reference, kernel.tolerance, shape, seed, report);
+  return checkOutputs(outputs, references, kernel.tolerance, shape, seed, report);
 }
 
 function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelChoice, samples: Samples) {

@@ -67,6 +67,27 @@ export async function checkOutput(
   };
 }
 
+/** Compares each output with its reference; the errors told are the largest. Fails like `checkOutput`. */
+export async function checkOutputs(
+  outputs: readonly KernelArray[],
+  references: readonly KernelReference[],
+  tolerance: Tolerance,
+  shape: KernelShape,
+  seed: number,
+  onSlice: (done: number, total: number) => void,
+): Promise<BenchmarkResult["correctness"]> {
+  const checks: BenchmarkResult["correctness"][] = [];
+  for (const [index, reference] of references.entries()) {
+    checks.push(await checkOutput(outputs[index]!, reference, tolerance, shape, seed, onSlice));
+  }
+  return {
+    ...checks[0]!,
+    checkedElements: checks.reduce((total, { checkedElements }) => total + checkedElements, 0),
+    maxAbsoluteError: Math.max(...checks.map(({ maxAbsoluteError }) => maxAbsoluteError)),
+    maxRelativeError: Math.max(...checks.map(({ maxRelativeError }) => maxRelativeError)),
+  };
+}
+
 /** Every index, or as many seeded ones as the cost allows: first and last always, the others may repeat. */
 function chooseElements({ length, elementFlops }: KernelReference, seed: number): Uint32Array<ArrayBuffer> {
   const affordable = Math.max(16, Math.floor(MAX_FLOPS / (elementFlops + ELEMENT_FLOPS)));

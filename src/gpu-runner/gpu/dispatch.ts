@@ -76,14 +76,17 @@ function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes 
   }
 }
 
-/** Outputs start as NaN, so that an element which no invocation writes is seen to be wrong. */
+/** What no kernel is likely to write, as the words that outputs start with: NaN and the lowest integers. */
+const UNWRITTEN = { float32: 0x7fc00000, int32: 0x80000000, int8: 0x80808080 } as const;
+
+/** Outputs start so that an element which no invocation writes is seen to be wrong. */
 function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, inputs: KernelArrays): void {
   const values = inputs[binding.name];
   if (binding.access === "read") {
     if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
     queue.writeBuffer(buffer, 0, padValues(values, layout));
   } else if (binding.access === "write") {
-    queue.writeBuffer(buffer, 0, new Float32Array(layout.sizeBytes / 4).fill(Number.NaN));
+    queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
   }
 }
 
@@ -118,6 +121,8 @@ function encodePasses(
   return encoder.finish();
 }
 
+const ARRAYS = { float32: Float32Array, int32: Int32Array, int8: Int8Array } as const;
+
 async function readOutput(
   { device, pool }: KernelContext,
   bound: readonly BoundBuffer[],
@@ -126,6 +131,5 @@ async function readOutput(
   const found = bound.find(({ binding }) => binding.name === name);
   if (found === undefined) throw new TypeError(`there is no binding '${name}'`);
   const bytes = await readBuffer(device, pool, found.buffer, found.layout.sizeBytes);
-  const values = found.binding.dtype === "float32" ? new Float32Array(bytes) : new Int32Array(bytes);
-  return unpadValues(values, found.layout);
+  return unpadValues(new ARRAYS[found.binding.dtype](bytes), found.layout);
 }

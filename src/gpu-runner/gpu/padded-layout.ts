@@ -1,3 +1,4 @@
+import { DTYPE_BYTES } from "../../protocol/tensor.ts";
 import type { KernelArray, KernelBinding, KernelShape } from "../../../kernels/kernel-spec.ts";
 
 /** How a binding lies in its buffer: dense extents, and the larger ones that the device sees. */
@@ -7,8 +8,6 @@ export interface PaddedLayout {
   readonly sizeBytes: number;
 }
 
-const BYTES_PER_ELEMENT = 4;
-
 /** The layout of a binding at a shape. */
 export function layoutBinding(binding: KernelBinding, shape: KernelShape): PaddedLayout {
   const extents = binding.extents(shape);
@@ -16,7 +15,7 @@ export function layoutBinding(binding: KernelBinding, shape: KernelShape): Padde
     const alignment = binding.alignment[axis] ?? 1;
     return Math.ceil(extent / alignment) * alignment;
   });
-  return { extents, padded, sizeBytes: product(padded) * BYTES_PER_ELEMENT };
+  return { extents, padded, sizeBytes: product(padded) * DTYPE_BYTES[binding.dtype] };
 }
 
 /** Dense values with zeros where the device's extents are larger. */
@@ -59,7 +58,7 @@ function isDense({ extents, padded }: PaddedLayout): boolean {
 }
 
 function createLike(values: KernelArray, length: number): KernelArray {
-  return values instanceof Float32Array ? new Float32Array(length) : new Int32Array(length);
+  return new (values.constructor as new (length: number) => KernelArray)(length);
 }
 
 function product(extents: readonly number[]): number {
