@@ -1,18 +1,43 @@
+import { argmax } from "./argmax/argmax.kernel.ts";
 import { batchedGemm } from "./batched-gemm/batched-gemm.kernel.ts";
+import { conv2d } from "./conv2d/conv2d.kernel.ts";
+import { depthwiseConv2d } from "./depthwise-conv2d/depthwise-conv2d.kernel.ts";
+import { dequantize } from "./dequantize/dequantize.kernel.ts";
 import { gemm } from "./gemm/gemm.kernel.ts";
 import { gemv } from "./gemv/gemv.kernel.ts";
+import { histogram } from "./histogram/histogram.kernel.ts";
 import type { KernelSpec } from "./kernel-spec.ts";
 import { layernorm } from "./layernorm/layernorm.kernel.ts";
 import { matmulBiasActivation } from "./matmul-bias-activation/matmul-bias-activation.kernel.ts";
+import { max } from "./max/max.kernel.ts";
 import { mlp } from "./mlp/mlp.kernel.ts";
+import { quantize } from "./quantize/quantize.kernel.ts";
 import { reduce } from "./reduce/reduce.kernel.ts";
+import { scan } from "./scan/scan.kernel.ts";
 import { softmax } from "./softmax/softmax.kernel.ts";
 import { transpose } from "./transpose/transpose.kernel.ts";
 import { triad } from "./triad/triad.kernel.ts";
 
 /** Every kernel of the house, by name. */
 export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
-  [gemm, triad, reduce, mlp, gemv, transpose, softmax, layernorm, matmulBiasActivation, batchedGemm].map(
-    (spec: KernelSpec) => [spec.name, spec],
-  ),
+  [
+    gemm,
+    triad,
+    reduce,
+    mlp,
+    gemv,
+    transpose,
+    softmax,
+    layernorm,
+    matmulBiasActivation,
+    batchedGemm,
+    conv2d,
+    depthwiseConv2d,
+    quantize,
+    dequantize,
+    scan,
+    histogram,
+    max,
+    argmax,
+  ].map((spec: KernelSpec) => [spec.name, spec]),
 );

@@ -92,8 +92,11 @@ export async function checkOutputs(
 function chooseElements({ length, elementFlops }: KernelReference, seed: number): Uint32Array<ArrayBuffer> {
   const affordable = Math.max(16, Math.floor(MAX_FLOPS / (elementFlops + ELEMENT_FLOPS)));
   if (length <= affordable) return new Uint32Array(length).map((_, index) => index);
-  const sample = Uint32Array.from(seededUniform(seed, SAMPLE_STREAM, affordable), (value) =>
-    Math.floor(((value + 1) / 2) * length),
+  // The values have 2²⁴ steps; beyond that, several elements share one and are taken in turn.
+  const uniform = seededUniform(seed, SAMPLE_STREAM, affordable);
+  const shared = Math.ceil(length / 2 ** 24);
+  const sample = new Uint32Array(affordable).map((_, position) =>
+    Math.min(length - 1, Math.floor(((uniform[position]! + 1) / 2) * length) + (position % shared)),
   );
   sample[0] = 0;
   sample[sample.length - 1] = length - 1;
