@@ -26,7 +26,9 @@ export function LatencyPanel({ client, series }: LatencyPanelProps) {
   // Held fast once shown, so that fresher points elsewhere do not take the reader's plot away.
   useEffect(() => {
     if (chosen !== null && chosen.id !== pick.id) {
-      setPick({ subject: nameSubject(chosen), metric: chosen.metric, id: chosen.id });
+      const shown = { subject: nameSubject(chosen), metric: chosen.metric, id: chosen.id };
+      // A pick that came after this was drawn wins.
+      setPick((before) => (before === pick ? shown : before));
     }
   }, [chosen, pick]);
 

@@ -1,7 +1,10 @@
 import { nameSubject, nameVariant, type SeriesChoice, type SeriesPick } from "./series-choice.ts";
 
+/** What a choice makes of the pick before it, which may be too fresh to be drawn yet. */
+type PickChange = (before: SeriesPick) => SeriesPick;
+
 /** Chooses a series by subject, then metric, then, where several remain, device and configuration. */
-export function SeriesPicker({ choice, onPick }: { choice: SeriesChoice; onPick: (pick: SeriesPick) => void }) {
+export function SeriesPicker({ choice, onPick }: { choice: SeriesChoice; onPick: (change: PickChange) => void }) {
   const { subjects, metrics, variants, chosen } = choice;
   if (chosen === null) return null;
   const subject = nameSubject(chosen);
@@ -10,7 +13,7 @@ export function SeriesPicker({ choice, onPick }: { choice: SeriesChoice; onPick:
     <div class="picker">
       <label>
         Subject
-        <select value={subject} onChange={(event) => onPick({ subject: event.currentTarget.value })}>
+        <select value={subject} onChange={({ currentTarget: { value } }) => onPick(() => ({ subject: value }))}>
           {subjects.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -18,7 +21,12 @@ export function SeriesPicker({ choice, onPick }: { choice: SeriesChoice; onPick:
       </label>
       <label>
         Metric
-        <select value={metric} onChange={(event) => onPick({ subject, metric: event.currentTarget.value })}>
+        <select
+          value={metric}
+          onChange={({ currentTarget: { value } }) =>
+            onPick((before) => ({ subject: before.subject ?? subject, metric: value }))
+          }
+        >
           {metrics.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -27,7 +35,10 @@ export function SeriesPicker({ choice, onPick }: { choice: SeriesChoice; onPick:
       {variants.length > 1 && (
         <label class="variant">
           Series
-          <select value={chosen.id} onChange={(event) => onPick({ subject, metric, id: event.currentTarget.value })}>
+          <select
+            value={chosen.id}
+            onChange={({ currentTarget: { value } }) => onPick((before) => ({ subject, metric, ...before, id: value }))}
+          >
             {variants.map((item) => (
               <option key={item.id} value={item.id}>
                 {nameVariant(item)}

@@ -96,7 +96,10 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
 
 /** A failed handshake does not tell why: an ordinary request to the same route does. */
 async function refuseIfUnauthorised(linkUrl: string, headers: Record<string, string>): Promise<void> {
-  const response = await fetch(linkUrl.replace(/^ws/, "http"), { headers });
+  const response = await fetch(linkUrl.replace(/^ws/, "http"), {
+    headers,
+    signal: AbortSignal.timeout(OPEN_TIMEOUT_MS),
+  });
   await response.body?.cancel();
   if (response.status === 401)
     throw new AbortError("The edge does not know this runner's credential. Register it again.");

@@ -25,11 +25,15 @@ export interface SessionParts {
 /** The caller named a model that is there; that this process lost it is for us to mend. */
 const MODEL_GONE = createProblem("no-placement", "The model is being loaded again.", { retryAfterMs: 500 });
 
+/** An edge that takes the socket and does not answer hello is given up. */
+const WELCOME_TIMEOUT_MS = 10_000;
+
 /** What the runner says and does on its connections to the edge; jobs outlive a connection. */
 export class Session {
   readonly #parts: SessionParts;
   #heartbeat: ReturnType<typeof startHeartbeat> | null = null;
   #abandon: () => void = () => undefined;
+  #unwelcome: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -38,11 +42,13 @@ export class Session {
   opened(socket: WebSocket, abandon: () => void): void {
     const { channel, capabilities, jobs } = this.#parts;
     this.#abandon = abandon;
+    this.#unwelcome = setTimeout(abandon, WELCOME_TIMEOUT_MS);
     channel.attach(socket);
     channel.send({ type: "hello", capabilities, running: jobs.leases() });
   }
 
   closed(): void {
+    clearTimeout(this.#unwelcome);
     this.#parts.channel.detach();
     this.#heartbeat?.stop();
     this.#heartbeat = null;
@@ -87,6 +93,7 @@ export class Session {
   #welcomed({ runnerId, intervals, placed }: Welcome): void {
     const { channel, jobs, models, fleet, logger } = this.#parts;
     logger.info({ runnerId, placed: placed.length }, "connected");
+    clearTimeout(this.#unwelcome);
     this.#heartbeat?.stop();
     this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);
     jobs.connected(intervals.resendMs);

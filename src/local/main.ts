@@ -9,6 +9,7 @@ import { ensureBuilt } from "./build.ts";
 import { adminKeyPath, createBootstrapSecret, lockDataFolder, readAdminKey, writeAdminKey } from "./data-folder.ts";
 import { type EdgeHost, startEdge } from "./edge-host.ts";
 import { performFirstRun } from "./first-run.ts";
+import { endLeftovers, noteChildren } from "./leftovers.ts";
 import { LocalError } from "./local-error.ts";
 import { prepareLocalRunner } from "./register-local-runner.ts";
 import { RunnerSupervisor } from "./runner-supervisor.ts";
@@ -24,12 +25,14 @@ async function main(options: LocalOptions, stopping: AbortSignal): Promise<void>
   const cleanups: (() => Promise<void>)[] = [await lockDataFolder(options.dataDir)];
   const stopped = stopping.aborted ? Promise.resolve() : once(stopping, "abort").then(() => undefined);
   try {
+    await endLeftovers(options.dataDir);
     await refuseTakenPort(options.port);
     await ensureBuilt(root, (step) => progress.step(step));
     progress.step("Starting the edge");
     const bootstrapSecret = createBootstrapSecret();
     const edge = await startEdge({ port: options.port, dataDir: options.dataDir, root, bootstrapSecret });
     cleanups.push(() => edge.stop());
+    await noteChildren(options.dataDir);
     const key = await ensureAdminKey(edge, bootstrapSecret, options.dataDir);
     const client = createClient({ baseUrl: edge.url, key });
     const work = async (): Promise<Partial<Summary>> => {

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
-import { JsonTensor, TensorHeader } from "./tensor.ts";
+import { JsonTensor, JsonTensorInput, TensorHeader } from "./tensor.ts";
 
 const requestFields = {
   model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
@@ -18,7 +18,7 @@ export const InferRequest = z
   .strictObject({
     ...requestFields,
     inputs: z
-      .record(z.string(), JsonTensor)
+      .record(z.string(), JsonTensorInput)
       .refine(
         (inputs) => Object.keys(inputs).length <= LIMITS.tensorsPerRequest,
         `at most ${LIMITS.tensorsPerRequest} inputs`,

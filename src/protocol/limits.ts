@@ -16,6 +16,7 @@ export const LIMITS = {
   /** Elements of one tensor. */
   tensorElements: 2 ** 26,
   tensorRank: 8,
+  tensorNameLength: 256,
   tensorsPerRequest: 64,
   /** A budget, in milliseconds. */
   minBudgetMs: 0.1,

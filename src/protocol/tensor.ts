@@ -18,7 +18,11 @@ export type DType = keyof typeof DTYPE_BYTES;
 export const Shape = z.array(z.number().int().min(0)).max(LIMITS.tensorRank);
 
 /** Name, type and shape of a tensor whose bytes follow the header, row-major and little-endian. */
-export const TensorHeader = z.object({ name: z.string().min(1).max(256), dtype: DType, shape: Shape });
+export const TensorHeader = z.object({
+  name: z.string().min(1).max(LIMITS.tensorNameLength),
+  dtype: DType,
+  shape: Shape,
+});
 export type TensorHeader = z.infer<typeof TensorHeader>;
 
 /** A tensor with its bytes (row-major, little-endian). */
@@ -26,14 +30,16 @@ export interface Tensor extends TensorHeader {
   readonly bytes: Uint8Array;
 }
 
+const jsonTensorFields = {
+  dtype: DType.default("float32"),
+  shape: Shape.optional(),
+  data: z.array(z.any()).openapi({ description: "Numbers, flat or nested, row-major" }),
+};
+
 /** A tensor as JSON; `data` is flat or nested, row-major. */
-export const JsonTensor = z
-  .object({
-    dtype: DType.default("float32"),
-    shape: Shape.optional(),
-    data: z.array(z.any()).openapi({ description: "Numbers, flat or nested, row-major" }),
-  })
-  .openapi("Tensor");
+export const JsonTensor = z.object(jsonTensorFields).openapi("Tensor");
+/** A tensor that somebody sends: a field that is not known is a mistake. */
+export const JsonTensorInput = z.strictObject(jsonTensorFields).openapi("TensorInput");
 export type JsonTensor = z.infer<typeof JsonTensor>;
 
 /** Number of elements of a shape. */

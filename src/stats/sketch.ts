@@ -116,6 +116,7 @@ export function decodeSketch(text: string): Sketch {
       const zigzag = readVarint(reader);
       index += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
       const count = readVarint(reader);
+      if (count === 0 || buckets.has(index)) throw new RangeError("a bucket is empty or stands twice");
       buckets.set(index, count);
       sketch.count += count;
     }

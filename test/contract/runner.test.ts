@@ -18,7 +18,7 @@ import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
 const intervals: Intervals = { pingMs: 50, heartbeatMs: 60, leaseMs: 5_000, resendMs: 50 };
 const runnerId = createId("runner");
-const placed: PlacedModel = { modelVersionId: createId("modelVersion"), digest: "sha256:0", inputs: [], outputs: [] };
+const model: PlacedModel = { modelVersionId: createId("modelVersion"), digest: "sha256:0", inputs: [], outputs: [] };
 let hub: ScriptedHub;
 let runner: LiveRunner;
 
@@ -57,8 +57,8 @@ describe("the handshake", () => {
     const connection = await hub.nextConnection();
     expect(connection.headers.authorization).toBe("Bearer mc_sample");
     expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
-    expect(await welcome(connection, [placed])).toEqual({ type: "hello", capabilities, running: [] });
-    await vi.waitFor(() => expect(runner.warmed).toEqual([placed.modelVersionId]));
+    expect(await welcome(connection, [model])).toEqual({ type: "hello", capabilities, running: [] });
+    await vi.waitFor(() => expect(runner.warmed).toEqual([model.modelVersionId]));
   });
 });
 
@@ -126,14 +126,14 @@ describe("a lease", () => {
 
 describe("an inference", () => {
   const tensor = { name: "x", dtype: "float32" as const, shape: [1], bytes: new Uint8Array(4) };
-  const request = (deviceKey: string, modelVersionId = placed.modelVersionId) => {
+  const request = (deviceKey: string, modelVersionId = model.modelVersionId) => {
     const requestId = createId("request");
     const header = { type: "infer", requestId, modelVersionId, deviceKey, backend: "ort-cpu", budgetMs: 5_000 };
     return { requestId, frame: encodeFrame(header, [tensor]) };
   };
 
   it("is answered by a frame, or by the problem that it met", async () => {
-    const connection = await nextWelcomed([placed]);
+    const connection = await nextWelcomed([model]);
     const good = request("cpu");
     connection.sendFrame(good.frame);
     await vi.waitFor(() =>
@@ -182,6 +182,7 @@ describe("a connection", () => {
     await new Promise((resolve) => setImmediate(resolve));
     hub = await ScriptedHub.start(port);
     await nextWelcomed();
+    expect(hub.connections).toHaveLength(1);
   });
 
   it("on which the hub fell silent is given up, and another one made", async () => {

@@ -27,5 +27,14 @@ it.each([...KERNELS.keys()])("runs %s correctly", async (kernel) => {
   const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel, iterations: 20 });
   const measured = await host.benchmark(spec);
   expect(measured.correctness.correct).toBe(true);
-  console.log(JSON.stringify({ device: host.device.name, kernel, shape: measured.shape, p50Ms: measured.wallMs.p50, gflops: measured.gflops, gigabytesPerSecond: measured.gigabytesPerSecond }));
+  console.log(
+    JSON.stringify({
+      device: host.device.name,
+      kernel,
+      shape: measured.shape,
+      p50Ms: measured.wallMs.p50,
+      gflops: measured.gflops,
+      gigabytesPerSecond: measured.gigabytesPerSecond,
+    }),
+  );
 });

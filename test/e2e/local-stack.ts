@@ -102,7 +102,7 @@ export async function waitFor<Value>(what: string, ask: () => Promise<Value | un
   throw new Error(`waited in vain for ${what}`, { cause: last });
 }
 
-async function childPids(pid: number): Promise<number[]> {
+export async function childPids(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
   return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ensureBuilt } from "../../src/local/build.ts";
 import type { Summary } from "../../src/local/summary.ts";
-import { waitFor } from "./local-stack.ts";
+import { childPids, waitFor } from "./local-stack.ts";
 import { npmStart, root, run } from "./run-npm.ts";
 
 describe("npm start", () => {
@@ -62,6 +62,23 @@ describe("npm start", () => {
     process.kill(-group, "SIGINT");
     await once(child, "exit");
     await waitFor("every process to end", async () => ((await membersOf(group)) === 0 ? true : undefined));
+  });
+
+  it("takes over from one that was killed, and leaves no process of it", async () => {
+    const options = ["--port", "0", "--no-runner", "--data-dir", join(folder, "killed")];
+    const child = spawn(process.execPath, [join(root, "src/local/main.ts"), ...options], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    await waitFor("millrace to serve", async () => (stderr.includes("Serving.") ? true : undefined));
+    const [workerd = 0] = await childPids(child.pid ?? 0);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(() => process.kill(workerd, 0)).not.toThrow();
+    const next = await npmStart("--once", "--json", ...options);
+    expect(next.code, next.stderr).toBe(0);
+    expect(() => process.kill(workerd, 0)).toThrow("ESRCH");
   });
 
   it("says in a sentence what is wrong", async () => {

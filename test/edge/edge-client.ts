@@ -108,3 +108,8 @@ export async function countStored(): Promise<Record<string, number>> {
     jobs: jobs.json.items.length,
   };
 }
+
+/** For `toSorted` of statuses and versions. */
+export function byNumber(a: number, b: number): number {
+  return a - b;
+}

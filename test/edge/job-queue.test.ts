@@ -246,6 +246,8 @@ describe("an outcome that is sent again", () => {
     for (let i = 0; i < 3; i++) scripted.succeed(offer);
     for (let i = 0; i < 3; i++)
       expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    scripted.succeed(offer);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
     expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
     expect((await readEvents(id)).map(({ type }) => type)).toEqual(["queued", "leased", "succeeded"]);
   });

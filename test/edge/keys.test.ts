@@ -1,7 +1,29 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import type { Endpoint } from "../../src/protocol/endpoint.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Key } from "../../src/protocol/key.ts";
 import { callEdge, createKey, problemOf } from "./edge-client.ts";
+
+describe("the table", () => {
+  it("lets nobody change anything with a key for reading, and is open to all in two places", () => {
+    const table = Object.entries<Endpoint>(endpoints as never).map(([name, { method, access }]) => ({
+      name,
+      method,
+      access,
+    }));
+    const namesOf = (which: (entry: (typeof table)[number]) => boolean) => table.filter(which).map(({ name }) => name);
+    expect(namesOf(({ method, access }) => method !== "get" && access === "read")).toEqual([]);
+    expect(namesOf(({ access }) => access === "public")).toEqual(["getHealth", "registerRunner"]);
+    expect(namesOf(({ access }) => access === "runner")).toEqual(["connectRunner", "downloadArtifact"]);
+    expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
+      "uploadModel",
+      "createJob",
+      "cancelJob",
+    ]);
+    expect(namesOf(({ access }) => access === "infer")).toEqual(["infer"]);
+  });
+});
 
 describe("keys", () => {
   it("shows the secret once and stores a hash only", async () => {

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { hexOf } from "../../src/edge/store/secret.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { callEdge, countStored, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
+import { byNumber, callEdge, countStored, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 import { cartpole, lenet5, variantOf } from "./zoo.ts";
 
@@ -32,12 +32,12 @@ describe("an uploaded model", () => {
   it("gets distinct versions when uploads meet", async () => {
     const uploads = await Promise.all([1, 2, 3, 4].map((seed) => upload("raced", variantOf(cartpole, seed))));
     expect(uploads.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    expect(uploads.map(({ json }) => json.version.version).toSorted()).toEqual([1, 2, 3, 4]);
+    expect(uploads.map(({ json }) => json.version.version).toSorted(byNumber)).toEqual([1, 2, 3, 4]);
   });
 
   it("gets one version when the same bytes meet", async () => {
     const uploads = await Promise.all([1, 2, 3].map(() => upload("twins", cartpole)));
-    expect(uploads.map(({ status }) => status).toSorted()).toEqual([200, 200, 201]);
+    expect(uploads.map(({ status }) => status).toSorted(byNumber)).toEqual([200, 200, 201]);
     expect(new Set(uploads.map(({ json }) => json.version.id)).size).toBe(1);
   });
 
@@ -95,7 +95,7 @@ describe("more than a database statement has parameters for", () => {
     const page = await callEdge("GET", "/v1/models?limit=200");
     expect(page.status).toBe(200);
     expect(page.json.items.length).toBeGreaterThan(150);
-    const names = page.json.items.filter(({ name }: { name: string }) => name === "lenet5");
-    expect(names[0].versions).toHaveLength(2);
+    const found = page.json.items.find(({ name }: { name: string }) => name === "lenet5");
+    expect(found.versions).toHaveLength(2);
   });
 });

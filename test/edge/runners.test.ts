@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { BUILT_IN_PROFILES } from "../../src/protocol/profile.ts";
-import { callEdge, createToken, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
+import { byNumber, callEdge, createToken, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
 import { capabilities } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
@@ -38,7 +38,7 @@ describe("a registration token", () => {
   it("makes one runner of two registrations at once", async () => {
     const token = await createToken();
     const replies = await Promise.all([register(token, "twin"), register(token, "twin"), register(token, "twin")]);
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    expect(replies.map(({ status }) => status).toSorted(byNumber)).toEqual([201, 409, 409]);
     const { results } = await env.DB.prepare("select id from runners where name = 'twin'").all();
     expect(results).toEqual([{ id: replies.find(({ status }) => status === 201)?.json.runnerId }]);
   });

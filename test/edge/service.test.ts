@@ -87,7 +87,8 @@ describe("the OpenAPI document", () => {
       id,
       `${method} ${path}`,
     ]);
-    expect(operations.toSorted()).toEqual(table.toSorted());
+    expect(operations).toHaveLength(table.length);
+    expect(Object.fromEntries(operations)).toEqual(Object.fromEntries(table));
     expect(Object.keys(document.paths["/v1/infer"].post.responses)).toEqual(
       expect.arrayContaining(["200", "401", "422", "504"]),
     );

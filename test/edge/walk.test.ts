@@ -32,7 +32,7 @@ function refusedField(reply: Reply, field: string): void {
   const found = pointersOf(reply);
   expect(
     found.some((pointer) => pointer === `#/${field}` || pointer.startsWith(`#/${field}/`)),
-    `${found} names ${field}`,
+    `${found.join()} names ${field}`,
   ).toBe(true);
 }
 

@@ -36,7 +36,7 @@ export function createApp(): Hono<AppEnv> {
     bindResource(app);
   }
   app.onError(async (error, c) => {
-    await discardBody(c.req.raw).catch(() => undefined);
+    await discardBody(c.req.raw);
     const problem = toProblem(error);
     if (problem.code === "internal")
       console.error(
@@ -45,7 +45,7 @@ export function createApp(): Hono<AppEnv> {
     return problemResponse(problem, c.req.path);
   });
   app.notFound(async (c) => {
-    await discardBody(c.req.raw).catch(() => undefined);
+    await discardBody(c.req.raw);
     const methods = methodsOf(c.req.path);
     if (methods.length > 0 && !methods.includes(c.req.method)) {
       const detail = `${c.req.path} takes ${methods.join(", ")}.`;

@@ -33,9 +33,13 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 export async function discardBody(request: Request): Promise<void> {
   if (request.bodyUsed) return;
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > DISCARDED_BYTES) return;
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.byteLength;
+      if (length > DISCARDED_BYTES) return;
+    }
+  } catch {
+    // The client went away: nobody waits for the reply.
   }
 }
 

@@ -35,6 +35,12 @@ export class Outbox {
     return this.#sql.exec("select 1 from outbox limit 1").toArray().length === 0;
   }
 
+  /** When the oldest row is to move on, `flushMs` after it came; infinite where there is none. */
+  dueAtMs(flushMs: number): number {
+    const [oldest] = this.#sql.exec<{ at_ms: number }>("select at_ms from outbox order by id limit 1").toArray();
+    return oldest === undefined ? Number.POSITIVE_INFINITY : oldest.at_ms + flushMs;
+  }
+
   /**
    * The oldest rows as one measurement a series. A batch keeps its rows and its name until `done`, also
    * over an eviction: sent again after a reply was lost, it is recognised by its source id.

@@ -27,6 +27,8 @@ import { planRunner } from "./plan-runner.ts";
 import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
+/** Batches that one alarm may move. */
+const FLUSHED_BATCHES = 10;
 
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
 export class RunnerLink extends DurableObject<Env> {
@@ -131,9 +133,7 @@ export class RunnerLink extends DurableObject<Env> {
   async record(outcomes: RequestOutcome[]): Promise<void> {
     const atMs = Date.now();
     for (const { key, aggregate } of measureOutcomes(outcomes)) this.#outbox.add(key, aggregate, atMs);
-    const alarmMs = await this.ctx.storage.getAlarm();
-    const flushAtMs = atMs + this.#config.flushMs;
-    if (alarmMs === null || alarmMs > flushAtMs) await this.ctx.storage.setAlarm(flushAtMs);
+    await this.#armAlarm(atMs);
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -163,14 +163,27 @@ export class RunnerLink extends DurableObject<Env> {
     const nowMs = Date.now();
     try {
       for (const socket of this.#openSockets()) await this.#checkAlive(socket, nowMs);
-      await this.#flush();
+      if (this.#outbox.dueAtMs(this.#config.flushMs) <= nowMs) await this.#flush();
       if (this.#openSockets().length === 0) await this.#forgetStaleConnection();
     } catch (error) {
       // The database may be away for long: this alarm must go on, or nobody would watch the socket.
       console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
     }
-    if (!this.#outbox.isEmpty) await this.ctx.storage.setAlarm(nowMs + this.#config.flushMs);
-    else if (this.#openSockets().length > 0) await this.ctx.storage.setAlarm(nowMs + this.#config.silentMs);
+    await this.#armAlarm(nowMs);
+  }
+
+  /** One alarm, at the sooner of the next look at the socket and the next flush; what is overdue waits a period. */
+  async #armAlarm(nowMs: number): Promise<void> {
+    const { flushMs, silentMs } = this.#config;
+    const dueMs = this.#outbox.dueAtMs(flushMs);
+    const isWatched = this.#openSockets().length > 0 || (await this.ctx.storage.get("connected")) !== undefined;
+    const atMs = Math.min(
+      isWatched ? nowMs + silentMs : Number.POSITIVE_INFINITY,
+      dueMs > nowMs ? dueMs : nowMs + flushMs,
+    );
+    const armedMs = await this.ctx.storage.getAlarm();
+    if (Number.isFinite(atMs) && (armedMs === null || armedMs > atMs || armedMs <= nowMs))
+      await this.ctx.storage.setAlarm(atMs);
   }
 
   async #checkAlive(socket: WebSocket, nowMs: number): Promise<void> {
@@ -188,16 +201,13 @@ export class RunnerLink extends DurableObject<Env> {
     await recordSeen(openDatabase(this.env.DB), runnerId);
   }
 
+  /** Moves measurements to the history, batch by batch; what fails stays for the next time. */
   async #flush(): Promise<void> {
-    const { measurements, done } = this.#outbox.takeBatch();
-    if (measurements.length === 0) return;
-    try {
+    for (let batch = 0; batch < FLUSHED_BATCHES && !this.#outbox.isEmpty; batch++) {
+      const { measurements, done } = this.#outbox.takeBatch();
       await appendMeasurements(this.env.DB, measurements);
-    } catch (error) {
-      console.error(JSON.stringify({ event: "history-flush-failed", error: String(error) }));
-      return;
+      done();
     }
-    done();
     await this.#queue().announce({ type: "history", id: null });
   }
 
@@ -231,12 +241,12 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   async #welcome(socket: WebSocket, runnerId: string, hello: Extract<RunnerMessage, { type: "hello" }>): Promise<void> {
+    const helloAtMs = Date.now();
     const db = openDatabase(this.env.DB);
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed();
     await this.ctx.storage.put("connected", runnerId);
     const { placed, uncalibrated, outdated } = await planRunner(db, runnerId, hello.capabilities);
-    await deletePlacements(db, outdated);
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
@@ -245,6 +255,7 @@ export class RunnerLink extends DurableObject<Env> {
       await queue.runnerConnected(runnerId, hello.capabilities, runner.draining, hello.running),
     );
     await queue.ensureCalibrations(runnerId, uncalibrated);
+    await deletePlacements(db, outdated, helloAtMs);
   }
 
   #cancelStale(socket: WebSocket, stale: Lease[]): void {
@@ -265,9 +276,10 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   async #markOffline(runnerId: string): Promise<void> {
-    await this.ctx.storage.delete("connected");
     await recordDisconnect(openDatabase(this.env.DB), runnerId);
     await this.#queue().runnerDisconnected(runnerId);
+    // Last: until it is gone, the alarm tries again.
+    await this.ctx.storage.delete("connected");
   }
 
   #socket(): WebSocket | null {

@@ -1,11 +1,14 @@
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { WireType } from "@bufbuild/protobuf/wire";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { TensorSpec } from "../../protocol/model.ts";
 import type { DType } from "../../protocol/tensor.ts";
+import { eachField } from "./each-field.ts";
+import { hasExternalData } from "./has-external-data.ts";
 
 /** Field numbers of onnx.proto3 (onnx/onnx, `onnx/onnx.proto`). */
 const MODEL = { irVersion: 1, graph: 7, opsetImport: 8 } as const;
 const GRAPH = { node: 1, initializer: 5, input: 11, output: 12 } as const;
-const TENSOR = { name: 8, externalData: 13, dataLocation: 14 } as const;
+const TENSOR = { name: 8 } as const;
 const VALUE_INFO = { name: 1, type: 2 } as const;
 const TYPE = { tensor: 1 } as const;
 const TENSOR_TYPE = { elementType: 1, shape: 2 } as const;
@@ -56,9 +59,27 @@ function readModel(file: Uint8Array): SignatureResult {
   if (graph === null || opsets === 0)
     throw new InvalidSignature("the file is not an ONNX model: it has no graph or no opset");
   const { inputs, outputs } = readGraph(graph);
+  if (hasExternalData(file)) throw new InvalidSignature("weights outside of the file are not taken");
   if (inputs.length === 0) throw new InvalidSignature("the graph has no inputs");
   if (outputs.length === 0) throw new InvalidSignature("the graph has no outputs");
+  for (const specs of [inputs, outputs]) checkLimits(specs);
   return { ok: true, inputs, outputs };
+}
+
+/** What no request could name or carry is refused when it comes. */
+function checkLimits(specs: readonly TensorSpec[]): void {
+  if (specs.length > LIMITS.tensorsPerRequest) {
+    throw new InvalidSignature(`the graph has more than ${LIMITS.tensorsPerRequest} inputs or outputs`);
+  }
+  for (const { name, shape } of specs) {
+    if (name === "" || name.length > LIMITS.tensorNameLength) {
+      throw new InvalidSignature(
+        `an input or output has a name that is not 1 to ${LIMITS.tensorNameLength} characters long`,
+      );
+    }
+    if (shape.length > LIMITS.tensorRank)
+      throw new InvalidSignature(`${name} has more than ${LIMITS.tensorRank} dimensions`);
+  }
 }
 
 function readGraph(graph: Uint8Array): { inputs: TensorSpec[]; outputs: TensorSpec[] } {
@@ -70,7 +91,7 @@ function readGraph(graph: Uint8Array): { inputs: TensorSpec[]; outputs: TensorSp
     if (wire !== WireType.LengthDelimited) return reader.skip(wire, field);
     if (field === GRAPH.input) inputs.push(readValueInfo(reader.bytes()));
     else if (field === GRAPH.output) outputs.push(readValueInfo(reader.bytes()));
-    else if (field === GRAPH.initializer) initializers.add(readInitializer(reader.bytes()));
+    else if (field === GRAPH.initializer) initializers.add(readInitializerName(reader.bytes()));
     else {
       if (field === GRAPH.node && ++nodes > MAX_NODES)
         throw new InvalidSignature(`the graph has more than ${MAX_NODES} nodes`);
@@ -81,14 +102,11 @@ function readGraph(graph: Uint8Array): { inputs: TensorSpec[]; outputs: TensorSp
   return { inputs: inputs.filter(({ name }) => !initializers.has(name)), outputs };
 }
 
-function readInitializer(tensor: Uint8Array): string {
+function readInitializerName(tensor: Uint8Array): string {
   let name = "";
   eachField(tensor, (field, wire, reader) => {
     if (field === TENSOR.name && wire === WireType.LengthDelimited) name = reader.string();
-    else if (field === TENSOR.externalData || field === TENSOR.dataLocation) {
-      if (wire !== WireType.Varint || reader.int32() !== 0)
-        throw new InvalidSignature("weights outside of the file are not taken");
-    } else reader.skip(wire, field);
+    else reader.skip(wire, field);
   });
   return name;
 }
@@ -140,12 +158,4 @@ function submessage(message: Uint8Array, wanted: number): Uint8Array | null {
     else reader.skip(wire, field);
   });
   return found;
-}
-
-function eachField(message: Uint8Array, visit: (field: number, wire: WireType, reader: BinaryReader) => void): void {
-  const reader = new BinaryReader(message);
-  while (reader.pos < reader.len) {
-    const [field, wire] = reader.tag();
-    visit(field, wire, reader);
-  }
 }

@@ -15,15 +15,16 @@ import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { configOf, type Env } from "../config.ts";
-import { hasSoundDistributions } from "../history/sound-distributions.ts";
+import { isSoundResult } from "../history/sound-result.ts";
 import { storeResult } from "../history/store-result.ts";
 import { runnerLink } from "../stubs.ts";
 import { JobLog } from "./job-log.ts";
 import { JobStore, type QueuedJob } from "./job-store.ts";
 import * as machine from "./lease-machine.ts";
-import { mayTake } from "./match-runner.ts";
+import { assignJobs } from "./assign-jobs.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
 
+const UNSOUND = createProblem("backend-failed", "The result is not one of this job, or holds no sound distributions.");
 const ENDED_JOBS_KEPT = 10_000;
 
 export interface Submission {
@@ -119,6 +120,7 @@ export class JobQueue extends DurableObject<Env> {
       this.#log.apply(before, machine.cancel(before, Date.now()), null);
       if (before.runnerId !== null) {
         await runnerLink(this.env, before.runnerId).cancelJob({ jobId: id, epoch: before.epoch });
+        this.ctx.waitUntil(this.#dispatch());
       }
     }
     return this.#store.findJob(id);
@@ -161,6 +163,7 @@ export class JobQueue extends DurableObject<Env> {
       this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
     }
     this.#log.announce({ type: "runner", id });
+    this.ctx.waitUntil(this.#dispatch());
   }
 
   /** Renews the leases that a runner works on; gives back those that it no longer holds. */
@@ -189,19 +192,15 @@ export class JobQueue extends DurableObject<Env> {
     if (wasStored) return true;
     if (!machine.holdsLease(job, lease, runnerId)) return false;
     const nowMs = Date.now();
-    if (!outcome.ok) {
-      this.#log.apply(job, machine.failAttempt(job, outcome.problem, nowMs), outcome.problem.detail);
-      this.ctx.waitUntil(this.#dispatch());
-      return true;
-    }
-    if (!hasSoundDistributions(outcome.result)) {
-      const problem = createProblem("backend-failed", "The result holds a distribution that is not one.");
+    const { spec } = this.#mustFind(job.id);
+    if (!outcome.ok || !isSoundResult(spec, outcome.result)) {
+      const problem = outcome.ok ? UNSOUND : outcome.problem;
       this.#log.apply(job, machine.failAttempt(job, problem, nowMs), problem.detail);
+      this.ctx.waitUntil(this.#dispatch());
       return true;
     }
     // A whole lease for the database, so that the job is not given away while its result is stored.
     this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
-    const { spec } = this.#mustFind(job.id);
     const { result, deviceKey, startedAt } = outcome;
     const startedAtMs = Date.parse(startedAt);
     await storeResult(this.env.DB, {
@@ -254,23 +253,11 @@ export class JobQueue extends DurableObject<Env> {
   /** Gives waiting jobs to runners with room, oldest first. An offer that does not arrive is taken back. */
   async #dispatch(): Promise<void> {
     if (this.#store.countQueued() === 0) return;
-    const offers: Promise<void>[] = [];
-    const runners = this.#runners.list().filter((runner) => runner.online && !runner.draining);
-    if (runners.length === 0) return;
-    const leased = this.#store.leased();
-    const room = new Map(
-      runners.map(({ id, capabilities }) => [
-        id,
-        capabilities.jobSlots - leased.filter((job) => job.runnerId === id).length,
-      ]),
-    );
-    for (const job of this.#store.queuedFor(runners.map(({ id }) => id))) {
-      const runner = runners.find((candidate) => (room.get(candidate.id) ?? 0) > 0 && mayTake(job, candidate));
-      if (runner === undefined) continue;
-      room.set(runner.id, (room.get(runner.id) ?? 0) - 1);
-      offers.push(this.#offer(job, runner));
-    }
-    await Promise.all(offers);
+    const ready = this.#runners.list().filter((runner) => runner.online && !runner.draining);
+    if (ready.length === 0) return;
+    const waiting = this.#store.queuedFor(ready.map(({ id }) => id));
+    const pairs = assignJobs(waiting, ready, this.#store.leased());
+    await Promise.all(pairs.map(({ job, runner }) => this.#offer(job, runner)));
   }
 
   async #offer(job: QueuedJob, runner: KnownRunner): Promise<void> {

@@ -8,8 +8,9 @@ import {
   type InferReplyHeader,
   type LatencySplit,
 } from "../../protocol/inference.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { InferResult } from "../../protocol/link.ts";
-import { createProblem, ProblemError } from "../../protocol/problem.ts";
+import { createProblem, PROBLEMS, type Problem, ProblemError } from "../../protocol/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/tensor.ts";
 import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
@@ -60,9 +61,15 @@ async function send(
   const { runnerId, modelVersionId, deviceKey, backend } = candidate.placement;
   const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
   const offer = { type: "infer", requestId, modelVersionId, deviceKey, backend, budgetMs: leftMs };
+  const frame = encodeFrame(offer, input.tensors);
+  if (frame.byteLength > LIMITS.socketMessageBytes) {
+    throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`, {
+      errors: [{ pointer: input.pointerOf(""), message: `must be at most ${LIMITS.socketMessageBytes} bytes in all` }],
+    });
+  }
   const link = runnerLink(env, runnerId);
   // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
-  const answer = link.infer(requestId, encodeFrame(offer, input.tensors), leftMs).catch((): LinkOutcome => {
+  const answer = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {
     const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
     return { ok: false, problem };
   });
@@ -94,12 +101,13 @@ function finish(
   const totalMs = Date.now() - arrivedAtMs;
   const { runnerId, variant, backend, batch, software, fingerprint } = candidate.placement;
   const about = { subject, variant, backend, batch, software, fingerprint, totalMs };
-  if (outcome === DEADLINE || !outcome.ok) {
+  const result = outcome !== DEADLINE && outcome.ok ? readResult(outcome.frame) : null;
+  if (outcome === DEADLINE || !outcome.ok || result === null) {
     logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
     if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);
-    throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
+    throw outcome.ok ? new ProblemError("backend-failed", UNREADABLE) : runnerProblem(outcome.problem);
   }
-  const { times, tensors } = readResult(outcome.frame);
+  const { times, tensors } = result;
   const serviceMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
   const linkMs = Math.max(0, outcome.roundTripMs - serviceMs);
   const edgeMs = Math.max(0, totalMs - outcome.roundTripMs);
@@ -109,12 +117,20 @@ function finish(
   return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors };
 }
 
-function readResult(frame: Uint8Array): { times: InferResult["times"]; tensors: Tensor[] } {
+/** A runner says what went wrong there; that the caller is at fault it cannot know. */
+function runnerProblem(problem: Problem): ProblemError {
+  const isRunners = PROBLEMS[problem.code].fault !== "client" && problem.code !== "internal";
+  return new ProblemError(isRunners ? problem.code : "backend-failed", problem.detail, problem);
+}
+
+const UNREADABLE = "The runner's answer is not of the protocol.";
+
+/** Times and tensors of a runner's frame; null where it is not of the protocol. */
+function readResult(frame: Uint8Array): { times: InferResult["times"]; tensors: Tensor[] } | null {
   const decoded = decodeFrame(frame);
   const header = decoded.ok ? InferResult.safeParse(decoded.header) : null;
   const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
-  if (!header?.success || !split?.ok)
-    throw new ProblemError("backend-failed", "The runner's answer is not of the protocol.");
+  if (!header?.success || !split?.ok) return null;
   return { times: header.data.times, tensors: split.tensors };
 }
 

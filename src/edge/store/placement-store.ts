@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, lt } from "drizzle-orm";
 import { Distribution } from "../../protocol/distribution.ts";
 import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
@@ -118,8 +118,10 @@ export async function readLivePlacements(db: Database): Promise<LivePlacement[]>
   }));
 }
 
-export async function deletePlacements(db: Database, ids: string[]): Promise<void> {
-  if (ids.length > 0) await db.delete(placements).where(inArray(placements.id, ids));
+/** Deletes placements that were not measured anew since `beforeMs`. */
+export async function deletePlacements(db: Database, ids: string[], beforeMs: number): Promise<void> {
+  if (ids.length === 0) return;
+  await db.delete(placements).where(and(inArray(placements.id, listOf(ids)), lt(placements.updatedAtMs, beforeMs)));
 }
 
 /** Whether a runner has a placement of any version with these bytes. */

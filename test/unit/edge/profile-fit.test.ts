@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
-import { mayTake } from "../../../src/edge/queue/match-runner.ts";
+import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
 import { BenchmarkSpec } from "../../../src/protocol/job.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
@@ -38,8 +38,13 @@ describe("the fit of a runner to a profile", () => {
 describe("a benchmark", () => {
   const spec = (changes: object = {}) => BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...changes });
   const runner = { id: "rnr_a", capabilities, online: true, draining: false };
+  const waiting = (changes: object, profile: Profile | null = null) => ({
+    record: {} as never,
+    spec: { ...spec(), ...changes },
+    profile,
+  });
   const may = (changes: object, profile: Profile | null = null) =>
-    mayTake({ record: {} as never, spec: { ...spec(), ...changes }, profile }, runner);
+    assignJobs([waiting(changes, profile)], [runner], []).length === 1;
 
   it("is checked against what is announced, by field", () => {
     expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
@@ -69,5 +74,23 @@ describe("a benchmark", () => {
     expect(may({ runnerId: "rnr_b" })).toBe(false);
     expect(may({}, profile({ device: "gpu" }))).toBe(true);
     expect(may({}, profile({ allowSoftware: false, device: "gpu" }))).toBe(false);
+  });
+
+  it("is given out oldest first, to runners with room beside what they hold", () => {
+    const jobs = [waiting({ seed: 1 }), waiting({ seed: 2, runnerId: "rnr_a" }), waiting({ seed: 3 })];
+    const other = { ...runner, id: "rnr_b" };
+    const seeds = (leasedBy: string[]) =>
+      assignJobs(
+        jobs,
+        [runner, other],
+        leasedBy.map((runnerId) => ({ runnerId }) as never),
+      ).map(({ job, runner: to }) => [job.spec.kind === "benchmark" && job.spec.seed, to.id]);
+    expect(capabilities.jobSlots).toBe(1);
+    expect(seeds([])).toEqual([
+      [1, "rnr_a"],
+      [3, "rnr_b"],
+    ]);
+    expect(seeds(["rnr_a"])).toEqual([[1, "rnr_b"]]);
+    expect(seeds(["rnr_a", "rnr_b"])).toEqual([]);
   });
 });

@@ -56,6 +56,39 @@ describe("the signature of a model", () => {
     });
   });
 
+  it("is refused wherever a tensor's bytes lie outside of the file", () => {
+    const elsewhere = varint(14, 1);
+    const named = bytes(13, text(1, "/etc/passwd"));
+    const attributeOf = (...parts: Uint8Array[]) => bytes(1, bytes(5, join8(...parts)));
+    const nested = bytes(6, bytes(1, bytes(5, bytes(5, elsewhere))));
+    const places = {
+      "an initializer": bytes(5, join8(text(8, "w"), elsewhere)),
+      "an initializer that only names a file": bytes(5, join8(text(8, "w"), named)),
+      "a sparse initializer": bytes(15, bytes(1, elsewhere)),
+      "a constant": attributeOf(text(1, "value"), bytes(5, elsewhere)),
+      "a list of tensors": attributeOf(bytes(10, elsewhere)),
+      "a subgraph": attributeOf(nested),
+    };
+    for (const [place, part] of Object.entries(places)) {
+      expect(messageOf(graphOf(input, output, part)), place).toContain("outside of the file");
+    }
+    const inFunction = join8(graphOf(input, output), bytes(25, bytes(7, bytes(5, bytes(5, elsewhere)))));
+    expect(messageOf(inFunction)).toContain("outside of the file");
+    expect(messageOf(graphOf(input, output, attributeOf(bytes(5, varint(14, 0)))))).toBeNull();
+  });
+
+  it("is refused where no request could carry it", () => {
+    const long = bytes(11, valueInfo("x".repeat(257), 1, varint(1, 4)));
+    expect(messageOf(graphOf(long, output))).toContain("256 characters");
+    const deep = bytes(11, valueInfo("x", 1, ...Array.from({ length: 9 }, () => varint(1, 1))));
+    expect(messageOf(graphOf(deep, output))).toContain("8 dimensions");
+    const many = Array.from({ length: 65 }, (_, i) => bytes(11, valueInfo(`x${i}`, 1, varint(1, 4))));
+    expect(messageOf(graphOf(...many, output))).toContain("64 inputs");
+    let loop: Uint8Array = varint(14, 0);
+    for (let depth = 0; depth < 40; depth++) loop = bytes(1, bytes(5, bytes(6, loop)));
+    expect(messageOf(graphOf(input, output, loop))).toContain("not an ONNX model");
+  });
+
   it("is refused with its reason", () => {
     expect(messageOf(new Uint8Array())).toContain("no graph");
     expect(messageOf(bytes(7, join8(input, output)))).toContain("no opset");

@@ -69,6 +69,6 @@ describe("seeded inputs", () => {
     );
     expect(x?.every((value) => value >= 0 && value < 1)).toBe(true);
     expect(new Set(x).size).toBeGreaterThan(40);
-    for (const whole of [n, b]) expect([...new Set(whole)].toSorted()).toEqual([0, 1]);
+    for (const whole of [n, b]) expect(new Set(whole)).toEqual(new Set([0, 1]));
   });
 });

@@ -8,7 +8,7 @@ import { ProblemError } from "../../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities } from "../../edge/samples.ts";
 
 const RESEND_MS = 1_000;
-const silent = { error: vi.fn(), info: vi.fn() };
+const silent = { error: () => undefined, info: () => undefined };
 const offer = (epoch = 1): Offer => ({
   type: "offer",
   lease: { jobId: createId("job"), epoch },
