@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { encodeFrame } from "../../src/protocol/frame.ts";
 import { createId } from "../../src/protocol/id.ts";
-import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import {
   CLOSE_CODES,
   type Intervals,

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { KERNELS } from "../../kernels/registry.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 
 let cacheDir: string;
 let host: DeviceHost;

@@ -1,5 +1,6 @@
 import type { Capabilities, Device } from "../../src/protocol/hardware.ts";
-import type { BenchmarkResult, CalibrationResult } from "../../src/protocol/job.ts";
+import type { BenchmarkResult } from "../../src/protocol/benchmark.ts";
+import type { CalibrationResult } from "../../src/protocol/calibration.ts";
 import { type Distribution, summarise } from "../../src/stats/distribution.ts";
 
 /** Things of the protocol as a runner would send them, for tests in any runtime. */

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AxisValues, KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
-import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkSpec } from "../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
 

@@ -2,7 +2,8 @@ import { KERNELS } from "../../kernels/registry.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkResult, BenchmarkSpec, type JobProgress } from "../../src/protocol/job.ts";
+import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import { type JobProgress } from "../../src/protocol/job.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 

@@ -1,6 +1,7 @@
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
 import type { SeriesKey } from "../../protocol/history.ts";
-import type { BenchmarkResult, CalibratedPlacement, CalibrationResult } from "../../protocol/job.ts";
+import type { BenchmarkResult } from "../../protocol/benchmark.ts";
+import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/series-store.ts";
 

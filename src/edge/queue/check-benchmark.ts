@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
-import type { BenchmarkSpec } from "../../protocol/job.ts";
+import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 
 /**

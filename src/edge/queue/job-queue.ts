@@ -2,14 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import type { FeedEvent } from "../../protocol/feed.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
-import {
-  CalibrationSpec,
-  type Job,
-  type JobListQuery,
-  type JobProgress,
-  type JobSpec,
-  type JobSummary,
-} from "../../protocol/job.ts";
+import { CalibrationSpec } from "../../protocol/calibration.ts";
+import { type Job, type JobListQuery, type JobProgress, type JobSpec, type JobSummary } from "../../protocol/job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";

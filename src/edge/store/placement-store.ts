@@ -2,7 +2,7 @@ import { and, eq, inArray, lt } from "drizzle-orm";
 import { Distribution } from "../../protocol/distribution.ts";
 import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
-import type { CalibratedPlacement, CalibrationResult } from "../../protocol/job.ts";
+import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
 import { type Placement, PlacementState } from "../../protocol/model.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";

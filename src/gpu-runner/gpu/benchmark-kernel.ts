@@ -1,7 +1,8 @@
 import type { AxisValues, KernelArrays, KernelSpec } from "../../../kernels/kernel-spec.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Device } from "../../protocol/hardware.ts";
-import type { BenchmarkResult, BenchmarkSpec, JobProgress } from "../../protocol/job.ts";
+import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/benchmark.ts";
+import type { JobProgress } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
 import { checkOutputs } from "./check-output.ts";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { KernelArray, KernelReference, KernelShape, Tolerance } from "../../../kernels/kernel-spec.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import type { BenchmarkResult } from "../../protocol/job.ts";
+import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 
 /** What a check may cost: about half a second of naive f64. */

@@ -1,5 +1,5 @@
 import type { AxisValues, KernelShape, KernelSpec, KernelVariant } from "../../../kernels/kernel-spec.ts";
-import type { BenchmarkSpec } from "../../protocol/job.ts";
+import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 
 /** What of a kernel is run: every size, the variant and a value for each of its axes. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
-import type { BenchmarkSpec, JobProgress } from "../../protocol/job.ts";
+import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
+import type { JobProgress } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
@@ -18,6 +19,12 @@ export interface DeviceHostOptions {
   readonly logger: DeviceLogger;
   /** `software` passes the machine's own drivers over. */
   readonly driver?: "auto" | "software";
+}
+
+/** How a heavy call is watched and ended early. */
+export interface WorkOptions {
+  readonly onProgress?: (progress: JobProgress) => void;
+  readonly signal?: AbortSignal;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -55,7 +62,7 @@ export class DeviceHost {
   #ready: Promise<DeviceChild>;
   #shortLives = 0;
   #restarts = 0;
-  #lastBenchmark: Promise<unknown> = Promise.resolve();
+  #lastWork: Promise<unknown> = Promise.resolve();
 
   private constructor(
     options: DeviceHostOptions,
@@ -119,24 +126,27 @@ export class DeviceHost {
     return this.#restarts;
   }
 
-  /**
-   * Checks and times a kernel; one benchmark runs at a time. Beyond `spec.timeoutMs` the process is
-   * killed and the call fails with `kernel-timeout`. An aborted signal ends it with `cancelled`.
-   */
-  async benchmark(
+  /** Checks and times a kernel; see `work`. */
+  benchmark(
     spec: BenchmarkSpec,
-    options: { onProgress?: (progress: JobProgress) => void; signal?: AbortSignal; axes?: AxisValues } = {},
+    { axes = {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
   ): Promise<BenchmarkMeasurement> {
-    const { onProgress, signal, axes = {} } = options;
-    const limits = {
-      limitMs: spec.timeoutMs,
-      limitCode: "kernel-timeout",
-      endOnAbort: true,
-      signal,
-      onProgress,
-    } as const;
-    const turn = this.#lastBenchmark.then(() => this.#call("benchmark", { spec, axes }, limits));
-    this.#lastBenchmark = turn.catch(() => {});
+    return this.work("benchmark", { spec, axes }, spec.timeoutMs, options);
+  }
+
+  /**
+   * Makes a call that wants the device to itself: such calls wait for each other. Beyond `timeoutMs` the
+   * process is killed and the call fails with `kernel-timeout`. An aborted signal ends it with `cancelled`.
+   */
+  async work<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    timeoutMs: number,
+    { onProgress, signal }: WorkOptions = {},
+  ): Promise<DeviceCalls[Name]["output"]> {
+    const limits = { limitMs: timeoutMs, limitCode: "kernel-timeout", endOnAbort: true, signal, onProgress } as const;
+    const turn = this.#lastWork.then(() => this.#call(name, input, limits));
+    this.#lastWork = turn.catch(() => {});
     return untilAborted(turn, signal);
   }
 

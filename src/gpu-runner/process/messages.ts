@@ -1,6 +1,7 @@
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
-import type { BenchmarkSpec, JobProgress } from "../../protocol/job.ts";
+import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
+import type { JobProgress } from "../../protocol/job.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";

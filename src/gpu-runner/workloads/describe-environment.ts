@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import type { Device } from "../../protocol/hardware.ts";
-import type { Environment } from "../../protocol/job.ts";
+import type { Environment } from "../../protocol/environment.ts";
 import { VERSION } from "../../protocol/version.ts";
 
 /** What a result is stored with, as it is at the moment of asking. */

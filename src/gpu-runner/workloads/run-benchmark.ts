@@ -1,4 +1,4 @@
-import type { BenchmarkSpec } from "../../protocol/job.ts";
+import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import type { Workload } from "./workload.ts";
 

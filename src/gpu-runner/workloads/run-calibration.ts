@@ -1,4 +1,4 @@
-import type { CalibratedPlacement, CalibrationSpec } from "../../protocol/job.ts";
+import type { CalibratedPlacement, CalibrationSpec } from "../../protocol/calibration.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { createId } from "../../protocol/id.ts";
 import { ProblemError } from "../../protocol/problem.ts";

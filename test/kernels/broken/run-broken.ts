@@ -4,7 +4,7 @@ import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts
 import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
 import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
 import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
-import { BenchmarkSpec } from "../../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { toProblem } from "../../../src/protocol/problem.ts";
 
 function breakKernel(name: string, file: string, lanes = 1): KernelSpec<"n"> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
 import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
-import { BenchmarkSpec } from "../../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import type { Profile } from "../../../src/protocol/profile.ts";
 import { capabilities } from "../../edge/samples.ts";

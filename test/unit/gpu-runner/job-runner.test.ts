@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { LinkChannel } from "../../../src/gpu-runner/link-channel.ts";
 import { JobRunner } from "../../../src/gpu-runner/workloads/job-runner.ts";
 import { createId } from "../../../src/protocol/id.ts";
-import { BenchmarkSpec } from "../../../src/protocol/job.ts";
+import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { type JobOutcome, type Offer, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities } from "../../edge/samples.ts";

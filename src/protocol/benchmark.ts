@@ -1,0 +1,58 @@
+import { z } from "@hono/zod-openapi";
+import { Clock, Distribution } from "./distribution.ts";
+import { Environment } from "./environment.ts";
+import { targetFields } from "./job-target.ts";
+import { LIMITS } from "./limits.ts";
+import { Name } from "./page.ts";
+import { DType } from "./tensor.ts";
+
+/** Runs one kernel: outputs are checked against its reference first, then it is timed. */
+export const benchmarkFields = {
+  kind: z.literal("benchmark"),
+  kernel: Name,
+  shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
+    description: "Sizes by name; what is absent takes the kernel's default",
+  }),
+  dtype: DType.default("float32"),
+  variant: Name.optional(),
+  warmup: z.number().int().min(0).max(LIMITS.maxWarmup).default(5),
+  iterations: z.number().int().min(1).max(LIMITS.maxIterations).default(100),
+  seed: z
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .default(1),
+  timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
+  ...targetFields,
+};
+export const BenchmarkSpec = z.object(benchmarkFields).openapi("BenchmarkSpec");
+export type BenchmarkSpec = z.infer<typeof BenchmarkSpec>;
+
+export const BenchmarkResult = z
+  .object({
+    kind: z.literal("benchmark"),
+    kernel: Name,
+    variant: Name,
+    shape: z.record(z.string(), z.number().int()),
+    dtype: DType,
+    correctness: z.object({
+      correct: z.literal(true),
+      checkedElements: z.number().int(),
+      maxAbsoluteError: z.number(),
+      maxRelativeError: z.number(),
+      tolerance: z.string(),
+    }),
+    warmup: z.number().int(),
+    /** Duration of the dispatch on the GPU's own clock; null on a device without timestamps. */
+    gpuMs: Distribution.nullable(),
+    /** Submit to completion, on the runner's monotonic clock. */
+    wallMs: Distribution,
+    /** The clock that throughput is computed from. */
+    clock: Clock,
+    gflops: z.number().nullable(),
+    gigabytesPerSecond: z.number(),
+    environment: Environment,
+  })
+  .openapi("BenchmarkResult");
+export type BenchmarkResult = z.infer<typeof BenchmarkResult>;
