@@ -84,6 +84,8 @@ export interface KernelSpec<Size extends string = string> {
   /** The folder of its .wgsl files. */
   readonly folder: URL;
   readonly dimensions: readonly KernelDimension<Size>[];
+  /** The dimension that counts independent items, where there is one: a throughput job chooses how many. */
+  readonly batchDimension?: Size;
   readonly dtypes: readonly DType[];
   readonly bindings: readonly KernelBinding<Size>[];
   /** The first is taken where no other is asked for or preferred. */

@@ -57,6 +57,7 @@ export const batchedGemm: KernelSpec<Size> = {
     size("n", "Columns of B and C", 8192, 64),
     size("k", "Columns of A, rows of B", 8192, 64),
   ],
+  batchDimension: "batch",
   dtypes: ["float32"],
   bindings: [
     { name: "a", access: "read", dtype: "float32", extents: ({ batch, m, k }) => [batch, m, k], alignment: [1, 1, 4] },

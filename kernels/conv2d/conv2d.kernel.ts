@@ -88,6 +88,7 @@ export const conv2d: KernelSpec<Conv2dSize> = {
     size("kernel", "Rows and columns of a filter", 7, 3),
     size("stride", "Step from one output pixel to the next", 4, 1),
   ],
+  batchDimension: "batch",
   dtypes: ["float32"],
   bindings: [
     {

@@ -47,6 +47,7 @@ export const depthwiseConv2d: KernelSpec<DepthwiseSize> = {
     size("kernel", "Rows and columns of a filter", 7, 3),
     size("stride", "Step from one output pixel to the next", 4, 1),
   ],
+  batchDimension: "batch",
   dtypes: ["float32"],
   bindings: [
     {

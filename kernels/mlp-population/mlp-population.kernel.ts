@@ -52,6 +52,7 @@ export const mlpPopulation: KernelSpec<MlpPopulationSize> = {
     size("layers", "Dense layers, the last one included", 8, 3),
     size("activation", "Of the hidden layers: 1 none, 2 relu, 3 tanh", 3, 3),
   ],
+  batchDimension: "members",
   dtypes: ["float32"],
   bindings: [
     { name: "widths", access: "read", dtype: "int32", extents: ({ layers }) => [layers + 1], alignment: [1] },

@@ -75,6 +75,7 @@ export const mlp: KernelSpec<MlpSize> = {
     size("layers", "Dense layers, the last one included", 8, 3),
     size("activation", "Of the hidden layers: 1 none, 2 relu, 3 tanh", 3, 2),
   ],
+  batchDimension: "batch",
   dtypes: ["float32"],
   bindings: [
     { name: "widths", access: "read", dtype: "int32", extents: ({ layers }) => [layers + 1], alignment: [1] },

@@ -33,6 +33,7 @@ export const softmax: KernelSpec<Size> = {
     { name: "rows", description: "Rows, each normalised by itself", min: 1, max: MAX_GROUPS, default: 1024 },
     { name: "columns", description: "Length of a row", min: 1, max: 65_536, default: 1024 },
   ],
+  batchDimension: "rows",
   dtypes: ["float32"],
   bindings: [
     { name: "x", access: "read", dtype: "float32", extents: (s) => [s.rows, s.columns], alignment: [1, 4] },

@@ -62,12 +62,16 @@ function Progress({ progress: { phase, done, total } }: { progress: JobProgress 
 }
 
 function nameSubject(spec: JobSpec, modelNames: ReadonlyMap<string, string>): string {
-  return spec.kind === "benchmark" ? spec.kernel : (modelNames.get(spec.modelVersionId) ?? spec.modelVersionId);
+  return spec.kind === "calibration" ? (modelNames.get(spec.modelVersionId) ?? spec.modelVersionId) : spec.kernel;
 }
 
 function describeSpec(spec: JobSpec): string {
-  const parts = [`${spec.iterations} iterations`];
-  if (spec.kind === "benchmark") {
+  const parts = [
+    spec.kind === "throughput"
+      ? `${Math.round(100 * spec.targetBusyShare)} % busy, ${spec.mode}`
+      : `${spec.iterations} iterations`,
+  ];
+  if (spec.kind !== "calibration") {
     const sizes = Object.entries(spec.shape).map(([name, size]) => `${name} ${size}`);
     parts.unshift(
       sizes.length > 0 ? sizes.join(", ") : "default sizes",

@@ -4,19 +4,28 @@ import { CalibrationResult, CalibrationSpec, calibrationFields } from "./calibra
 import { idSchema } from "./id.ts";
 import { Instant, PageQuery, pageOf } from "./page.ts";
 import { Problem } from "./problem.ts";
+import { ThroughputResult, ThroughputSpec, throughputFields } from "./throughput.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
-const JobKind = z.enum(["benchmark", "calibration"]);
+const JobKind = z.enum(["benchmark", "throughput", "calibration"]);
 
-export const JobSpec = z.discriminatedUnion("kind", [BenchmarkSpec, CalibrationSpec]).openapi("JobSpec");
+export const JobSpec = z
+  .discriminatedUnion("kind", [BenchmarkSpec, ThroughputSpec, CalibrationSpec])
+  .openapi("JobSpec");
 export type JobSpec = z.infer<typeof JobSpec>;
 
 /** A job as it is asked for: like its spec, but a field that is not known is a mistake. */
 export const JobInput = z
-  .discriminatedUnion("kind", [z.strictObject(benchmarkFields), z.strictObject(calibrationFields)])
+  .discriminatedUnion("kind", [
+    z.strictObject(benchmarkFields),
+    z.strictObject(throughputFields),
+    z.strictObject(calibrationFields),
+  ])
   .openapi("JobInput");
 
-export const JobResult = z.discriminatedUnion("kind", [BenchmarkResult, CalibrationResult]).openapi("JobResult");
+export const JobResult = z
+  .discriminatedUnion("kind", [BenchmarkResult, ThroughputResult, CalibrationResult])
+  .openapi("JobResult");
 export type JobResult = z.infer<typeof JobResult>;
 
 export const JobProgress = z

@@ -27,6 +27,9 @@ export const LIMITS = {
   /** Samples of one benchmark. */
   maxIterations: 10_000,
   maxWarmup: 1_000,
+  /** Of one throughput job: submissions at once, and intervals of control that are told. */
+  submissionsInFlight: 16,
+  controlSteps: 4_096,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
   /** Points that one history query may return. */

@@ -14,7 +14,7 @@ import {
   submitJob,
 } from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
-import { benchmarkResult } from "./samples.ts";
+import { benchmarkResult, throughputResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 
 describe("a job", () => {
@@ -128,6 +128,28 @@ describe("a result whose distributions cannot be read", () => {
     await scripted.next("jobSettled");
     expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" }, result: null });
     expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a throughput job", () => {
+  it("leaves its rate, share and latency in the history, by the depth that was found", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob({ kind: "throughput" });
+    const result = throughputResult();
+    scripted.succeed(await scripted.next("offer"), result);
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(await readJob(id)).toMatchObject({ state: "succeeded", result });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 3 });
+    const { items } = (await callEdge("GET", "/v1/history/series?subject=triad&metric=busyShare")).json;
+    expect(items).toMatchObject([{ configuration: { n: 64, depth: 2 }, direction: "higher", clock: "gpu-timestamp" }]);
+  });
+
+  it("fails where the result is of another kind", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob({ kind: "throughput" });
+    scripted.succeed(await scripted.next("offer"));
+    await scripted.next("jobSettled");
+    expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
   });
 });
 

@@ -67,6 +67,9 @@ describe("submitting", () => {
       [{ ...triad, dtype: "int8" }, "invalid-request", ["#/dtype"]],
       [{ ...triad, variant: "baroque" }, "invalid-request", ["#/variant"]],
       [{ ...triad, profile: "nobody", runnerId: missingId.runner }, "invalid-request", ["#/profile", "#/runnerId"]],
+      [{ ...triad, kind: "throughput", shape: { m: 1 } }, "invalid-request", ["#/shape/m"]],
+      [{ ...triad, kind: "throughput", iterations: 3 }, "invalid-request", ["#/iterations"]],
+      [{ ...triad, kind: "throughput", adaptMs: 600, timeoutMs: 5_600 }, "invalid-request", ["#/timeoutMs"]],
       [{ kind: "calibration", modelVersionId: `ver_${"0".repeat(26)}` }, "invalid-request", ["#/modelVersionId"]],
     ];
     for (const [body, code, pointers] of cases) {

@@ -1,5 +1,6 @@
 import type { Capabilities, Device } from "../../src/protocol/hardware.ts";
 import type { BenchmarkResult } from "../../src/protocol/benchmark.ts";
+import type { ThroughputResult } from "../../src/protocol/throughput.ts";
 import type { CalibrationResult } from "../../src/protocol/calibration.ts";
 import { type Distribution, summarise } from "../../src/stats/distribution.ts";
 
@@ -83,6 +84,39 @@ export function benchmarkResult(wallMs: readonly number[] = [1, 2, 3]): Benchmar
     clock: "runner-wall",
     gflops: null,
     gigabytesPerSecond: 4,
+    environment,
+  };
+}
+
+/** A stream that settled at two submissions in flight: its run leaves a rate, a share and a latency. */
+export function throughputResult(): ThroughputResult {
+  const { kernel, variant, shape, dtype, correctness } = benchmarkResult();
+  return {
+    kind: "throughput",
+    kernel,
+    variant,
+    shape,
+    dtype,
+    correctness,
+    setting: { depth: 2, batch: 1 },
+    steps: [
+      {
+        atMs: 50,
+        setting: { depth: 1, batch: 1 },
+        busyShare: 0.5,
+        latencyMs: 3,
+        forecast: { busyShare: 0.5, latencyMs: 3 },
+        move: "deepen",
+      },
+    ],
+    busyShare: 0.97,
+    clock: "gpu-timestamp",
+    submissionsPerSecond: 400,
+    itemsPerSecond: 400,
+    gflops: null,
+    uploadedBytesPerSecond: 204_800,
+    readBackBytesPerSecond: 102_400,
+    latencyMs: distribution(),
     environment,
   };
 }

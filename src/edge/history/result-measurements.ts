@@ -1,6 +1,7 @@
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
 import type { SeriesKey } from "../../protocol/history.ts";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
+import type { ThroughputResult } from "../../protocol/throughput.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/series-store.ts";
@@ -19,21 +20,24 @@ function single(value: number): Aggregate {
   return toAggregate(summarise([value]));
 }
 
-/** What a benchmark leaves in the history: its durations by clock, and its rates. */
-export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
-  const { environment } = result;
+/** Makes the points of one run of a kernel; `further` is configuration beyond shape, type, variant and device. */
+function pointsOf(
+  { kernel, shape, dtype, variant, environment }: BenchmarkResult | ThroughputResult,
+  run: RunContext,
+  further: SeriesKey["configuration"] = {},
+) {
   const base = {
     subjectKind: "kernel",
-    subject: result.kernel,
-    configuration: { ...result.shape, dtype: result.dtype, variant: result.variant, device: environment.deviceName },
+    subject: kernel,
+    configuration: { ...shape, dtype, variant, device: environment.deviceName, ...further },
     fingerprint: environment.fingerprint,
     software: environment.software,
     label: run.label,
   } as const;
-  const point = (
+  return (
     metric: string,
     unit: string,
-    clock: Clock,
+    clock: Clock | null,
     direction: SeriesKey["direction"],
     aggregate: Aggregate,
   ): Measurement => ({
@@ -43,11 +47,26 @@ export function measureBenchmark(result: BenchmarkResult, run: RunContext): Meas
     runId: run.runId,
     aggregate,
   });
+}
+
+/** What a benchmark leaves in the history: its durations by clock, and its rates. */
+export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
+  const point = pointsOf(result, run);
   return [
     point("wallMs", "ms", "runner-wall", "lower", toAggregate(result.wallMs)),
     ...(result.gpuMs === null ? [] : [point("gpuMs", "ms", "gpu-timestamp", "lower", toAggregate(result.gpuMs))]),
     ...(result.gflops === null ? [] : [point("gflops", "GFLOP/s", result.clock, "higher", single(result.gflops))]),
     point("gigabytesPerSecond", "GB/s", result.clock, "higher", single(result.gigabytesPerSecond)),
+  ];
+}
+
+/** What a throughput job leaves: rates, busy share and latency, by the depth that the controller found. */
+export function measureThroughput(result: ThroughputResult, run: RunContext): Measurement[] {
+  const point = pointsOf(result, run, { depth: result.setting.depth });
+  return [
+    point("itemsPerSecond", "1/s", "runner-wall", "higher", single(result.itemsPerSecond)),
+    point("busyShare", "1", result.clock, "higher", single(result.busyShare)),
+    point("submissionMs", "ms", "runner-wall", "lower", toAggregate(result.latencyMs)),
   ];
 }
 

@@ -11,12 +11,15 @@ export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
 }
 
 function answers(spec: JobSpec, result: JobResult): boolean {
-  if (spec.kind === "benchmark") return result.kind === "benchmark" && result.kernel === spec.kernel;
-  return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
+  if (spec.kind === "calibration") {
+    return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
+  }
+  return result.kind === spec.kind && result.kernel === spec.kernel;
 }
 
 function distributionsOf(result: JobResult): Distribution[] {
   if (result.kind === "benchmark") return [result.wallMs, ...(result.gpuMs === null ? [] : [result.gpuMs])];
+  if (result.kind === "throughput") return [result.latencyMs];
   return [result.linkMs, ...result.placements.map((placement) => placement.serviceMs)];
 }
 

@@ -3,7 +3,7 @@ import { findModelVersion } from "../store/model-store.ts";
 import { savePlacement } from "../store/placement-store.ts";
 import { type RunInput, recordRun, runIdOf } from "../store/run-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
-import { measureBenchmark, measureCalibration } from "./result-measurements.ts";
+import { measureBenchmark, measureCalibration, measureThroughput } from "./result-measurements.ts";
 
 /**
  * Puts a job's result where it is kept: the run, its measurements, and for a calibration the
@@ -16,6 +16,10 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   await recordRun(db, input);
   if (result.kind === "benchmark") {
     await appendMeasurements(binding, measureBenchmark(result, run));
+    return;
+  }
+  if (result.kind === "throughput") {
+    await appendMeasurements(binding, measureThroughput(result, run));
     return;
   }
   const version = await findModelVersion(db, result.modelVersionId);

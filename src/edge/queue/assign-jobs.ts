@@ -29,6 +29,6 @@ function mayTake(job: QueuedJob, runner: KnownRunner): boolean {
   const { spec, profile } = job;
   if (spec.runnerId !== undefined && spec.runnerId !== runner.id) return false;
   if (profile !== null && !fitProfile(profile, runner.capabilities).fits) return false;
-  if (spec.kind === "benchmark") return runner.capabilities.kernels.some((kernel) => kernel.name === spec.kernel);
+  if (spec.kind !== "calibration") return runner.capabilities.kernels.some((kernel) => kernel.name === spec.kernel);
   return true;
 }

@@ -2,11 +2,14 @@ import type { Capabilities } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 
+/** What of a job says which kernel runs, and how. */
+type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant">;
+
 /**
  * Checks a benchmark against what the runners announce: the kernel, its sizes, its types and its
  * variants. Throws `unknown-kernel` where nobody has the kernel; gives the other mistakes back.
  */
-export function checkBenchmark(spec: BenchmarkSpec, runners: readonly Capabilities[]): FieldError[] {
+export function checkBenchmark(spec: KernelRequest, runners: readonly Capabilities[]): FieldError[] {
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
   const kernel = announced.find(({ name }) => name === spec.kernel);
   if (kernel === undefined) {

@@ -59,7 +59,10 @@ async function checkSpec(env: Env, spec: JobSpec): Promise<void> {
   if (spec.kind === "calibration" && (await findModelVersion(db, spec.modelVersionId)) === null) {
     errors.push({ pointer: "#/modelVersionId", message: "is not a version of a model" });
   }
-  if (spec.kind === "benchmark") errors.push(...checkBenchmark(spec, await readAllCapabilities(db)));
+  if (spec.kind === "throughput" && spec.adaptMs + spec.measureMs >= spec.timeoutMs) {
+    errors.push({ pointer: "#/timeoutMs", message: "must be longer than adaptMs and measureMs together" });
+  }
+  if (spec.kind !== "calibration") errors.push(...checkBenchmark(spec, await readAllCapabilities(db)));
   if (errors.length > 0) throw invalidRequest(errors);
 }
 

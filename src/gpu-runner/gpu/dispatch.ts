@@ -14,8 +14,24 @@ export interface KernelContext {
   readonly pool: BufferPool;
 }
 
+/** A `write` binding where the device keeps it. */
+export interface DeviceOutput {
+  readonly name: string;
+  readonly buffer: GPUBuffer;
+  readonly sizeBytes: number;
+  /** The dense values in a copy of the buffer's bytes. */
+  unpack(bytes: ArrayBuffer): KernelArray;
+}
+
 /** A kernel with its inputs on the device, ready to run as often as one likes. */
 export interface PreparedKernel {
+  readonly outputs: readonly DeviceOutput[];
+  /** Bytes that one `upload` moves. */
+  readonly uploadBytes: number;
+  /** Gives the `read` bindings other values; work that was submitted before still sees the old ones. */
+  upload(inputs: KernelArrays): void;
+  /** Adds one run to a list of commands. */
+  encodeInto(encoder: GPUCommandEncoder, timestampWrites?: GPUComputePassTimestampWrites): void;
   /** Commands for one run: all passes of the variant. */
   encode(timestampWrites?: GPUComputePassTimestampWrites): GPUCommandBuffer;
   /** A `write` binding as the last run left it, dense. */
@@ -58,9 +74,21 @@ export async function prepareKernel(
       return bind(device, compiled, uniform, bound);
     });
     const workgroups = variant.passes.map((pass) => pass.workgroups(shape, axes));
+    const encodeInto: PreparedKernel["encodeInto"] = (encoder, timestampWrites) =>
+      encodePasses(encoder, compiled, bindGroup, workgroups, timestampWrites);
+    const outputs = bound.filter(({ binding }) => binding.access === "write").map(toOutput);
+    const read = bound.filter(({ binding }) => binding.access === "read");
     return {
-      encode: (timestampWrites) => encodePasses(device, compiled, bindGroup, workgroups, timestampWrites),
-      read: (name) => readOutput(context, bound, name),
+      outputs,
+      uploadBytes: read.reduce((total, { layout }) => total + layout.sizeBytes, 0),
+      upload: (values) => read.forEach((each) => upload(device, each, values)),
+      encodeInto,
+      encode: (timestampWrites) => {
+        const encoder = device.createCommandEncoder();
+        encodeInto(encoder, timestampWrites);
+        return encoder.finish();
+      },
+      read: (name) => readOutput(context, outputs, name),
       release,
     };
   } catch (error) {
@@ -104,13 +132,12 @@ function bind(
 }
 
 function encodePasses(
-  device: GPUDevice,
+  encoder: GPUCommandEncoder,
   { pipelines }: CompiledKernel,
   bindGroup: GPUBindGroup,
   workgroups: readonly (readonly [number, number, number])[],
   timestampWrites?: GPUComputePassTimestampWrites,
-): GPUCommandBuffer {
-  const encoder = device.createCommandEncoder();
+): void {
   const pass = encoder.beginComputePass(timestampWrites === undefined ? {} : { timestampWrites });
   pass.setBindGroup(0, bindGroup);
   for (const [index, pipeline] of pipelines.entries()) {
@@ -118,18 +145,25 @@ function encodePasses(
     pass.dispatchWorkgroups(...(workgroups[index] ?? [0, 0, 0]));
   }
   pass.end();
-  return encoder.finish();
 }
 
 const ARRAYS = { float32: Float32Array, int32: Int32Array, int8: Int8Array } as const;
 
+function toOutput({ binding, layout, buffer }: BoundBuffer): DeviceOutput {
+  return {
+    name: binding.name,
+    buffer,
+    sizeBytes: layout.sizeBytes,
+    unpack: (bytes) => unpadValues(new ARRAYS[binding.dtype](bytes), layout),
+  };
+}
+
 async function readOutput(
   { device, pool }: KernelContext,
-  bound: readonly BoundBuffer[],
+  outputs: readonly DeviceOutput[],
   name: string,
 ): Promise<KernelArray> {
-  const found = bound.find(({ binding }) => binding.name === name);
-  if (found === undefined) throw new TypeError(`there is no binding '${name}'`);
-  const bytes = await readBuffer(device, pool, found.buffer, found.layout.sizeBytes);
-  return unpadValues(new ARRAYS[found.binding.dtype](bytes), found.layout);
+  const output = outputs.find((candidate) => candidate.name === name);
+  if (output === undefined) throw new TypeError(`there is no output '${name}'`);
+  return output.unpack(await readBuffer(device, pool, output.buffer, output.sizeBytes));
 }

@@ -10,11 +10,8 @@ export function createCpuHandlers(): DeviceHandlers {
   const ort = new OrtCpuBackend();
   return {
     describe: async ({ deviceKey }) => ({ device: describeCpu(deviceKey), kernels: [] }),
-    benchmark: async ({ spec }) => {
-      throw new ProblemError("unknown-kernel", `The CPU process runs no kernels`, {
-        errors: [{ pointer: "#/kernel", message: `'${spec.kernel}' needs a GPU device` }],
-      });
-    },
+    benchmark: runsNoKernels,
+    stream: runsNoKernels,
     loadModel: ({ modelVersionId, path }) => ort.load(modelVersionId, path),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);
@@ -22,6 +19,11 @@ export function createCpuHandlers(): DeviceHandlers {
     },
     infer: ({ modelVersionId, tensors }) => ort.run(modelVersionId, tensors),
   };
+}
+
+function runsNoKernels({ spec }: { spec: { kernel: string } }): Promise<never> {
+  const errors = [{ pointer: "#/kernel", message: `'${spec.kernel}' needs a GPU device` }];
+  return Promise.reject(new ProblemError("unknown-kernel", `The CPU process runs no kernels`, { errors }));
 }
 
 function describeCpu(key: string): Device {

@@ -7,6 +7,7 @@ import { BufferPool } from "../gpu/buffer-pool.ts";
 import { openGpu } from "../gpu/device.ts";
 import { PipelineCache } from "../gpu/pipeline-cache.ts";
 import { probeGpu } from "../gpu/probe.ts";
+import { streamKernel } from "../gpu/stream-kernel.ts";
 import type { DeviceHandlers } from "./messages.ts";
 
 /** Opens the GPU of this process and serves its calls; the caller sends one benchmark at a time. */
@@ -19,12 +20,15 @@ export async function createGpuHandlers(onLost: (reason: string) => void): Promi
   const describe = async (deviceKey: string) => (description ??= await probeGpu(gpu, context, deviceKey));
   const servesNoModels = () => Promise.reject(new ProblemError("backend-failed", "The GPU process serves no models"));
 
+  const target = () => {
+    if (description === null) throw new TypeError("describe comes first");
+    return { ...context, gpu, kernels: KERNELS, description };
+  };
+
   return {
     describe: async ({ deviceKey }) => ({ device: await describe(deviceKey), kernels: announceKernels(KERNELS) }),
-    benchmark: async ({ spec, axes }, options) => {
-      if (description === null) throw new TypeError("describe comes first");
-      return benchmarkKernel({ ...context, gpu, kernels: KERNELS, description }, spec, { axes, ...options });
-    },
+    benchmark: async ({ spec, axes }, options) => benchmarkKernel(target(), spec, { axes, ...options }),
+    stream: async ({ spec }, options) => streamKernel(target(), spec, options),
     loadModel: servesNoModels,
     unloadModel: servesNoModels,
     infer: servesNoModels,

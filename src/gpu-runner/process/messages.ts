@@ -5,6 +5,8 @@ import type { JobProgress } from "../../protocol/job.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
+import type { ThroughputSpec } from "../../protocol/throughput.ts";
+import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 
 /** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
@@ -20,6 +22,7 @@ export interface DeviceDescription {
 export interface DeviceCalls {
   describe: { input: { deviceKey: string }; output: DeviceDescription };
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
+  stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   loadModel: { input: { modelVersionId: string; path: string }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };
   infer: { input: { modelVersionId: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };

@@ -5,6 +5,7 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import type { LinkChannel } from "../link-channel.ts";
 import { runBenchmark } from "./run-benchmark.ts";
 import { runCalibration } from "./run-calibration.ts";
+import { runThroughput } from "./run-throughput.ts";
 import type { WorkloadContext, WorkloadResult } from "./workload.ts";
 
 const PROGRESS_EVERY_MS = 200;
@@ -117,6 +118,8 @@ function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadR
   switch (spec.kind) {
     case "benchmark":
       return runBenchmark(spec, context);
+    case "throughput":
+      return runThroughput(spec, context);
     case "calibration":
       return runCalibration(spec, context);
   }
