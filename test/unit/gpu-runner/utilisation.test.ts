@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type LoadGoal,
@@ -8,6 +7,7 @@ import {
   startLoad,
   stepLoad,
 } from "../../../src/gpu-runner/gpu/utilisation.ts";
+import { fc } from "../property.ts";
 
 const goal: LoadGoal = { targetBusyShare: 0.9, latencyBudgetMs: null, mode: "careful", maxDepth: 8, maxBatch: 64 };
 
