@@ -8,6 +8,7 @@ import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
 import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } from "./key.ts";
 import { LIMITS } from "./limits.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
+import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
@@ -31,6 +32,7 @@ const EVENT_STREAM = "text/event-stream";
 
 /** Every route of the service. */
 export const endpoints = {
+  ...oipEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",

@@ -1,5 +1,5 @@
 import { LIMITS } from "./limits.ts";
-import { countElements, DTYPE_BYTES, type Tensor, type TensorHeader } from "./tensor.ts";
+import { countElements, measureElements, type Tensor, type TensorHeader } from "./tensor.ts";
 
 const LENGTH_BYTES = 4;
 const encoder = new TextEncoder();
@@ -51,8 +51,9 @@ export function splitTensors(headers: readonly TensorHeader[], payload: Uint8Arr
     const elements = countElements(header.shape);
     if (elements > LIMITS.tensorElements)
       return { ok: false, message: `tensor ${header.name} has more than ${LIMITS.tensorElements} elements` };
-    const end = offset + elements * DTYPE_BYTES[header.dtype];
-    if (end > payload.byteLength) return { ok: false, message: `the frame ends inside tensor ${header.name}` };
+    const length = measureElements(header.dtype, elements, payload, offset);
+    if (length === null) return { ok: false, message: `the frame ends inside tensor ${header.name}` };
+    const end = offset + length;
     tensors.push({ ...header, bytes: payload.subarray(offset, end) });
     offset = end;
   }

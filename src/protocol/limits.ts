@@ -21,6 +21,8 @@ export const LIMITS = {
   /** A budget, in milliseconds. */
   minBudgetMs: 0.1,
   maxBudgetMs: 600_000,
+  /** Budget of an Open Inference Protocol request that names none. */
+  oipBudgetMs: 30_000,
   /** Page size of a list. */
   maxPageSize: 200,
   defaultPageSize: 50,

@@ -1,19 +1,26 @@
 import { z } from "@hono/zod-openapi";
 import { LIMITS } from "./limits.ts";
 
-/** Element types that cross the wire, with their sizes; the names are ONNX's. */
+/** Element types of fixed size that cross the wire, with their sizes; the names are ONNX's. */
 export const DTYPE_BYTES = {
+  float16: 2,
   float32: 4,
   float64: 8,
   int8: 1,
   uint8: 1,
+  int16: 2,
+  uint16: 2,
   int32: 4,
+  uint32: 4,
   int64: 8,
+  uint64: 8,
   bool: 1,
 } as const;
+export type FixedDType = keyof typeof DTYPE_BYTES;
 
-export const DType = z.enum(Object.keys(DTYPE_BYTES) as [keyof typeof DTYPE_BYTES]).openapi("DType");
-export type DType = keyof typeof DTYPE_BYTES;
+/** Of a `string`, each element is a u32 length and as many bytes of UTF-8. */
+export const DType = z.enum([...(Object.keys(DTYPE_BYTES) as [FixedDType]), "string"]).openapi("DType");
+export type DType = z.infer<typeof DType>;
 
 export const Shape = z.array(z.number().int().min(0)).max(LIMITS.tensorRank);
 
@@ -67,6 +74,11 @@ export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
       message: `shape [${shape.join(", ")}] wants ${countElements(shape)} elements, data has ${flat.length}`,
     };
   }
+  if (json.dtype === "string") {
+    const wrong = flat.findIndex((value) => typeof value !== "string");
+    if (wrong >= 0) return { ok: false, message: `element ${wrong} is not a string` };
+    return { ok: true, tensor: { name, dtype: json.dtype, shape, bytes: packStrings(flat as string[]) } };
+  }
   const array = createTypedArray(json.dtype, flat.length);
   for (let i = 0; i < flat.length; i++) {
     const value = toElement(json.dtype, flat[i]);
@@ -78,6 +90,7 @@ export function tensorFromJson(name: string, json: JsonTensor): TensorResult {
 
 /** Writes a tensor as JSON with flat data. 64-bit integers outside the safe range lose digits. */
 export function tensorToJson(tensor: Tensor): JsonTensor {
+  if (tensor.dtype === "string") return { dtype: tensor.dtype, shape: tensor.shape, data: unpackStrings(tensor.bytes) };
   const view = typedView(tensor);
   const data = Array.from(view as ArrayLike<number | bigint>, (value) =>
     tensor.dtype === "bool" ? value !== 0 : Number(value),
@@ -85,23 +98,92 @@ export function tensorToJson(tensor: Tensor): JsonTensor {
   return { dtype: tensor.dtype, shape: tensor.shape, data };
 }
 
-type ElementArray = Float32Array | Float64Array | Int8Array | Uint8Array | Int32Array | BigInt64Array;
+const LENGTH_BYTES = 4;
 
-/** A typed array over the tensor's bytes, copied only where the bytes are not aligned. */
-export function typedView(tensor: Tensor): ElementArray {
-  const { bytes, dtype } = tensor;
+/** Strings as the bytes of a `string` tensor. */
+export function packStrings(strings: readonly string[]): Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder();
+  const encoded = strings.map((string) => encoder.encode(string));
+  const bytes = new Uint8Array(encoded.reduce((total, each) => total + LENGTH_BYTES + each.byteLength, 0));
+  const view = new DataView(bytes.buffer);
+  let offset = 0;
+  for (const each of encoded) {
+    view.setUint32(offset, each.byteLength, true);
+    bytes.set(each, offset + LENGTH_BYTES);
+    offset += LENGTH_BYTES + each.byteLength;
+  }
+  return bytes;
+}
+
+/** The elements of a `string` tensor; what is not UTF-8 is replaced. The lengths must be right. */
+export function unpackStrings(bytes: Uint8Array): string[] {
+  const decoder = new TextDecoder();
+  const strings: string[] = [];
+  for (let offset = 0; offset < bytes.byteLength;) {
+    const end = stringEnd(bytes, offset);
+    if (end === null) throw new RangeError("a string ends outside of its tensor");
+    strings.push(decoder.decode(bytes.subarray(offset + LENGTH_BYTES, end)));
+    offset = end;
+  }
+  return strings;
+}
+
+/**
+ * Length in bytes of so many elements that begin at `offset`; null where the bytes end before they do.
+ * Of strings it is read from the bytes themselves.
+ */
+export function measureElements(dtype: DType, elements: number, bytes: Uint8Array, offset: number): number | null {
+  if (dtype !== "string") {
+    const length = elements * DTYPE_BYTES[dtype];
+    return offset + length <= bytes.byteLength ? length : null;
+  }
+  let end = offset;
+  for (let element = 0; element < elements; element++) {
+    const next = stringEnd(bytes, end);
+    if (next === null) return null;
+    end = next;
+  }
+  return end - offset;
+}
+
+/** Where the string that begins at `offset` ends; null where that is outside. */
+function stringEnd(bytes: Uint8Array, offset: number): number | null {
+  if (offset + LENGTH_BYTES > bytes.byteLength) return null;
+  const length = new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0, true);
+  const end = offset + LENGTH_BYTES + length;
+  return end <= bytes.byteLength ? end : null;
+}
+
+type ElementArray =
+  | Float16Array
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
+
+/** A typed array over the tensor's bytes, copied only where the bytes are not aligned. Throws for strings. */
+export function typedView({ bytes, dtype }: Tensor): ElementArray {
+  if (dtype === "string") throw new TypeError("strings have no typed array");
   // A Node Buffer's own `slice` would be a view, not a copy.
   const aligned = bytes.byteOffset % DTYPE_BYTES[dtype] === 0 ? bytes : new Uint8Array(bytes);
   return createTypedArray(dtype, aligned.byteLength / DTYPE_BYTES[dtype], aligned.buffer, aligned.byteOffset);
 }
 
 function createTypedArray(
-  dtype: DType,
+  dtype: FixedDType,
   length: number,
   buffer: ArrayBufferLike = new ArrayBuffer(length * DTYPE_BYTES[dtype]),
   offset = 0,
 ): ElementArray {
   switch (dtype) {
+    case "float16":
+      return new Float16Array(buffer, offset, length);
     case "float32":
       return new Float32Array(buffer, offset, length);
     case "float64":
@@ -111,10 +193,18 @@ function createTypedArray(
     case "uint8":
     case "bool":
       return new Uint8Array(buffer, offset, length);
+    case "int16":
+      return new Int16Array(buffer, offset, length);
+    case "uint16":
+      return new Uint16Array(buffer, offset, length);
     case "int32":
       return new Int32Array(buffer, offset, length);
+    case "uint32":
+      return new Uint32Array(buffer, offset, length);
     case "int64":
       return new BigInt64Array(buffer, offset, length);
+    case "uint64":
+      return new BigUint64Array(buffer, offset, length);
   }
 }
 
@@ -141,16 +231,21 @@ function measureNesting(data: readonly unknown[], flat: unknown[], depth = 1): n
 const INTEGER_RANGES: Partial<Record<DType, readonly [number, number]>> = {
   int8: [-128, 127],
   uint8: [0, 255],
+  int16: [-(2 ** 15), 2 ** 15 - 1],
+  uint16: [0, 2 ** 16 - 1],
   int32: [-(2 ** 31), 2 ** 31 - 1],
+  uint32: [0, 2 ** 32 - 1],
+  uint64: [0, Number.MAX_SAFE_INTEGER],
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
 
 function toElement(dtype: DType, value: unknown): number | bigint | null {
   if (dtype === "bool") return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : null;
   if (typeof value !== "number" || !Number.isFinite(value)) return null;
+  if (dtype === "float16") return Number.isFinite(Math.f16round(value)) ? value : null;
   if (dtype === "float32") return Number.isFinite(Math.fround(value)) ? value : null;
   const range = INTEGER_RANGES[dtype];
   if (range === undefined) return value;
   if (!Number.isInteger(value) || value < range[0] || value > range[1]) return null;
-  return dtype === "int64" ? BigInt(value) : value;
+  return dtype === "int64" || dtype === "uint64" ? BigInt(value) : value;
 }

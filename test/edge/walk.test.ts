@@ -3,6 +3,7 @@ import type { Endpoint } from "../../src/protocol/endpoint.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { oipEndpoints } from "../../src/protocol/oip-endpoints.ts";
 import { callEdge, countStored, createKey, pointersOf, problemOf, type Reply, type Sent } from "./edge-client.ts";
 import { listWalk, type WalkCase, walkCases } from "./walk-cases.ts";
 
@@ -51,7 +52,8 @@ function send(
 }
 
 it("has a case for every endpoint of the table, and no other", () => {
-  expect(Object.keys(walkCases).toSorted()).toEqual(Object.keys(endpoints).toSorted());
+  const walked = Object.keys(endpoints).filter((name) => !(name in oipEndpoints));
+  expect(Object.keys(walkCases).toSorted()).toEqual(walked.toSorted());
 });
 
 describe.each(listWalk())("$name", ({ endpoint, sample }) => {

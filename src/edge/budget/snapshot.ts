@@ -3,7 +3,7 @@ import { openDatabase } from "../store/database.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
 import { type LivePlacement, readLivePlacements } from "../store/placement-store.ts";
 
-type Version = NamedVersion & { readonly modelId: string };
+export type Version = NamedVersion & { readonly modelId: string };
 
 /** Models and placements as this isolate last read them. */
 export interface Snapshot {
@@ -35,9 +35,14 @@ export async function currentSnapshot(env: Env, waitUntil: (work: Promise<unknow
   return current;
 }
 
-/** A snapshot that was read within the last moment, for a model that an older one does not know. */
-export async function freshSnapshot(env: Env, snapshot: Snapshot): Promise<Snapshot> {
-  return Date.now() - snapshot.readAtMs < FRESH_MS ? snapshot : readSnapshot(env);
+/** The current snapshot, or one that was read within the last moment where that does not know what is looked for. */
+export async function snapshotWith(
+  env: Env,
+  waitUntil: (work: Promise<unknown>) => void,
+  knows: (snapshot: Snapshot) => boolean,
+): Promise<Snapshot> {
+  const snapshot = await currentSnapshot(env, waitUntil);
+  return knows(snapshot) || Date.now() - snapshot.readAtMs < FRESH_MS ? snapshot : readSnapshot(env);
 }
 
 async function readSnapshot(env: Env): Promise<Snapshot> {

@@ -13,7 +13,7 @@ export interface RequestOutcome {
   readonly software: boolean;
   readonly fingerprint: Fingerprint;
   readonly totalMs: number;
-  readonly split: Pick<LatencySplit, "edgeMs" | "linkMs" | "queueMs" | "computeMs"> | null;
+  readonly split: Omit<LatencySplit, "totalMs"> | null;
 }
 
 /** The clock of each metric: the Worker's own for what it sees, the runner's for what happens there. */
@@ -22,10 +22,12 @@ const CLOCKS = {
   edgeMs: "edge-wall",
   linkMs: "edge-wall",
   queueMs: "runner-wall",
+  uploadMs: "runner-wall",
   computeMs: "runner-wall",
+  readbackMs: "runner-wall",
 } as const satisfies Record<string, Clock>;
 type Metric = keyof typeof CLOCKS;
-const PARTS = ["edgeMs", "linkMs", "queueMs", "computeMs"] as const;
+const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"] as const;
 
 /**
  * One aggregate a series over a batch of outcomes. `totalMs` counts every admitted request, those

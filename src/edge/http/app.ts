@@ -1,16 +1,18 @@
 import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindInfer } from "../routes/infer.ts";
 import { bindJobs } from "../routes/jobs.ts";
 import { bindKernels } from "../routes/kernels.ts";
 import { bindKeys } from "../routes/keys.ts";
+import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindService } from "../routes/service.ts";
+import { oipErrorResponse } from "../oip/oip-error.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -20,7 +22,7 @@ import { discardBody } from "./read-body.ts";
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(logRequest((event) => console.log(JSON.stringify(event))));
-  app.use("/v1/*", noStore);
+  for (const path of ["/v1/*", "/v2/*"]) app.use(path, noStore);
   for (const path of ["/", "/docs", "/docs/*", "/assets/*"]) app.use(path, pageHeaders);
   for (const bindResource of [
     bindService,
@@ -29,6 +31,7 @@ export function createApp(): Hono<AppEnv> {
     bindProfiles,
     bindModels,
     bindInfer,
+    bindOip,
     bindJobs,
     bindHistory,
     bindKernels,
@@ -42,18 +45,23 @@ export function createApp(): Hono<AppEnv> {
       console.error(
         JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }),
       );
-    return problemResponse(problem, c.req.path);
+    return refuse(problem, c.req.path);
   });
   app.notFound(async (c) => {
     await discardBody(c.req.raw);
     const methods = methodsOf(c.req.path);
     if (methods.length > 0 && !methods.includes(c.req.method)) {
       const detail = `${c.req.path} takes ${methods.join(", ")}.`;
-      return problemResponse(createProblem("method-not-allowed", detail), c.req.path, { allow: methods.join(", ") });
+      return refuse(createProblem("method-not-allowed", detail), c.req.path, { allow: methods.join(", ") });
     }
-    return problemResponse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path);
+    return refuse(createProblem("not-found", `There is no ${c.req.path}.`), c.req.path);
   });
   return app;
+}
+
+/** Under `/v2` errors have the shape of the Open Inference Protocol, everywhere else that of RFC 9457. */
+function refuse(problem: Problem, path: string, headers: Record<string, string> = {}): Response {
+  return path.startsWith("/v2") ? oipErrorResponse(problem, headers) : problemResponse(problem, path, headers);
 }
 
 const pageHeaders = secureHeaders({

@@ -1,12 +1,23 @@
 import { ProblemError } from "../../protocol/problem.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
 import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
 import { recentOverhead } from "../budget/overhead-window.ts";
 import { predictLatencyMs } from "../budget/predict-latency.ts";
-import { currentSnapshot, findVersion, freshSnapshot, type Snapshot } from "../budget/snapshot.ts";
+import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
-import type { InferInput } from "./read-infer-request.ts";
+
+/** An inference request, whatever it came as. */
+export interface InferInput {
+  readonly model: string;
+  readonly budgetMs: number;
+  readonly confidence: number;
+  readonly runnerId: string | undefined;
+  readonly tensors: Tensor[];
+  /** Where an input of this name stands in the request; of the empty name, where they all do. */
+  readonly pointerOf: (name: string) => string;
+}
 
 /** Where an admitted request runs, and what it asked for. */
 export interface Admission {
@@ -23,9 +34,8 @@ export async function admitRequest(
   arrivedAtMs: number,
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<Admission> {
-  let snapshot = await currentSnapshot(env, waitUntil);
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
-  if (placementsOf(snapshot, input).length === 0) snapshot = await freshSnapshot(env, snapshot);
+  const snapshot = await snapshotWith(env, waitUntil, (known) => placementsOf(known, input).length > 0);
   const version = findVersion(snapshot, input.model);
   if (version === null) {
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];

@@ -5,25 +5,16 @@ import { type FieldError, toPointerPart } from "../../protocol/problem.ts";
 import { type Tensor, tensorFromJson } from "../../protocol/tensor.ts";
 import { invalidRequest, parseInput, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, parseJson, readBody } from "../http/read-body.ts";
+import type { InferInput } from "./admit-request.ts";
 
-/** An inference request, whichever form it came in. */
-export interface InferInput {
-  readonly form: "json" | "frame";
-  readonly model: string;
-  readonly budgetMs: number;
-  readonly confidence: number;
-  readonly runnerId: string | undefined;
-  readonly tensors: Tensor[];
-  /** Where an input of this name stands in the request. */
-  readonly pointerOf: (name: string) => string;
-}
+export type InferForm = "json" | "frame";
 
 /** Reads an inference request from its body; every mistake is an `invalid-request` that names its place. */
-export async function readInferRequest(request: Request): Promise<InferInput> {
+export async function readInferRequest(request: Request): Promise<{ form: InferForm; input: InferInput }> {
   const mediaType = mediaTypeOf(request);
   const body = await readBody(request, LIMITS.inferBodyBytes);
-  if (mediaType === FRAME_MEDIA_TYPE) return readFrameForm(body);
-  if (mediaType === "application/json") return readJsonForm(parseJson(body));
+  if (mediaType === FRAME_MEDIA_TYPE) return { form: "frame", input: readFrameForm(body) };
+  if (mediaType === "application/json") return { form: "json", input: readJsonForm(parseJson(body)) };
   throw unsupportedMediaType(mediaType, ["application/json", FRAME_MEDIA_TYPE]);
 }
 
@@ -38,7 +29,7 @@ function readJsonForm(json: unknown): InferInput {
     else errors.push({ pointer: pointerOf(name), message: read.message });
   }
   if (errors.length > 0) throw invalidRequest(errors);
-  return { form: "json", model, budgetMs, confidence, runnerId, tensors, pointerOf };
+  return { model, budgetMs, confidence, runnerId, tensors, pointerOf };
 }
 
 function readFrameForm(body: Uint8Array): InferInput {
@@ -52,5 +43,5 @@ function readFrameForm(body: Uint8Array): InferInput {
     const index = header.tensors.findIndex((tensor) => tensor.name === name);
     return index < 0 ? "#/tensors" : `#/tensors/${index}`;
   };
-  return { form: "frame", model, budgetMs, confidence, runnerId, tensors: split.tensors, pointerOf };
+  return { model, budgetMs, confidence, runnerId, tensors: split.tensors, pointerOf };
 }

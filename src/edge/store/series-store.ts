@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gte, lt, max, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, lt, max, or, sql, sum } from "drizzle-orm";
 import { type Series, SeriesKey, type SeriesQuery } from "../../protocol/history.ts";
 import { createContentId } from "../../protocol/id.ts";
 import type { Aggregate } from "../../stats/distribution.ts";
@@ -14,6 +14,25 @@ export interface Measurement {
   readonly sourceId: string;
   readonly runId: string | null;
   readonly aggregate: Aggregate;
+}
+
+/** How many requests a metric was measured of, and its sum over them. */
+export interface RequestTotals {
+  readonly count: number;
+  readonly sumMs: number;
+}
+
+/** Totals of a model version's requests by metric, over all placements and all time. */
+export async function readRequestTotals(db: Database, subject: string): Promise<Map<string, RequestTotals>> {
+  const rows = await db
+    .select({ metric: series.metric, requests: sum(points.count), sumMs: sum(points.sum) })
+    .from(points)
+    .innerJoin(series, eq(series.id, points.seriesId))
+    .where(and(eq(series.subjectKind, "model"), eq(series.subject, subject)))
+    .groupBy(series.metric);
+  return new Map(
+    rows.map(({ metric, requests, sumMs }) => [metric, { count: Number(requests), sumMs: Number(sumMs) }]),
+  );
 }
 
 /** Id of the series with this key: a digest over the key in a fixed order of fields. */

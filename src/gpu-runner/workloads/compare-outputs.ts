@@ -1,4 +1,4 @@
-import { type Tensor, typedView } from "../../protocol/tensor.ts";
+import { type Tensor, typedView, unpackStrings } from "../../protocol/tensor.ts";
 
 /**
  * Largest difference between two sets of outputs, relative to the largest magnitude of each
@@ -17,7 +17,13 @@ export function maxRelativeError(reference: readonly Tensor[], outputs: readonly
   return worst;
 }
 
+/** Strings are the same or as far apart as can be. */
 function tensorError(expected: Tensor, found: Tensor): number {
+  if (expected.dtype === "string") {
+    return unpackStrings(expected.bytes).join("\0") === unpackStrings(found.bytes).join("\0")
+      ? 0
+      : Number.POSITIVE_INFINITY;
+  }
   const a = typedView(expected);
   const b = typedView(found);
   let scale = 0;

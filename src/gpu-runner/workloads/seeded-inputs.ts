@@ -1,14 +1,18 @@
 import type { TensorSpec } from "../../protocol/model.ts";
-import { countElements, DTYPE_BYTES, type Tensor, typedView } from "../../protocol/tensor.ts";
+import { countElements, DTYPE_BYTES, packStrings, type Tensor, typedView } from "../../protocol/tensor.ts";
 
 /**
- * Inputs of a model for measuring and comparing: floats uniform in [0, 1), integers and booleans 0
- * or 1, free dimensions 1. The same seed gives the same inputs everywhere (mulberry32).
+ * Inputs of a model for measuring and comparing: floats uniform in [0, 1), integers, booleans
+ * and strings 0 or 1, free dimensions 1. The same seed gives the same inputs everywhere (mulberry32).
  */
 export function createSeededInputs(specs: readonly TensorSpec[], seed: number): Tensor[] {
   const draw = mulberry32(seed);
   return specs.map(({ name, dtype, shape }) => {
     const fixed = shape.map((size) => (size === -1 ? 1 : size));
+    if (dtype === "string") {
+      const strings = Array.from({ length: countElements(fixed) }, () => String(Math.round(draw())));
+      return { name, dtype, shape: fixed, bytes: packStrings(strings) };
+    }
     const tensor: Tensor = {
       name,
       dtype,
@@ -18,7 +22,7 @@ export function createSeededInputs(specs: readonly TensorSpec[], seed: number): 
     const view = typedView(tensor);
     for (let i = 0; i < view.length; i++) {
       const value = draw();
-      if (view instanceof BigInt64Array) view[i] = value < 0.5 ? 0n : 1n;
+      if (view instanceof BigInt64Array || view instanceof BigUint64Array) view[i] = value < 0.5 ? 0n : 1n;
       else view[i] = dtype.startsWith("float") ? value : Math.round(value);
     }
     return tensor;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { maxRelativeError } from "../../../src/gpu-runner/workloads/compare-outputs.ts";
 import { createSeededInputs } from "../../../src/gpu-runner/workloads/seeded-inputs.ts";
 import type { Tensor } from "../../../src/protocol/tensor.ts";
-import { typedView } from "../../../src/protocol/tensor.ts";
+import { packStrings, typedView } from "../../../src/protocol/tensor.ts";
 import { anyTensor } from "../protocol/arbitraries.ts";
 import { fc } from "../property.ts";
 
@@ -17,12 +17,23 @@ describe("the difference of outputs", () => {
   it("is none between equal ones, of any type", () => {
     fc.assert(
       fc.property(anyTensor, (tensor) => {
-        const finite = Array.from(typedView(tensor) as ArrayLike<number | bigint>).every((value) =>
-          Number.isFinite(Number(value)),
-        );
+        const finite =
+          tensor.dtype === "string" ||
+          Array.from(typedView(tensor) as ArrayLike<number | bigint>).every((value) => Number.isFinite(Number(value)));
         expect(maxRelativeError([tensor], [tensor])).toBe(finite ? 0 : Number.POSITIVE_INFINITY);
       }),
     );
+  });
+
+  it("of strings is none or infinite", () => {
+    const strings = (...values: string[]): Tensor => ({
+      name: "y",
+      dtype: "string",
+      shape: [values.length],
+      bytes: packStrings(values),
+    });
+    expect(maxRelativeError([strings("a", "b")], [strings("a", "b")])).toBe(0);
+    expect(maxRelativeError([strings("a", "b")], [strings("a", "c")])).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("is relative to the largest of the reference, tensor by tensor", () => {

@@ -17,10 +17,12 @@ function nest(data: readonly unknown[], [size = 0, ...inner]: readonly number[])
   return Array.from({ length: size }, (_, row) => nest(data.slice(row * rowLength, (row + 1) * rowLength), inner));
 }
 
-const finite = anyTensor.filter((tensor) =>
-  Array.from(typedView(tensor) as ArrayLike<number | bigint>).every((value) =>
-    typeof value === "bigint" ? Number.isSafeInteger(Number(value)) : Number.isFinite(value) && !Object.is(value, -0),
-  ),
+const finite = anyTensor.filter(
+  (tensor) =>
+    tensor.dtype === "string" ||
+    Array.from(typedView(tensor) as ArrayLike<number | bigint>).every((value) =>
+      typeof value === "bigint" ? Number.isSafeInteger(Number(value)) : Number.isFinite(value) && !Object.is(value, -0),
+    ),
 );
 
 describe("a tensor as JSON", () => {
@@ -78,6 +80,12 @@ describe("a tensor as JSON", () => {
     ["int32", [-(2 ** 31), 2 ** 31 - 1], [2 ** 31, -(2 ** 31) - 1, 0.1]],
     ["int64", [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER], [2 ** 53, 1.5]],
     ["bool", [true, false, 0, 1], [2, "true", null]],
+    ["int16", [-32_768, 32_767], [32_768, 0.5]],
+    ["uint16", [0, 65_535], [65_536, -1]],
+    ["uint32", [0, 2 ** 32 - 1], [2 ** 32, -1]],
+    ["uint64", [0, Number.MAX_SAFE_INTEGER], [-1, 2 ** 53]],
+    ["float16", [0, -1.5, 65_504], [65_520, "1"]],
+    ["string", ["", "a", "é\0"], [1, null, true]],
     ["float32", [0, -1.5, 3e38], [1e39, -1e39, "1", null, true, Number.NaN, Number.POSITIVE_INFINITY]],
     ["float64", [1e300], ["1", null, Number.NaN, Number.NEGATIVE_INFINITY]],
   ])("of %s holds what the type can hold", (dtype, good, bad) => {

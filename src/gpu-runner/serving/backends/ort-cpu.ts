@@ -1,6 +1,13 @@
 import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { ProblemError } from "../../../protocol/problem.ts";
-import { DTYPE_BYTES, type DType, type Tensor, typedView } from "../../../protocol/tensor.ts";
+import {
+  DTYPE_BYTES,
+  type DType,
+  packStrings,
+  type Tensor,
+  typedView,
+  unpackStrings,
+} from "../../../protocol/tensor.ts";
 
 /** What a request cost inside the backend, on the monotonic clock. */
 export interface InferenceTimes {
@@ -77,6 +84,7 @@ export class OrtCpuBackend {
 
 /** Throws where the bytes do not fill the shape: the runtime compares the two. */
 function toOrtTensor(tensor: Tensor): OrtTensor {
+  if (tensor.dtype === "string") return new OrtTensor("string", unpackStrings(tensor.bytes), tensor.shape);
   return new OrtTensor(tensor.dtype, typedView(tensor) as Float32Array, tensor.shape);
 }
 
@@ -84,12 +92,15 @@ function fromOrtTensor(name: string, tensor: OrtTensor | undefined): Tensor {
   if (tensor === undefined || !isDType(tensor.type)) {
     throw new ProblemError("backend-failed", `The output '${name}' has the type ${tensor?.type}, which cannot be sent`);
   }
+  if (tensor.type === "string") {
+    return { name, dtype: "string", shape: [...tensor.dims], bytes: packStrings(tensor.data as string[]) };
+  }
   const { buffer, byteOffset, byteLength } = tensor.data as Exclude<OrtTensor["data"], string[]>;
   return { name, dtype: tensor.type, shape: [...tensor.dims], bytes: new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
 function isDType(type: string): type is DType {
-  return type in DTYPE_BYTES;
+  return type === "string" || type in DTYPE_BYTES;
 }
 
 function messageOf(error: unknown): string {

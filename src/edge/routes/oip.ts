@@ -1,0 +1,139 @@
+import type { Context, Hono } from "hono";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { TensorSpec } from "../../protocol/model.ts";
+import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/oip.ts";
+import { type FieldError, ProblemError } from "../../protocol/problem.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
+import type { Env } from "../config.ts";
+import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { acceptedEncoding, decodeBody } from "../oip/decode-body.ts";
+import { type OipRequest, readOipRequest } from "../oip/read-oip-request.ts";
+import { writeOipReply } from "../oip/write-oip-reply.ts";
+import { openDatabase } from "../store/database.ts";
+import { readRequestTotals, type RequestTotals } from "../store/series-store.ts";
+import { answerInference } from "./answer-inference.ts";
+
+/** How sure a prediction has to be: the protocol has no word for it. */
+const CONFIDENCE = 0.99;
+
+/** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
+export function bindOip(app: Hono<AppEnv>): void {
+  bind(app, endpoints.oipLive, async () => new Response(null));
+  bind(app, endpoints.oipReady, async ({ env }) => new Response(null, { status: (await isReady(env)) ? 200 : 503 }));
+  bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
+
+  bind(app, endpoints.oipModel, async ({ c, params }) => describeModel(await locate(c, params.model)));
+  bind(app, endpoints.oipModelVersion, async ({ c, params }) => describeModel(await locateVersion(c, params)));
+  bind(app, endpoints.oipModelReady, async ({ c, params }) => readiness(await locate(c, params.model)));
+  bind(app, endpoints.oipModelVersionReady, async ({ c, params }) => readiness(await locateVersion(c, params)));
+  bind(app, endpoints.oipModelStats, async ({ c, params }) =>
+    describeStats(c, (await locate(c, params.model)).version),
+  );
+  bind(app, endpoints.oipModelVersionStats, async ({ c, params }) =>
+    describeStats(c, (await locateVersion(c, params)).version),
+  );
+  bind(app, endpoints.oipInfer, async ({ c, params }) => infer(c, (await locate(c, params.model)).version));
+  bind(app, endpoints.oipVersionInfer, async ({ c, params }) => infer(c, (await locateVersion(c, params)).version));
+}
+
+interface Located {
+  readonly snapshot: Snapshot;
+  readonly version: Version;
+}
+
+function locateVersion(c: Context<AppEnv>, { model, version }: { model: string; version: string }): Promise<Located> {
+  return locate(c, `${model}@${version}`);
+}
+
+/** The version that a name means. Unknown ones are 400 here, in the words that Triton's clients look for. */
+async function locate(c: Context<AppEnv>, reference: string): Promise<Located> {
+  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+  const snapshot = await snapshotWith(c.env, waitUntil, (known) => findVersion(known, reference) !== null);
+  const version = findVersion(snapshot, reference);
+  if (version !== null) return { snapshot, version };
+  throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
+}
+
+async function isReady(env: Env): Promise<boolean> {
+  const answer = await env.DB.prepare("select 1 as one")
+    .first("one")
+    .catch(() => null);
+  return answer === 1;
+}
+
+function describeModel({ snapshot, version }: Located) {
+  const versions = (snapshot.versions.get(version.model) ?? []).map((each) => String(each.version));
+  const specs = (tensors: readonly TensorSpec[]) =>
+    tensors.map(({ name, dtype, shape }) => ({ name, datatype: OIP_DATATYPES[dtype], shape }));
+  const { inputs, outputs } = version;
+  return { name: version.model, versions, platform: "onnx", inputs: specs(inputs), outputs: specs(outputs) };
+}
+
+/** Ready is what some runner that is online has and may serve. */
+function readiness({ snapshot, version }: Located): Response {
+  const placements = snapshot.placements.get(version.id) ?? [];
+  const isServed = placements.some(({ online, draining }) => online && !draining);
+  return isServed ? new Response(null) : Response.json({ error: "No runner serves the model now." }, { status: 400 });
+}
+
+/** Read from the history, so some seconds old; a refused or unsent request is in none of it. */
+async function describeStats({ env }: Context<AppEnv>, { model, version }: Version) {
+  const totals = await readRequestTotals(openDatabase(env.DB), `${model}@${version}`);
+  const of = (metric: string): RequestTotals => totals.get(metric) ?? { count: 0, sumMs: 0 };
+  const duration = ({ count, sumMs }: RequestTotals) => ({ count, ns: Math.max(0, Math.round(1e6 * sumMs)) });
+  const all = of("totalMs");
+  const parts = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"].map(of);
+  const answered = { count: of("computeMs").count, sumMs: parts.reduce((sum, part) => sum + part.sumMs, 0) };
+  const stats = {
+    name: model,
+    version: String(version),
+    inference_count: answered.count,
+    execution_count: answered.count,
+    inference_stats: {
+      success: duration(answered),
+      fail: duration({ count: Math.max(0, all.count - answered.count), sumMs: all.sumMs - answered.sumMs }),
+      queue: duration(of("queueMs")),
+      compute_input: duration(of("uploadMs")),
+      compute_infer: duration(of("computeMs")),
+      compute_output: duration(of("readbackMs")),
+    },
+  };
+  return { model_stats: [stats] };
+}
+
+async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
+  const body = await decodeBody(c.req.raw);
+  const request = readOipRequest(body, c.req.header(OIP_HEADER_LENGTH) ?? null, version.inputs);
+  checkOutputs(request, version);
+  const { tensors, budgetMs } = request;
+  const input = {
+    model: `${version.model}@${version.version}`,
+    budgetMs,
+    confidence: CONFIDENCE,
+    runnerId: undefined,
+    tensors,
+    pointerOf: (name: string) => {
+      const index = tensors.findIndex((tensor) => tensor.name === name);
+      return index < 0 ? "#/inputs" : `#/inputs/${index}`;
+    },
+  };
+  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+  const answer = await answerInference(c.env, input, c.get("arrivedAtMs"), waitUntil);
+  const { totalMs } = answer.reply.latency;
+  const parameters = { total_ms: totalMs, predicted_ms: answer.reply.prediction.latencyMs };
+  const head = { model_name: version.model, model_version: String(version.version), parameters };
+  return writeOipReply(request, head, answer.tensors, acceptedEncoding(c.req.raw));
+}
+
+function checkOutputs({ outputs }: OipRequest, { model, outputs: known }: Version): void {
+  const errors: FieldError[] = [];
+  for (const [index, name] of [...(outputs?.keys() ?? [])].entries()) {
+    if (known.some((output) => output.name === name)) continue;
+    errors.push({
+      pointer: `#/outputs/${index}/name`,
+      message: `unexpected inference output '${name}' for model '${model}'`,
+    });
+  }
+  if (errors.length > 0) throw invalidRequest(errors);
+}

@@ -1,0 +1,259 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { OipInferReply, OipModel, OipServer, OipStats } from "../../src/protocol/oip.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import type { Tensor } from "../../src/protocol/tensor.ts";
+import { callEdge, fetchEdge, type Reply, registerRunner } from "./edge-client.ts";
+import { BOUND } from "./runner-script.ts";
+import { calibrationResult } from "./samples.ts";
+import { ScriptedRunner } from "./scripted-runner.ts";
+import { cartpole } from "./zoo.ts";
+
+/** The Open Inference Protocol from the caller's side; a scripted runner answers what it is asked. */
+
+let scripted: ScriptedRunner;
+let input = "";
+let output = "";
+
+const MODEL = "/v2/models/oip-cartpole";
+const VALUES = [0.5, -1.5, 2, 4];
+const floats = (values: readonly number[]) => new Uint8Array(Float32Array.from(values).buffer);
+const jsonInput = (changes: object = {}) => ({
+  name: input,
+  shape: [1, 4],
+  datatype: "FP32",
+  data: VALUES,
+  ...changes,
+});
+const rawInput = (changes: object = {}) => ({
+  name: input,
+  shape: [1, 4],
+  datatype: "FP32",
+  parameters: { binary_data_size: 16 },
+  ...changes,
+});
+
+function post(body: unknown, headers: Record<string, string> = {}, path = `${MODEL}/infer`): Promise<Reply> {
+  return callEdge("POST", path, { body, headers });
+}
+
+function binaryBody(header: object, ...raw: Uint8Array[]) {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const body = new Uint8Array([json, ...raw].flatMap((part) => [...part]));
+  return { body, headers: { "inference-header-content-length": String(json.byteLength) } };
+}
+
+async function pack(bytes: Uint8Array<ArrayBuffer>, encoding: "gzip" | "deflate"): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(
+    await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream(encoding))).arrayBuffer(),
+  );
+}
+
+/** Answers the next request with what it was given doubled, and tells what came. */
+async function answerNext(): Promise<{
+  tensors: readonly Pick<Tensor, "name" | "dtype" | "shape">[];
+  budgetMs: number;
+}> {
+  const { offer, payload } = await scripted.nextInfer();
+  const values = new Float32Array(payload.slice().buffer);
+  const answer: Tensor = {
+    name: output,
+    dtype: "float32",
+    shape: [1, 2],
+    bytes: floats([values[0]! * 2, values[3]! * 2]),
+  };
+  scripted.answer(offer, [answer]);
+  return offer;
+}
+
+beforeAll(async () => {
+  scripted = await ScriptedRunner.online(await registerRunner());
+  const uploaded = await callEdge("POST", "/v1/models?name=oip-cartpole", {
+    body: cartpole,
+    headers: { "content-type": "application/octet-stream" },
+  });
+  input = uploaded.json.version.inputs[0].name;
+  output = uploaded.json.version.outputs[0].name;
+  const isOurs = (id: string) => id === uploaded.json.version.id;
+  let offer = await scripted.next("offer");
+  while (offer.spec.kind !== "calibration" || !isOurs(offer.spec.modelVersionId)) offer = await scripted.next("offer");
+  scripted.succeed(offer, calibrationResult(uploaded.json.version.id));
+  expect((await scripted.next("jobSettled")).stored).toBe(true);
+  await vi.waitFor(async () => expect((await fetchEdge("GET", `${MODEL}/ready`)).status).toBe(200), BOUND);
+});
+
+describe("what is there", () => {
+  it("is told without a key where it is of the server", async () => {
+    for (const path of ["/v2/health/live", "/v2/health/ready"]) {
+      expect((await fetchEdge("GET", path, { key: null })).status).toBe(200);
+    }
+    const server = OipServer.parse((await callEdge("GET", "/v2", { key: null })).json);
+    expect(server.extensions).toEqual(["binary_tensor_data", "statistics"]);
+  });
+
+  it("is told of a model and of its versions", async () => {
+    const model = OipModel.parse((await callEdge("GET", MODEL)).json);
+    expect(model).toMatchObject({ name: "oip-cartpole", versions: ["1"], inputs: [{ name: input, datatype: "FP32" }] });
+    expect(model.inputs[0]?.shape).toEqual([-1, 4]);
+    expect((await callEdge("GET", `${MODEL}/versions/1`)).json).toEqual(model);
+    expect((await fetchEdge("GET", `${MODEL}/versions/1/ready`)).status).toBe(200);
+  });
+
+  it("is 400 in the protocol's words where there is no such model, and 405 for a wrong verb", async () => {
+    const message = "Request for unknown model: 'nobody' is not found";
+    for (const path of ["", "/ready", "/stats"]) {
+      expect(await callEdge("GET", `/v2/models/nobody${path}`)).toMatchObject({
+        status: 400,
+        json: { error: message },
+      });
+    }
+    expect(await post({ inputs: [jsonInput()] }, {}, "/v2/models/nobody/infer")).toMatchObject({ status: 400 });
+    expect(await callEdge("GET", `${MODEL}/versions/7`)).toMatchObject({ status: 400 });
+    expect(await callEdge("GET", `${MODEL}/versions/x`)).toMatchObject({ status: 400 });
+    const wrongVerb = await callEdge("DELETE", `${MODEL}/infer`);
+    expect(wrongVerb.status).toBe(405);
+    expect(wrongVerb.json.error).toContain("takes POST");
+    expect((await callEdge("GET", MODEL, { key: null })).status).toBe(401);
+  });
+});
+
+describe("an inference", () => {
+  it("as JSON is answered as JSON, with its id and version", async () => {
+    const pending = post({ id: "42", inputs: [jsonInput({ data: [VALUES] })], outputs: [{ name: output }] });
+    expect((await answerNext()).tensors).toMatchObject([{ name: input, dtype: "float32", shape: [1, 4] }]);
+    const { json } = await pending;
+    expect(OipInferReply.parse(json)).toMatchObject({
+      model_name: "oip-cartpole",
+      model_version: "1",
+      id: "42",
+      outputs: [{ name: output, datatype: "FP32", shape: [1, 2], data: [1, 8] }],
+    });
+  });
+
+  it.each([
+    ["asked for all outputs", { parameters: { binary_data_output: true } }, true],
+    ["asked for this output", { outputs: [{ name: "OUT", parameters: { binary_data: true } }] }, true],
+    ["not asked for", {}, false],
+  ])("in raw bytes is answered so where that was %s", async (_, changes, isBinary) => {
+    const named = JSON.parse(JSON.stringify(changes).replace("OUT", output)) as object;
+    const { body, headers } = binaryBody({ inputs: [rawInput()], ...named }, floats(VALUES));
+    const pending = fetchEdge("POST", `${MODEL}/versions/1/infer`, { body, headers });
+    await answerNext();
+    const response = await pending;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const headerLength = Number(response.headers.get("inference-header-content-length") ?? bytes.byteLength);
+    const [found] = OipInferReply.parse(JSON.parse(new TextDecoder().decode(bytes.slice(0, headerLength)))).outputs;
+    if (!isBinary) return expect(found).toMatchObject({ data: [1, 8] });
+    expect(found).toEqual({ name: output, datatype: "FP32", shape: [1, 2], parameters: { binary_data_size: 8 } });
+    expect(bytes.slice(headerLength)).toEqual(floats([1, 8]));
+  });
+
+  it("of a raw body alone takes its shape from the model", async () => {
+    const headers = { "inference-header-content-length": "0", "content-type": "application/octet-stream" };
+    const pending = fetchEdge("POST", `${MODEL}/infer`, { body: floats([...VALUES, ...VALUES]), headers });
+    expect((await answerNext()).tensors).toMatchObject([{ name: input, shape: [2, 4] }]);
+    expect((await pending).status).toBe(200);
+  });
+
+  it.each(["gzip", "deflate"] as const)("may be packed by %s, and so may its answer", async (encoding) => {
+    const { body, headers } = binaryBody({ inputs: [rawInput()] }, floats(VALUES));
+    const packed = { ...headers, "content-encoding": encoding, "accept-encoding": encoding };
+    const pending = fetchEdge("POST", `${MODEL}/infer`, { body: await pack(body, encoding), headers: packed });
+    await answerNext();
+    const response = await pending;
+    expect(response.status).toBe(200);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    // The runtime's own client unpacks gzip by itself.
+    const isPlain = bytes[0] === "{".charCodeAt(0);
+    expect(response.headers.get("content-encoding")).toBe(encoding);
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(encoding));
+    const plain = isPlain ? bytes : unpacked;
+    expect(await new Response(plain).json()).toMatchObject({ outputs: [{ data: [1, 8] }] });
+  });
+
+  it("is bound by timeout in microseconds or by budget_ms, and 503 when that ends", async () => {
+    const bounded = post({ inputs: [jsonInput()], parameters: { timeout: 5_000_000 } });
+    const { budgetMs } = await answerNext();
+    expect(budgetMs).toBeLessThanOrEqual(5_000);
+    expect(budgetMs).toBeGreaterThan(1_000);
+    await bounded;
+    const late = post({ inputs: [jsonInput()], parameters: { budget_ms: 200 } });
+    await scripted.nextInfer();
+    expect(await late).toMatchObject({ status: 503, json: { error: expect.stringContaining("budget") } });
+    expect((await post({ inputs: [jsonInput()], parameters: { timeout: 100 } })).status).toBe(503);
+  });
+
+  it("is counted in the statistics once the history has it", async () => {
+    const statsOf = async () => OipStats.parse((await callEdge("GET", `${MODEL}/stats`)).json).model_stats[0];
+    await vi.waitFor(async () => expect((await statsOf())?.inference_stats.fail.count).toBeGreaterThan(0), BOUND);
+    const stats = await statsOf();
+    expect(stats?.inference_count).toBeGreaterThan(5);
+    expect(stats?.inference_stats.compute_infer.ns).toBeGreaterThan(0);
+    expect(stats?.inference_stats.success.count).toBe(stats?.inference_count);
+  });
+});
+
+describe("what is refused with 400", () => {
+  const cases = (): [string, unknown, Record<string, string>, string][] => [
+    ["no JSON", "{", {}, "JSON"],
+    ["no inputs", { inputs: [] }, {}, "#/inputs"],
+    ["an unknown input", { inputs: [jsonInput({ name: "z" })] }, {}, "is not an input"],
+    ["an unknown type", { inputs: [jsonInput({ datatype: "BF16" })] }, {}, "#/inputs/0/datatype"],
+    ["another type", { inputs: [jsonInput({ datatype: "INT32", data: [1, 2, 3, 4] })] }, {}, "must be float32"],
+    ["another shape", { inputs: [jsonInput({ shape: [4] })] }, {}, "must have the shape"],
+    ["too few elements", { inputs: [jsonInput({ data: [1] })] }, {}, "#/inputs/0/data"],
+    ["no number", { inputs: [jsonInput({ data: [1, 2, 3, "x"] })] }, {}, "element 3"],
+    ["an unknown output", { inputs: [jsonInput()], outputs: [{ name: "z" }] }, {}, "unexpected inference output 'z'"],
+    ["neither data nor bytes", { inputs: [jsonInput({ data: undefined })] }, {}, "either data or"],
+    ["bytes that are not there", { inputs: [rawInput()] }, {}, "binary_data_size"],
+    ["shared memory", { inputs: [jsonInput({ parameters: { shared_memory_region: "r" } })] }, {}, "shared memory"],
+    ["a sequence", { inputs: [jsonInput()], parameters: { sequence_id: 3 } }, {}, "sequence"],
+    ["a budget that is none", { inputs: [jsonInput()], parameters: { budget_ms: "fast" } }, {}, "budget_ms"],
+    [
+      "a header length that lies",
+      { inputs: [jsonInput()] },
+      { "inference-header-content-length": "99999" },
+      "content-length",
+    ],
+    [
+      "a header length that is none",
+      { inputs: [jsonInput()] },
+      { "inference-header-content-length": "-1" },
+      "content-length",
+    ],
+    ["an encoding that is not known", { inputs: [jsonInput()] }, { "content-encoding": "br" }, "content-encoding"],
+    ["what is not gzip", { inputs: [jsonInput()] }, { "content-encoding": "gzip" }, "gzip"],
+  ];
+
+  it("names its place each time, and reaches no runner", async () => {
+    for (const [what, body, headers, text] of cases()) {
+      const reply = await post(body, headers);
+      expect(reply.status, what).toBe(400);
+      expect(reply.json.error, what).toContain(text);
+      expect(Object.keys(reply.json)).toEqual(["error"]);
+    }
+    expect(scripted.frames).toEqual([]);
+  });
+
+  it("is raw bytes of another length, and bytes behind the last tensor", async () => {
+    for (const [size, raw] of [
+      [16, 12],
+      [12, 12],
+      [16, 20],
+      [2 ** 40, 16],
+    ] as const) {
+      const { body, headers } = binaryBody(
+        { inputs: [rawInput({ parameters: { binary_data_size: size } })] },
+        new Uint8Array(raw),
+      );
+      expect((await post(body, headers)).status).toBe(400);
+    }
+    const huge = { inputs: [rawInput({ shape: [2 ** 40, 4], parameters: { binary_data_size: 16 } })] };
+    const { body, headers } = binaryBody(huge, floats(VALUES));
+    expect((await post(body, headers)).status).toBe(400);
+  });
+
+  it("is 413 for what unpacks to more than a body may hold", async () => {
+    const packed = await pack(new Uint8Array(LIMITS.inferBodyBytes + 1), "gzip");
+    expect((await post(packed, { "content-encoding": "gzip" })).status).toBe(413);
+  });
+});
