@@ -10,6 +10,7 @@ import { LIMITS } from "./limits.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
+import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 
@@ -18,6 +19,7 @@ const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
 const byProfileName = z.object({ name: Name });
 const byModel = z.object({ model: z.string().min(1).max(128) });
+const byPolicy = z.object({ id: z.string().min(1).max(128) });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
 const idempotencyKey = z.object({
   "idempotency-key": z
@@ -292,6 +294,30 @@ export const endpoints = {
       "device-lost",
       "backend-failed",
     ],
+  }),
+
+  actPolicy: defineEndpoint({
+    method: "post",
+    path: "/v1/policies/{id}/act",
+    tag: "inference",
+    summary: "Ask a policy for its action within a budget",
+    description: "A policy is a model with one float32 input and a float32 output, both with a free first dimension.",
+    access: "infer",
+    params: byPolicy,
+    body: ActRequest,
+    reply: { status: 200, schema: ActReply },
+    problems: ["not-found", "invalid-model", "budget-unattainable", "budget-exceeded", "no-placement", "overloaded"],
+  }),
+  streamPolicy: defineEndpoint({
+    method: "get",
+    path: "/v1/policies/{id}/stream",
+    tag: "inference",
+    summary: "Open a WebSocket that takes observations and gives actions (see docs/protocol.md)",
+    access: "infer",
+    params: byPolicy,
+    query: ActStreamQuery,
+    reply: { status: 101 },
+    problems: ["not-found", "invalid-model"],
   }),
 
   createJob: defineEndpoint({

@@ -23,6 +23,12 @@ export const LIMITS = {
   maxBudgetMs: 600_000,
   /** Budget of an Open Inference Protocol request that names none. */
   oipBudgetMs: 30_000,
+  /** Of one request to a policy. */
+  observations: 4_096,
+  observationElements: 65_536,
+  /** Of one stream of observations: those that wait, and the length of each message. */
+  streamedObservations: 64,
+  streamedMessageBytes: 1 * MiB,
   /** Page size of a list. */
   maxPageSize: 200,
   defaultPageSize: 50,

@@ -83,6 +83,19 @@ export const walkCases: Record<Walked, WalkCase> = {
     },
     unknown: 404,
   },
+  actPolicy: {
+    path: "/v1/policies/nobody/act",
+    body: {
+      observation: [1, 2],
+      budgetMs: 50,
+      confidence: 0.9,
+      runnerId: missingId.runner,
+      action: "sample",
+      seed: 3,
+    },
+    unknown: 404,
+  },
+  streamPolicy: { path: "/v1/policies/nobody/stream", query: { budgetMs: "50" }, unknown: 400 },
   createJob: {
     path: "/v1/jobs",
     body: {

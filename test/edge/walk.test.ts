@@ -99,6 +99,10 @@ async function walkParams(endpoint: Endpoint, sample: WalkCase): Promise<void> {
 /** A value that no field of this name takes. */
 const WRONG_QUERY: Record<string, string> = {
   limit: "many",
+  budgetMs: "soon",
+  action: "dance",
+  seed: "-1",
+  runnerId: "rnr_x",
   cursor: "x".repeat(600),
   state: "asleep",
   kind: "holiday",

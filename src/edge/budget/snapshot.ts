@@ -45,6 +45,17 @@ export async function snapshotWith(
   return knows(snapshot) || Date.now() - snapshot.readAtMs < FRESH_MS ? snapshot : readSnapshot(env);
 }
 
+/** The version that a reference means, and the snapshot that knows it; null where there is none. */
+export async function locateVersion(
+  env: Env,
+  waitUntil: (work: Promise<unknown>) => void,
+  reference: string,
+): Promise<{ snapshot: Snapshot; version: Version } | null> {
+  const snapshot = await snapshotWith(env, waitUntil, (known) => findVersion(known, reference) !== null);
+  const version = findVersion(snapshot, reference);
+  return version === null ? null : { snapshot, version };
+}
+
 async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
   const readAtMs = Date.now();

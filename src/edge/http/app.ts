@@ -9,6 +9,7 @@ import { bindKernels } from "../routes/kernels.ts";
 import { bindKeys } from "../routes/keys.ts";
 import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
+import { bindPolicies } from "../routes/policies.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindService } from "../routes/service.ts";
@@ -32,6 +33,7 @@ export function createApp(): Hono<AppEnv> {
     bindModels,
     bindInfer,
     bindOip,
+    bindPolicies,
     bindJobs,
     bindHistory,
     bindKernels,

@@ -4,7 +4,7 @@ import type { TensorSpec } from "../../protocol/model.ts";
 import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/oip.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
+import { locateVersion, type Snapshot, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
 import { acceptedEncoding, decodeBody } from "../oip/decode-body.ts";
@@ -24,17 +24,17 @@ export function bindOip(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
 
   bind(app, endpoints.oipModel, async ({ c, params }) => describeModel(await locate(c, params.model)));
-  bind(app, endpoints.oipModelVersion, async ({ c, params }) => describeModel(await locateVersion(c, params)));
+  bind(app, endpoints.oipModelVersion, async ({ c, params }) => describeModel(await locateNumbered(c, params)));
   bind(app, endpoints.oipModelReady, async ({ c, params }) => readiness(await locate(c, params.model)));
-  bind(app, endpoints.oipModelVersionReady, async ({ c, params }) => readiness(await locateVersion(c, params)));
+  bind(app, endpoints.oipModelVersionReady, async ({ c, params }) => readiness(await locateNumbered(c, params)));
   bind(app, endpoints.oipModelStats, async ({ c, params }) =>
     describeStats(c, (await locate(c, params.model)).version),
   );
   bind(app, endpoints.oipModelVersionStats, async ({ c, params }) =>
-    describeStats(c, (await locateVersion(c, params)).version),
+    describeStats(c, (await locateNumbered(c, params)).version),
   );
   bind(app, endpoints.oipInfer, async ({ c, params }) => infer(c, (await locate(c, params.model)).version));
-  bind(app, endpoints.oipVersionInfer, async ({ c, params }) => infer(c, (await locateVersion(c, params)).version));
+  bind(app, endpoints.oipVersionInfer, async ({ c, params }) => infer(c, (await locateNumbered(c, params)).version));
 }
 
 interface Located {
@@ -42,16 +42,14 @@ interface Located {
   readonly version: Version;
 }
 
-function locateVersion(c: Context<AppEnv>, { model, version }: { model: string; version: string }): Promise<Located> {
+function locateNumbered(c: Context<AppEnv>, { model, version }: { model: string; version: string }): Promise<Located> {
   return locate(c, `${model}@${version}`);
 }
 
 /** The version that a name means. Unknown ones are 400 here, in the words that Triton's clients look for. */
 async function locate(c: Context<AppEnv>, reference: string): Promise<Located> {
-  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  const snapshot = await snapshotWith(c.env, waitUntil, (known) => findVersion(known, reference) !== null);
-  const version = findVersion(snapshot, reference);
-  if (version !== null) return { snapshot, version };
+  const located = await locateVersion(c.env, (work) => c.executionCtx.waitUntil(work), reference);
+  if (located !== null) return located;
   throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
 }
 

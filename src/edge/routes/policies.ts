@@ -1,0 +1,113 @@
+import type { Context, Hono } from "hono";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type ActionChoice, type ActReply, type ActStreamQuery, StreamedObservation } from "../../protocol/policy.ts";
+import type { StreamedAction } from "../../protocol/policy.ts";
+import { ProblemError, toProblem } from "../../protocol/problem.ts";
+import { locateVersion, type Version } from "../budget/snapshot.ts";
+import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
+import { parseJson } from "../http/read-body.ts";
+import { chooseAction } from "../policy/choose-action.ts";
+import { readPolicy, stackObservations, unstackOutputs } from "../policy/read-policy.ts";
+import { answerInference, type Inference } from "./answer-inference.ts";
+
+/** Policies by observations and actions: models like any other, by the way of every inference. */
+export function bindPolicies(app: Hono<AppEnv>): void {
+  bind(app, endpoints.actPolicy, async ({ c, params, body }): Promise<ActReply> => {
+    const observations = body.observations ?? [body.observation ?? []];
+    const pointerOf = (index: number) =>
+      body.observations === undefined ? "#/observation" : `#/observations/${index}`;
+    const version = await locate(c, params.id);
+    const { inference, outputs } = await act(c, version, observations, pointerOf, body, c.get("arrivedAtMs"));
+    const actions = outputs.map((each, index) => decide(body.action, each, body.seed, index));
+    const [action] = actions;
+    return body.observations === undefined && action !== undefined
+      ? { ...inference.reply, action }
+      : { ...inference.reply, actions };
+  });
+
+  bind(app, endpoints.streamPolicy, async ({ c, params, query }) => {
+    if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+      throw invalidRequest([{ pointer: "header/upgrade", message: "must be websocket" }]);
+    }
+    const version = await locate(c, params.id);
+    readPolicy(params.id, version.inputs, version.outputs);
+    const { 0: client, 1: server } = new WebSocketPair();
+    serveStream(c, server, version, query);
+    return new Response(null, { status: 101, webSocket: client });
+  });
+}
+
+async function locate(c: Context<AppEnv>, reference: string): Promise<Version> {
+  const located = await locateVersion(c.env, (work) => c.executionCtx.waitUntil(work), reference);
+  if (located === null) throw new ProblemError("not-found", `There is no policy ${reference}.`);
+  return located.version;
+}
+
+/** The outputs for observations, and how they came about. */
+async function act(
+  c: Context<AppEnv>,
+  version: Version,
+  observations: readonly (readonly number[])[],
+  pointerOf: (index: number) => string,
+  { budgetMs, confidence = 0.99, runnerId }: { budgetMs: number; confidence?: number; runnerId?: string | undefined },
+  arrivedAtMs: number,
+): Promise<{ inference: Inference; outputs: number[][] }> {
+  const model = `${version.model}@${version.version}`;
+  const policy = readPolicy(model, version.inputs, version.outputs);
+  const tensors = [stackObservations(policy, observations, pointerOf)];
+  const input = { model, budgetMs, confidence, runnerId, tensors, pointerOf: () => pointerOf(0) };
+  const inference = await answerInference(c.env, input, arrivedAtMs, (work) => c.executionCtx.waitUntil(work));
+  return { inference, outputs: unstackOutputs(policy, inference.tensors, observations.length) };
+}
+
+function decide(choice: ActionChoice, outputs: readonly number[], seed: number, index: number): number | number[] {
+  try {
+    return chooseAction(choice, outputs, seed, index);
+  } catch {
+    throw new ProblemError("backend-failed", "The policy's outputs are not finite.");
+  }
+}
+
+/** Answers each observation of a control loop as it comes; a mistake ends the message, not the stream. */
+function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, query: ActStreamQuery): void {
+  let inFlight = 0;
+  const send = (answer: StreamedAction) => {
+    // Whoever closed the socket does not wait for the rest.
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
+  };
+  socket.accept();
+  const answer = async (data: string | ArrayBuffer) => {
+    const arrivedAtMs = Date.now();
+    let seq: number | null = null;
+    inFlight++;
+    try {
+      const message = readMessage(data);
+      ({ seq } = message);
+      if (inFlight > LIMITS.streamedObservations) throw tooMany();
+      const { observation } = message;
+      const { inference, outputs } = await act(c, version, [observation], () => "#/observation", query, arrivedAtMs);
+      const action = decide(query.action, outputs[0] ?? [], query.seed, seq);
+      send({ seq, action, totalMs: inference.reply.latency.totalMs });
+    } catch (error) {
+      send({ seq, problem: toProblem(error) });
+    } finally {
+      inFlight--;
+    }
+  };
+  socket.addEventListener("message", ({ data }) => void answer(data));
+  socket.addEventListener("close", ({ code }) => socket.close(code === 1005 ? 1000 : code));
+}
+
+function readMessage(data: string | ArrayBuffer): StreamedObservation {
+  if (typeof data !== "string" || data.length > LIMITS.streamedMessageBytes) {
+    const message = `must be text of at most ${LIMITS.streamedMessageBytes} bytes`;
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  return parseInput(StreamedObservation, parseJson(new TextEncoder().encode(data)));
+}
+
+function tooMany(): ProblemError {
+  const detail = `${LIMITS.streamedObservations} observations of this stream wait for their actions.`;
+  return new ProblemError("overloaded", detail, { retryAfterMs: 100 });
+}
