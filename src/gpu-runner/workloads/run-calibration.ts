@@ -6,7 +6,7 @@ import { summarise } from "../../stats/distribution.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import { maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
-import { createSeededInputs } from "./seeded-inputs.ts";
+import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Workload, WorkloadContext } from "./workload.ts";
 
 const WARMUP = 20;

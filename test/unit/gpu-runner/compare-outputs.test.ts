@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { maxRelativeError } from "../../../src/gpu-runner/workloads/compare-outputs.ts";
-import { createSeededInputs } from "../../../src/gpu-runner/workloads/seeded-inputs.ts";
+import { createSeededInputs } from "../../../src/protocol/seeded-inputs.ts";
 import type { Tensor } from "../../../src/protocol/tensor.ts";
 import { packStrings, typedView } from "../../../src/protocol/tensor.ts";
 import { anyTensor } from "../protocol/arbitraries.ts";

@@ -1,5 +1,5 @@
-import type { TensorSpec } from "../../protocol/model.ts";
-import { countElements, DTYPE_BYTES, packStrings, type Tensor, typedView } from "../../protocol/tensor.ts";
+import type { TensorSpec } from "./model.ts";
+import { countElements, DTYPE_BYTES, packStrings, type Tensor, typedView } from "./tensor.ts";
 
 /**
  * Inputs of a model for measuring and comparing: floats uniform in [0, 1), integers, booleans

@@ -1,0 +1,62 @@
+import { philox4x32 } from "../../stats/philox.ts";
+
+/** How requests arrive; rates are per second. */
+export interface ArrivalPlan {
+  readonly ratePerSecond: number;
+  readonly durationMs: number;
+  readonly seed: number;
+}
+
+/** A burst is this many times as dense as the time around it, and lasts a fifth of it. */
+const BURST_DENSITY = 5;
+const BURST_SHARE = 0.2;
+const BURST_MS = 400;
+
+/**
+ * Times of a Poisson process in milliseconds from the start: gaps are exponential, drawn by inversion
+ * from a counter-based generator, so that a seed always means the same trace.
+ */
+export function poissonArrivals({ ratePerSecond, durationMs, seed }: ArrivalPlan): Float64Array {
+  const times: number[] = [];
+  for (let index = 0, atMs = 0; ; index++) {
+    const [word] = philox4x32([index, 0, 0, 0], [seed, 0]);
+    // In (0, 1): the logarithm is finite.
+    atMs -= (Math.log((word + 0.5) / 2 ** 32) / ratePerSecond) * 1e3;
+    if (atMs >= durationMs) return Float64Array.from(times);
+    times.push(atMs);
+  }
+}
+
+/**
+ * Poisson arrivals that come in bursts: a fifth of the time is five times as dense as the rest, and the
+ * mean rate is kept. The trace is a Poisson process whose clock runs faster within bursts.
+ */
+export function burstArrivals(plan: ArrivalPlan): Float64Array {
+  const periodMs = BURST_MS / BURST_SHARE;
+  // Speeds of the clock within and outside of bursts; their mean over a period is 1.
+  const calm = 1 / (BURST_SHARE * BURST_DENSITY + (1 - BURST_SHARE));
+  const burst = BURST_DENSITY * calm;
+  const burstWork = BURST_MS * burst;
+  return poissonArrivals(plan)
+    .map((workMs) => {
+      const periods = Math.floor(workMs / periodMs);
+      const rest = workMs - periods * periodMs;
+      const withinMs = rest < burstWork ? rest / burst : BURST_MS + (rest - burstWork) / calm;
+      return periods * periodMs + withinMs;
+    })
+    .filter((atMs) => atMs < plan.durationMs);
+}
+
+/** Times that were recorded: a number of milliseconds a line, not falling. Throws a RangeError that names the line. */
+export function readArrivals(text: string): Float64Array {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  let lastMs = 0;
+  return Float64Array.from(lines, (line, index) => {
+    const atMs = Number(line);
+    if (!Number.isFinite(atMs) || atMs < lastMs) {
+      throw new RangeError(`line ${index + 1} has to be a number of milliseconds, at least ${lastMs}`);
+    }
+    lastMs = atMs;
+    return atMs;
+  });
+}

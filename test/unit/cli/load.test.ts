@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { burstArrivals, poissonArrivals, readArrivals } from "../../../src/cli/load/arrivals.ts";
+import { reportLoad } from "../../../src/cli/load/load-report.ts";
+import { type LoadOutcome, runOpenLoop } from "../../../src/cli/load/open-loop.ts";
+
+const plan = { ratePerSecond: 200, durationMs: 60_000, seed: 3 };
+const isRising = (times: Float64Array) => times.every((at, index) => index === 0 || at >= times[index - 1]!);
+
+/** Variance over mean of the counts in windows: 1 for a Poisson process, more for bursts. */
+function dispersion(times: Float64Array, windowMs: number): number {
+  const counts = Array.from({ length: Math.floor(plan.durationMs / windowMs) }, () => 0);
+  for (const at of times) counts[Math.floor(at / windowMs)]!++;
+  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
+  return counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / counts.length / mean;
+}
+
+describe("arrivals", () => {
+  it("of a Poisson process have its rate and its dispersion, and are those of their seed", () => {
+    const times = poissonArrivals(plan);
+    expect(isRising(times)).toBe(true);
+    expect(times.at(-1)).toBeLessThan(plan.durationMs);
+    // Five standard deviations of the count.
+    expect(Math.abs(times.length - 12_000)).toBeLessThan(5 * Math.sqrt(12_000));
+    expect(dispersion(times, 400)).toBeGreaterThan(0.6);
+    expect(dispersion(times, 400)).toBeLessThan(1.5);
+    expect(poissonArrivals(plan)).toEqual(times);
+    expect(poissonArrivals({ ...plan, seed: 4 })).not.toEqual(times);
+  });
+
+  it("in bursts keep the mean rate, five times as dense a fifth of the time", () => {
+    const times = burstArrivals(plan);
+    expect(isRising(times)).toBe(true);
+    expect(Math.abs(times.length - 12_000)).toBeLessThan(5 * Math.sqrt(12_000));
+    const inBurst = times.filter((at) => at % 2_000 < 400).length;
+    const density = inBurst / 400 / ((times.length - inBurst) / 1_600);
+    expect(density).toBeGreaterThan(4.5);
+    expect(density).toBeLessThan(5.5);
+    expect(dispersion(times, 400)).toBeGreaterThan(10);
+  });
+
+  it("that were recorded are read as they stand, and a wrong line is named", () => {
+    expect([...readArrivals("0\n1.5\n\n7\n")]).toEqual([0, 1.5, 7]);
+    expect(() => readArrivals("0\n5\n4\n")).toThrow("line 3");
+    expect(() => readArrivals("soon\n")).toThrow("line 1");
+  });
+});
+
+describe("an open loop", () => {
+  it("sends at every arrival though nothing is answered, and counts from the scheduled arrival", async () => {
+    const release = Promise.withResolvers<void>();
+    const outcomes: LoadOutcome[] = [];
+    let sent = 0;
+    const send = async () => {
+      sent++;
+      if (sent === 5) release.resolve();
+      await release.promise;
+      return "ok";
+    };
+    const arrivals = Float64Array.of(0, 5, 10, 15, 40);
+    await runOpenLoop(arrivals, send, (outcome) => outcomes.push(outcome), new AbortController().signal);
+    expect(outcomes).toHaveLength(5);
+    // All are answered at the last arrival, so the first has waited longest.
+    const latencies = outcomes.map(({ latencyMs }) => latencyMs);
+    expect(latencies[0]! - latencies[4]!).toBeCloseTo(40, 0);
+    for (const { lagMs } of outcomes) expect(lagMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it("that is ended sends no more, and waits for what is under way", async () => {
+    const stopping = new AbortController();
+    const outcomes: LoadOutcome[] = [];
+    const send = async () => {
+      stopping.abort();
+      return "ok";
+    };
+    await runOpenLoop(Float64Array.of(0, 60_000), send, (outcome) => outcomes.push(outcome), stopping.signal);
+    expect(outcomes).toHaveLength(1);
+  });
+});
+
+describe("a report", () => {
+  const outcome = (result: string, latencyMs: number): LoadOutcome => ({ result, latencyMs, lagMs: 0.5 });
+
+  it("tells goodput, results and the latency of what was answered", () => {
+    const outcomes = [outcome("ok", 10), outcome("ok", 20), outcome("late", 90), outcome("overloaded", 1)];
+    expect(reportLoad(outcomes, 2_000)).toMatchObject({
+      requests: 4,
+      offeredPerSecond: 2,
+      goodputPerSecond: 1,
+      results: { ok: 2, late: 1, overloaded: 1 },
+      inBudgetShare: 2 / 3,
+      latencyMs: { p50: 20, max: 90 },
+      lagMs: { p99: 0.5 },
+    });
+  });
+
+  it("of nothing answered has no latency", () => {
+    expect(reportLoad([outcome("unreachable", 3)], 1_000)).toMatchObject({ inBudgetShare: null, latencyMs: null });
+  });
+});
