@@ -91,7 +91,7 @@ function playOut(waiting: readonly Waiting[], fromMs: number, rules: ServiceRule
 function formBatch(order: readonly Waiting[], leader: number, nowMs: number, rules: ServiceRules) {
   const { placement } = order[leader]!;
   const batch: Waiting[] = [];
-  const rest: Waiting[] = [...order.slice(0, leader)];
+  const rest = order.slice(0, leader);
   let rows = 0;
   for (const each of order.slice(leader)) {
     const grown = rows + each.rows;
