@@ -24,6 +24,8 @@ const Settings = z.object({
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** `software` skips the machine's own driver. */
   MILLRACE_GPU: z.enum(["auto", "software", "none"]).default("auto"),
+  /** `off` takes no kernels that users submitted. */
+  MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
 });
 
 export interface RunnerConfig {
@@ -35,6 +37,8 @@ export interface RunnerConfig {
   readonly labels: Readonly<Record<string, string>>;
   readonly logLevel: string;
   readonly gpu: "auto" | "software" | "none";
+  /** Whether submitted kernels may run here. */
+  readonly userKernels: boolean;
   /** Jobs at a time; a benchmark wants the machine to itself. */
   readonly jobSlots: number;
 }
@@ -50,6 +54,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     labels: settings.MILLRACE_LABELS,
     logLevel: settings.MILLRACE_LOG_LEVEL,
     gpu: settings.MILLRACE_GPU,
+    userKernels: settings.MILLRACE_USER_KERNELS === "on",
     jobSlots: 1,
   });
 }

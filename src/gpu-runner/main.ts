@@ -28,7 +28,9 @@ async function main(): Promise<void> {
   const credential = await findCredential(config);
   const [fleet, hardware] = await Promise.all([DeviceFleet.start(config, logger), readHardware()]);
   const { devices, kernels } = fleet;
-  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots: config.jobSlots };
+  const { jobSlots } = config;
+  const userKernels = config.userKernels && kernels.length > 0;
+  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
   const models = new ModelLoader(new ArtifactCache(config.dataDir, credential));

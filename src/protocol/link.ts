@@ -3,6 +3,7 @@ import { Capabilities } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
 import { JobProgress, JobResult, JobSpec } from "./job.ts";
+import { KernelProgram } from "./kernel-definition.ts";
 import { LIMITS } from "./limits.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
@@ -104,6 +105,8 @@ const Offer = z.object({
   spec: JobSpec,
   /** The model that a calibration is about. */
   model: PlacedModel.nullable(),
+  /** The submitted kernel that a benchmark is about. */
+  program: KernelProgram.optional(),
 });
 export type Offer = z.infer<typeof Offer>;
 

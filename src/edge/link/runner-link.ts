@@ -15,7 +15,6 @@ import {
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
-import { findModelVersion } from "../store/model-store.ts";
 import { deletePlacements } from "../store/placement-store.ts";
 import { recordDisconnect, recordHello, recordSeen } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
@@ -23,6 +22,7 @@ import { measureOutcomes, type RequestOutcome } from "../history/request-measure
 import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { Outbox } from "./outbox.ts";
+import { readOfferContext } from "./offer-context.ts";
 import { planRunner } from "./plan-runner.ts";
 import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
 
@@ -98,15 +98,8 @@ export class RunnerLink extends DurableObject<Env> {
   async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const version =
-      spec.kind === "calibration" ? await findModelVersion(openDatabase(this.env.DB), spec.modelVersionId) : null;
-    const model = version && {
-      modelVersionId: version.id,
-      digest: version.digest,
-      inputs: version.inputs,
-      outputs: version.outputs,
-    };
-    return sendMessage(socket, { type: "offer", lease, attempt, spec, model }) ? "sent" : "offline";
+    const context = await readOfferContext(openDatabase(this.env.DB), spec);
+    return sendMessage(socket, { type: "offer", lease, attempt, spec, ...context }) ? "sent" : "offline";
   }
 
   cancelJob(lease: Lease): void {

@@ -12,6 +12,7 @@ export function createCpuHandlers(): DeviceHandlers {
     describe: async ({ deviceKey }) => ({ device: describeCpu(deviceKey), kernels: [] }),
     benchmark: runsNoKernels,
     stream: runsNoKernels,
+    benchmarkProgram: runsNoKernels,
     loadModel: ({ modelVersionId, path }) => ort.load(modelVersionId, path),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);

@@ -3,11 +3,14 @@ import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
+import type { KernelProgram } from "../../protocol/kernel-definition.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
+import { callApart } from "./call-apart.ts";
 import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
@@ -150,6 +153,27 @@ export class DeviceHost {
     return untilAborted(turn, signal);
   }
 
+  /**
+   * Checks and times a submitted kernel, in a process of its own that ends with it. It waits for its turn
+   * and is watched like `work`; a process that dies under it fails with `backend-failed`, so that no
+   * further process is spent on it.
+   */
+  benchmarkProgram(
+    spec: BenchmarkSpec,
+    program: KernelProgram,
+    { onProgress, signal }: WorkOptions = {},
+  ): Promise<BenchmarkMeasurement> {
+    const limitMs = Math.min(spec.timeoutMs, program.definition.limits.timeoutMs, LIMITS.kernelTimeoutMs);
+    const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
+    const call = { limitMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
+    const options = { ...this.#options, environment: this.#environment };
+    const turn = this.#lastWork.then(() =>
+      callApart(options, "benchmarkProgram", { spec, program }, call, "backend-failed"),
+    );
+    this.#lastWork = turn.catch(() => {});
+    return untilAborted(turn, ended);
+  }
+
   /** Loads an ONNX file, here and in every later life, until it is unloaded. */
   async loadModel(model: { modelVersionId: string; path: string }): Promise<{ loadMs: number }> {
     const loaded = await this.#call("loadModel", model, LOAD);
@@ -176,6 +200,7 @@ export class DeviceHost {
     this.#stopping.abort();
     this.#child.kill();
     await this.#child.exited;
+    await this.#lastWork;
   }
 
   async #call<Name extends DeviceCallName>(

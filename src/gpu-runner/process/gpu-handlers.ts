@@ -3,6 +3,7 @@ import type { Device } from "../../protocol/hardware.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { announceKernels } from "../gpu/announce-kernels.ts";
 import { benchmarkKernel } from "../gpu/benchmark-kernel.ts";
+import { benchmarkProgram } from "../gpu/benchmark-program.ts";
 import { BufferPool } from "../gpu/buffer-pool.ts";
 import { openGpu } from "../gpu/device.ts";
 import { PipelineCache } from "../gpu/pipeline-cache.ts";
@@ -29,6 +30,7 @@ export async function createGpuHandlers(onLost: (reason: string) => void): Promi
     describe: async ({ deviceKey }) => ({ device: await describe(deviceKey), kernels: announceKernels(KERNELS) }),
     benchmark: async ({ spec, axes }, options) => benchmarkKernel(target(), spec, { axes, ...options }),
     stream: async ({ spec }, options) => streamKernel(target(), spec, options),
+    benchmarkProgram: async ({ spec, program }, options) => benchmarkProgram(target(), spec, program, options),
     loadModel: servesNoModels,
     unloadModel: servesNoModels,
     infer: servesNoModels,

@@ -2,6 +2,7 @@ import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
+import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
@@ -23,6 +24,7 @@ export interface DeviceCalls {
   describe: { input: { deviceKey: string }; output: DeviceDescription };
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
+  benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
   loadModel: { input: { modelVersionId: string; path: string }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };
   infer: { input: { modelVersionId: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
