@@ -34,8 +34,8 @@ function expressionWithin(depth: number): z.ZodType<SizeExpression> {
     .min(2)
     .max(MAX_OPERANDS);
   const operation = z
-    .partialRecord(z.enum(Object.keys(OPERATIONS) as [Operation, ...Operation[]]), operands)
-    .refine((record) => Object.keys(record).length === 1);
+    .strictObject(Object.fromEntries(Object.keys(OPERATIONS).map((name) => [name, operands.optional()])))
+    .refine((given) => Object.keys(given).length === 1, { abort: true });
   return z.union([...leaves, operation], MESSAGE);
 }
 

@@ -11,6 +11,8 @@ import { DType } from "./tensor.ts";
 export const KernelInput = z
   .strictObject(kernelFields(z.strictObject as unknown as typeof z.object))
   .superRefine((definition, context) => {
+    // What is wrong by itself is told alone.
+    if (context.issues.length > 0) return;
     for (const { path, message } of checkKernelDefinition(definition)) {
       context.addIssue({ code: "custom", path: [...path], message });
     }

@@ -50,9 +50,15 @@ export const capabilities: Capabilities = {
       dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
       dtypes: ["float32"],
       variants: ["plain"],
+      bindings: [
+        { name: "b", access: "read", dtype: "float32", alignment: [4] },
+        { name: "c", access: "read", dtype: "float32", alignment: [4] },
+        { name: "a", access: "write", dtype: "float32", alignment: [4] },
+      ],
     },
   ],
   jobSlots: 1,
+  userKernels: true,
 };
 
 export function distribution(values: readonly number[] = [1, 2, 3]): Distribution {
