@@ -9,6 +9,7 @@ import {
   type BenchmarkOptions,
   benchmarkKernel,
 } from "./benchmark-kernel.ts";
+import { BufferPool } from "./buffer-pool.ts";
 import { resolveBenchmark } from "./resolve-benchmark.ts";
 import { type KernelWork, toSubmittedSpec } from "./submitted-spec.ts";
 import { makeWork } from "./submitted-work.ts";
@@ -38,7 +39,16 @@ export async function benchmarkProgram(
     assertSameExtents(definition, plan, reference.definition.bindings, mustLayOut(reference.definition, shape).extents);
   }
   const kernel = toSubmittedSpec(id, `${definition.name}.wgsl`, definition, definition, work);
-  return benchmarkKernel({ ...target, kernels: new Map([[id, kernel]]) }, spec, options);
+  // Not the pool that the reference used: what it left there are the answers.
+  const pool = new BufferPool(target.device);
+  try {
+    return await benchmarkKernel({ ...target, pool, kernels: new Map([[id, kernel]]) }, spec, {
+      ...options,
+      distrusts: true,
+    });
+  } finally {
+    pool.destroy();
+  }
 }
 
 function mustLayOut(definition: KernelDefinition, shape: KernelShape): KernelPlan {

@@ -34,6 +34,8 @@ export interface PreparedKernel {
   encodeInto(encoder: GPUCommandEncoder, timestampWrites?: GPUComputePassTimestampWrites): void;
   /** Commands for one run: all passes of the variant. */
   encode(timestampWrites?: GPUComputePassTimestampWrites): GPUCommandBuffer;
+  /** Sets outputs and scratch to zeros, so that nothing of an earlier run is left; waits until it is done. */
+  wipe(): Promise<void>;
   /** A `write` binding as the last run left it, dense. */
   read(name: string): Promise<KernelArray>;
   /** Gives the buffers back. */
@@ -88,6 +90,11 @@ export async function prepareKernel(
         encodeInto(encoder, timestampWrites);
         return encoder.finish();
       },
+      wipe: () =>
+        wipe(
+          device,
+          bound.filter(({ binding }) => binding.access !== "read"),
+        ),
       read: (name) => readOutput(context, outputs, name),
       release,
     };
@@ -116,6 +123,13 @@ function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, 
   } else if (binding.access === "write") {
     queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
   }
+}
+
+async function wipe(device: GPUDevice, written: readonly BoundBuffer[]): Promise<void> {
+  const encoder = device.createCommandEncoder();
+  for (const { buffer } of written) encoder.clearBuffer(buffer);
+  device.queue.submit([encoder.finish()]);
+  await device.queue.onSubmittedWorkDone();
 }
 
 function bind(

@@ -64,8 +64,10 @@ async function findOutputs(
     generate,
     reference: () => toReference(definition, {}),
   };
-  const kernel = toSubmittedSpec(id, `${name}.reference.wgsl`, definition, reference, unknown);
-  const choice = resolveBenchmark(new Map([[id, kernel]]), { kernel: id, shape, dtype: "float32" });
+  // A name of its own: what is compiled under a kernel's name is the kernel.
+  const kernel = toSubmittedSpec(`${id}.reference`, `${name}.wgsl`, definition, reference, unknown);
+  const request = { kernel: kernel.name, shape, dtype: "float32" } as const;
+  const choice = resolveBenchmark(new Map([[kernel.name, kernel]]), request);
   const prepared = await prepareKernel(context, choice, generate(choice.shape, seed));
   try {
     const outputs = await withErrorScopes(context.device, () => {
