@@ -30,7 +30,7 @@ it("a kernel that is submitted is checked, timed and ranked beside ours", async 
   expect(job).toMatchObject({ state: "succeeded", result: { kernel: id, correctness: { correct: true } } });
   expect(await read(id)).toMatchObject({ state: "valid", problem: null });
   const body = { kind: "benchmark", kernel: "gemm", shape: { m: 96, n: 96, k: 96 }, iterations: 20 } as const;
-  const ours = await stack.client.call(endpoints.createJob, { body: body as never });
+  const ours = await stack.client.call(endpoints.createJob, { body });
   expect(await waitForJob(stack, ours.id, ENDED)).toMatchObject({ state: "succeeded" });
   const { boards } = await stack.client.call(endpoints.getLeaderboard, {
     params: { kernel: "gemm" },

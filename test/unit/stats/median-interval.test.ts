@@ -5,7 +5,7 @@ import { medianInterval } from "../../../src/stats/median-interval.ts";
 
 const upTo = (count: number) => summarise(Array.from({ length: count }, (_, index) => index + 1));
 
-it("the interval of a median has the ranks that the literature gives", () => {
+it("has the ranks that the literature gives", () => {
   // Campbell and Gardner's table for 95 %: ranks of n.
   for (const [n, low, high] of [
     [6, 1, 6],
@@ -20,12 +20,12 @@ it("the interval of a median has the ranks that the literature gives", () => {
   }
 });
 
-it("there is none of fewer than six samples", () => {
+it("is none of fewer than six samples", () => {
   expect(medianInterval(upTo(5))).toBeNull();
   expect(medianInterval(upTo(1))).toBeNull();
 });
 
-it("it covers the true median about as often as it says", () => {
+it("covers the true median about as often as it says", () => {
   let covered = 0;
   for (let trial = 0; trial < 1_000; trial++) {
     const samples = seededUniform(7, trial, 20).map((value) => Math.exp(value));
