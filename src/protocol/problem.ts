@@ -60,6 +60,12 @@ export const PROBLEMS = {
   "lease-expired": { status: 502, title: "The runner did not report in time", retryable: true, fault: "runner" },
   "device-lost": { status: 502, title: "The device or its process was lost", retryable: true, fault: "runner" },
   "backend-failed": { status: 502, title: "The backend could not execute this", retryable: false, fault: "runner" },
+  "out-of-memory": {
+    status: 502,
+    title: "The device has no room for this",
+    retryable: false,
+    fault: "runner",
+  },
   "kernel-invalid": {
     status: 422,
     title: "The kernel does not compile or does not fit the device",
