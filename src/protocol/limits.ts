@@ -36,6 +36,8 @@ export const LIMITS = {
   historyPoints: 10_000,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
+  /** How long the edge waits for a runner to tell of its memory. */
+  memoryReportMs: 2_000,
   nameLength: 64,
   labelCount: 32,
 } as const;
