@@ -51,6 +51,11 @@ export class Prefetcher {
     return this.#depth;
   }
 
+  /** Whether a position was fetched ahead and no access has met it yet. */
+  isOpen(position: number): boolean {
+    return this.#open.has(position);
+  }
+
   /** Takes an access; gives the positions below `count` to fetch now. */
   note(position: number, count: number): number[] {
     this.#now++;

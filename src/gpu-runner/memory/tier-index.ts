@@ -31,13 +31,16 @@ export type Admission = { readonly admitted: true; readonly victims: TierEntry[]
  */
 export class TierIndex {
   readonly capacityBytes: number;
+  readonly #isExpected: (key: string) => boolean;
   readonly #entries = new Map<string, Entry>();
   #usedBytes = 0;
   #pinnedBytes = 0;
   #age = 0;
 
-  constructor(capacityBytes: number) {
+  /** What is expected to be used next leaves only where nothing else is left to leave. */
+  constructor(capacityBytes: number, isExpected: (key: string) => boolean = () => false) {
     this.capacityBytes = capacityBytes;
+    this.#isExpected = isExpected;
   }
 
   get usedBytes(): number {
@@ -94,11 +97,14 @@ export class TierIndex {
     return { admitted: true, victims };
   }
 
-  /** Counts a use. */
-  touch(key: string, costMs: number): void {
+  /**
+   * Counts a use; the first use of what was fetched ahead is the one that its admission counted already,
+   * and `isFirst`.
+   */
+  touch(key: string, costMs: number, { isFirst = false }: { isFirst?: boolean } = {}): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
-    entry.frequency++;
+    if (!isFirst) entry.frequency++;
     entry.costMs = costMs;
     entry.priority = this.#priorityOf(entry.frequency, costMs, entry.sizeBytes);
   }
@@ -116,7 +122,7 @@ export class TierIndex {
   /** Sends away whoever is least worth keeping until `targetBytes` or less are used, or none may leave. */
   trim(targetBytes: number): TierEntry[] {
     const victims: TierEntry[] = [];
-    for (const victim of this.#inOrderOfLeaving()) {
+    for (const { rank: _, ...victim } of this.#inOrderOfLeaving()) {
       if (this.#usedBytes <= targetBytes) break;
       this.#evict(victim.key);
       victims.push(victim);
@@ -165,12 +171,10 @@ export class TierIndex {
   }
 
   /** Forgets everything: the tier's memory was lost. */
-  clear(): string[] {
-    const keys = [...this.#entries.keys()];
+  clear(): void {
     this.#entries.clear();
     this.#usedBytes = 0;
     this.#pinnedBytes = 0;
-    return keys;
   }
 
   #add(key: string, sizeBytes: number, costMs: number): void {
@@ -192,18 +196,21 @@ export class TierIndex {
   #chooseVictims(missingBytes: number, below: number): TierEntry[] | null {
     const victims: TierEntry[] = [];
     let freedBytes = 0;
-    for (const victim of this.#inOrderOfLeaving()) {
-      if (freedBytes >= missingBytes || victim.priority > below) break;
+    for (const { rank, ...victim } of this.#inOrderOfLeaving()) {
+      if (freedBytes >= missingBytes || rank > below) break;
       victims.push(victim);
       freedBytes += victim.sizeBytes;
     }
     return freedBytes >= missingBytes ? victims : null;
   }
 
-  #inOrderOfLeaving(): (TierEntry & { readonly priority: number })[] {
+  #inOrderOfLeaving(): (TierEntry & { readonly rank: number })[] {
     return [...this.#entries]
       .filter(([, { pinned, holds }]) => !pinned && holds === 0)
-      .map(([key, { sizeBytes, priority }]) => ({ key, sizeBytes, priority }))
-      .toSorted((a, b) => a.priority - b.priority);
+      .map(([key, { sizeBytes, priority }]) => {
+        const rank = this.#isExpected(key) ? Number.MAX_VALUE : priority;
+        return { key, sizeBytes, rank };
+      })
+      .toSorted((a, b) => a.rank - b.rank);
   }
 }
