@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { BandwidthBudget } from "./bandwidth-budget.ts";
 
@@ -56,6 +56,8 @@ export class BackgroundWork {
   }
 
   async #runAll(): Promise<void> {
+    // Behind the request that it came of.
+    await nextTurn();
     for (let piece = this.#waiting[0]; piece !== undefined; piece = this.#waiting[0]) {
       const waitMs = this.#budget.take(piece.sizeBytes, performance.now());
       // In short steps, so that a stop is not kept waiting.

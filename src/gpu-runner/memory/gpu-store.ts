@@ -8,14 +8,15 @@ const TRANSFER_LIMIT_MS = 30_000;
 
 /** Bytes in buffers of a device, in its process: they end with it. */
 export class GpuStore implements TierStore {
-  readonly #host: Pick<DeviceHost, "work" | "restarts">;
+  readonly #host: Pick<DeviceHost, "work" | "restarts" | "pid">;
 
-  constructor(host: Pick<DeviceHost, "work" | "restarts">) {
+  constructor(host: Pick<DeviceHost, "work" | "restarts" | "pid">) {
     this.#host = host;
   }
 
+  /** Between two lives of the process it is between their numbers. */
   get life(): number {
-    return this.#host.restarts;
+    return this.#host.restarts + (this.#host.pid === null ? 0.5 : 0);
   }
 
   sizeOf(sizeBytes: number): number {

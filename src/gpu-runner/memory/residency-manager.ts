@@ -19,7 +19,7 @@ export interface ResidencyOptions {
   readonly store: DiskStore;
   /** Where artifacts come from in the end. */
   readonly source: ArtifactSource;
-  readonly devices: readonly Pick<DeviceHost, "device" | "work" | "restarts" | "readPool">[];
+  readonly devices: readonly Pick<DeviceHost, "device" | "work" | "restarts" | "pid" | "readPool">[];
   readonly logger: DeviceLogger;
 }
 
@@ -125,11 +125,9 @@ export class ResidencyManager {
     const tier = this.#gpus.get(deviceKey);
     if (tier === undefined) throw new ProblemError("backend-failed", `This runner has no GPU ${deviceKey}.`);
     this.#noteUse(tier, digest, tier.has(digest));
-    // Whoever else gets room may take it away again before it is held.
-    while (!tier.has(digest) || !tier.index.hold(digest)) {
-      if (await this.#upload(tier, digest)) continue;
+    const isHeld = tier.has(digest) ? tier.index.hold(digest) : await this.#upload(tier, digest, { hold: true });
+    if (!isHeld)
       throw new ProblemError("out-of-memory", `${digest} does not fit beside what is in use on ${deviceKey}`);
-    }
     return work().finally(() => tier.index.letGo(digest));
   }
 
@@ -221,11 +219,10 @@ export class ResidencyManager {
   }
 
   /** True once it lies on the device. */
-  async #upload(tier: Tier, digest: string): Promise<boolean> {
-    if (tier.has(digest)) return true;
+  async #upload(tier: Tier, digest: string, { hold = false } = {}): Promise<boolean> {
     const bytes = (await this.#host.read(digest)) ?? (await this.#bring(digest));
     const startedMs = performance.now();
-    const stored = await tier.write(digest, bytes, this.#costMs(tier, digest), { must: true });
+    const stored = await tier.write(digest, bytes, this.#costMs(tier, digest), { must: true, hold });
     if (stored) this.#times.note("host", "gpu", bytes.byteLength, performance.now() - startedMs);
     this.#relieve(tier);
     return stored;

@@ -71,11 +71,12 @@ export class Tier {
 
   /**
    * Keeps an item, and lets others go for it. False where it may not have their room or the store has
-   * none after all, as on a disk that others fill. With `must` it is weighed against nobody.
+   * none after all, as on a disk that others fill. With `must` it is weighed against nobody. With `hold`
+   * it stays until the caller lets it go.
    */
-  write(key: string, bytes: Uint8Array, costMs: number, { must = false }: { must?: boolean } = {}): Promise<boolean> {
+  write(key: string, bytes: Uint8Array, costMs: number, { must = false, hold = false } = {}): Promise<boolean> {
     return this.#inTurn(key, async () => {
-      if (this.has(key)) return true;
+      if (this.has(key)) return hold ? this.index.hold(key) : true;
       const sizeBytes = this.#options.store.sizeOf(bytes.byteLength);
       const admission = this.index.admit({ key, sizeBytes }, costMs, { must });
       if (!admission.admitted) {
@@ -87,6 +88,7 @@ export class Tier {
         await this.#evict(admission.victims);
         const stored = await this.#store(key, bytes, sizeBytes, costMs);
         if (!stored) this.index.remove(key);
+        else if (hold) this.index.hold(key);
         return stored;
       } catch (error) {
         this.#counters.failures++;
