@@ -190,6 +190,6 @@ test("a benchmark that does not fit under the cap is told so, leaves nothing beh
   const problem = await problemOf(host.benchmark(large));
   expect(problem).toMatchObject({ code: "out-of-memory", detail: expect.stringContaining(String(memoryBytes)) });
   expect(await live()).toBe(before);
-  const small = BenchmarkSpec.parse({ ...spec, shape: { n: 1_000 } });
-  expect((await host.benchmark(small)).correctness.correct).toBe(true);
+  const little = BenchmarkSpec.parse({ ...spec, shape: { n: 1_000 } });
+  expect((await host.benchmark(little)).correctness.correct).toBe(true);
 });
