@@ -113,8 +113,12 @@ export class Session {
   }
 
   async #reportMemory(requestId: string): Promise<void> {
-    const { channel, residency } = this.#parts;
-    channel.send({ type: "memoryReport", requestId, report: await residency.report() });
+    const { channel, residency, logger } = this.#parts;
+    try {
+      channel.send({ type: "memoryReport", requestId, report: await residency.report() });
+    } catch (error) {
+      logger.error({ error }, "cannot tell what lies in memory");
+    }
   }
 
   #receiveFrame(frame: Uint8Array): void {

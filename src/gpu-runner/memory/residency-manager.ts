@@ -84,10 +84,18 @@ export class ResidencyManager {
     );
   }
 
-  /** Takes over what earlier runs left on the disk. It is trimmed to its budget once it is known what to keep. */
+  /**
+   * Takes over what earlier runs left on the disk. It is trimmed to its budget once it is known what to keep.
+   * A disk that cannot be read is no reason not to start: everything comes from the edge then.
+   */
   static async open(options: ResidencyOptions): Promise<ResidencyManager> {
+    const { store, logger } = options;
     const manager = new ResidencyManager(options);
-    for (const entry of await options.store.scan()) {
+    const found = await store.scan().catch((error: unknown) => {
+      logger.warn({ error: messageOf(error) }, "cannot read the folder of artifacts");
+      return [];
+    });
+    for (const entry of found) {
       manager.#disk.index.restore(entry, manager.#times.expectedMs("edge", "host", entry.sizeBytes));
     }
     return manager;

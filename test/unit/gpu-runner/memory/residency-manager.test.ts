@@ -183,6 +183,14 @@ describe("a disk that is full", () => {
     expect(await readdir(folder)).toHaveLength(4);
   });
 
+  it("or cannot be used at all keeps nobody from their artifact", async () => {
+    const file = join(folder, "file");
+    await writeFile(file, "not a folder");
+    const { read, asked } = await openManager(random, {}, new DiskStore(file));
+    for (let use = 0; use < 2; use++) expect(await read(digests[0])).toEqual(random[0]?.bytes);
+    expect(asked).toHaveLength(1);
+  });
+
   it("keeps nobody from their artifact", async () => {
     const store = new DiskStore(folder, async () => {
       throw full;
