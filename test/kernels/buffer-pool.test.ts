@@ -29,7 +29,7 @@ test("a buffer that came back is used again for the same size class and usage on
 
 test("what exceeds the cap is destroyed, and so is everything at the end", () => {
   const { device, destroyed } = createDevice();
-  const pool = new BufferPool(device, { idleCapBytes: 2048 });
+  const pool = new BufferPool(device, 2048);
   const buffers = [1024, 1024, 1024].map((size) => pool.acquire(size, STORAGE));
   for (const buffer of buffers) pool.release(buffer);
   expect(destroyed).toEqual(new Set([buffers[2]]));
@@ -48,7 +48,7 @@ test("a size class is never larger than the device's largest buffer", () => {
 
 test("what does not fit under the cap is refused with a problem, and the driver is not asked", () => {
   const { device } = createDevice(2 ** 40);
-  const pool = new BufferPool(device, { capBytes: 4096 });
+  const pool = new BufferPool(device, undefined, 4096);
   const first = pool.acquire(2048, STORAGE);
   pool.acquire(1024, STORAGE);
   const { created } = pool.counters;
@@ -63,7 +63,7 @@ test("what does not fit under the cap is refused with a problem, and the driver 
 
 test("buffers that wait give way before anything is refused", () => {
   const { device, destroyed } = createDevice();
-  const pool = new BufferPool(device, { capBytes: 4096 });
+  const pool = new BufferPool(device, undefined, 4096);
   const small = Array.from({ length: 4 }, () => pool.acquire(1024, STORAGE));
   for (const buffer of small) pool.release(buffer);
   expect(pool.acquire(2048, STORAGE).size).toBe(2048);

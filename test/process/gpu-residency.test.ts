@@ -148,7 +148,7 @@ describe("weights", () => {
   test("that all are in use leave no room for one more", async () => {
     const { manager, fetchFromDevice } = await openManager({ gpuBytes: 2 * MiB });
     await manager.useOnDevice(digestOf(0), "gpu0", async () => {
-      expect(await problemOf(fetchFromDevice(digestOf(1)))).toMatchObject({ code: "out-of-memory", status: 502 });
+      expect(await problemOf(fetchFromDevice(digestOf(1)))).toMatchObject({ code: "out-of-memory", status: 507 });
     });
     await fetchFromDevice(digestOf(1));
   });

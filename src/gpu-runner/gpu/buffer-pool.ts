@@ -2,13 +2,6 @@ import { ProblemError } from "../../protocol/problem.ts";
 
 const MiB = 2 ** 20;
 
-export interface BufferPoolLimits {
-  /** All buffers together, in use and idle; more is refused. */
-  readonly capBytes?: number;
-  /** What may wait for reuse; what comes back beyond that is destroyed. */
-  readonly idleCapBytes?: number;
-}
-
 /** Buffers of one device, reused by size class and usage; JavaScript's collector never frees one. */
 export class BufferPool {
   readonly counters = {
@@ -27,10 +20,11 @@ export class BufferPool {
   readonly #idleCapBytes: number;
   readonly #idle = new Map<string, GPUBuffer[]>();
 
-  constructor(
-    device: GPUDevice,
-    { capBytes = Number.POSITIVE_INFINITY, idleCapBytes = 256 * MiB }: BufferPoolLimits = {},
-  ) {
+  /**
+   * At most `idleCapBytes` wait for reuse; what comes back beyond that is destroyed. All buffers together,
+   * in use and idle, take at most `capBytes`.
+   */
+  constructor(device: GPUDevice, idleCapBytes = 256 * MiB, capBytes = Number.POSITIVE_INFINITY) {
     this.#device = device;
     this.capBytes = capBytes;
     this.#idleCapBytes = idleCapBytes;

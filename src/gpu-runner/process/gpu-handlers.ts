@@ -18,7 +18,7 @@ export async function createGpuHandlers(
 ): Promise<DeviceHandlers> {
   const gpu = await openGpu(onLost);
   const { device } = gpu;
-  const pool = new BufferPool(device, memoryBytes === undefined ? {} : { capBytes: memoryBytes });
+  const pool = new BufferPool(device, undefined, memoryBytes);
   const residents = new ResidentBuffers(device, pool);
   const context = { device, pipelines: new PipelineCache(device), pool };
   let description: Device | null = null;
