@@ -11,7 +11,10 @@ import { ResidentBuffers } from "../gpu/resident-buffers.ts";
 import { streamKernel } from "../gpu/stream-kernel.ts";
 import type { DeviceHandlers } from "./messages.ts";
 
-/** Opens the GPU of this process and serves its calls; the caller sends one piece of work at a time. `memoryBytes` caps its buffers. */
+/**
+ * Opens the GPU of this process and serves its calls; the caller sends one piece of work at a time.
+ * `memoryBytes` caps what its buffers take in all.
+ */
 export async function createGpuHandlers(
   onLost: (reason: string) => void,
   memoryBytes: number | undefined,
