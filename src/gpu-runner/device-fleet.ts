@@ -24,8 +24,8 @@ export class DeviceFleet {
    * Starts a process for every device: the CPU, and the GPU (a software one where there is no other).
    * A machine where no GPU can be had serves with its CPU alone.
    */
-  static async start({ gpu, dataDir }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
-    const shared = { cacheDir: dataDir, logger };
+  static async start({ gpu, dataDir, memory }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, logger };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const gpu0 =
       gpu === "none"

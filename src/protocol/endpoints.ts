@@ -7,6 +7,7 @@ import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
 import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } from "./key.ts";
 import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
 import { LIMITS } from "./limits.ts";
+import { RunnerMemory } from "./memory.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
 import { Name, PageQuery } from "./page.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
@@ -117,6 +118,16 @@ export const endpoints = {
     params: byRunnerId,
     reply: { status: 200, schema: Runner },
     problems: ["not-found"],
+  }),
+  getRunnerMemory: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/memory",
+    tag: "runners",
+    summary: "Ask a runner what lies in its tiers of memory, and how they have served since it started",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: RunnerMemory },
+    problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
   }),
   drainRunner: defineEndpoint({
     method: "post",

@@ -54,6 +54,8 @@ export const LIMITS = {
   rankedIterations: 20,
   /** Entries that one leaderboard reply may hold. */
   leaderboardEntries: 1_000,
+  /** How long the edge waits for a runner to tell of its memory. */
+  memoryReportMs: 2_000,
   nameLength: 64,
   labelCount: 32,
 } as const;

@@ -28,6 +28,7 @@ export const walkCases: Record<keyof typeof endpoints, WalkCase> = {
   },
   listRunners: { path: "/v1/runners" },
   getRunner: { path: `/v1/runners/${missingId.runner}`, unknown: 404 },
+  getRunnerMemory: { path: `/v1/runners/${missingId.runner}/memory`, unknown: 404 },
   drainRunner: { path: `/v1/runners/${missingId.runner}/drain`, unknown: 404 },
   resumeRunner: { path: `/v1/runners/${missingId.runner}/resume`, unknown: 404 },
   rotateCredential: { path: `/v1/runners/${missingId.runner}/rotate`, unknown: 404 },

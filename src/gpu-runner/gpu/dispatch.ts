@@ -61,15 +61,21 @@ export async function prepareKernel(
   const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
 
   const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
-  const uniform = pool.acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const bound = layouts.map(({ binding, layout }) => ({
-    binding,
-    layout,
-    buffer: pool.acquire(layout.sizeBytes, usage),
-  }));
-  const release = () => [uniform, ...bound.map(({ buffer }) => buffer)].forEach((buffer) => pool.release(buffer));
+  const acquired: GPUBuffer[] = [];
+  const acquire = (sizeBytes: number, usage: GPUBufferUsageFlags) => {
+    const buffer = pool.acquire(sizeBytes, usage);
+    acquired.push(buffer);
+    return buffer;
+  };
+  const release = () => acquired.splice(0).forEach((buffer) => pool.release(buffer));
   try {
+    const uniform = acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const bound = layouts.map(({ binding, layout }) => ({
+      binding,
+      layout,
+      buffer: acquire(layout.sizeBytes, usage),
+    }));
     const bindGroup = await withErrorScopes(device, () => {
       device.queue.writeBuffer(uniform, 0, sizes);
       for (const each of bound) upload(device, each, inputs);

@@ -5,6 +5,7 @@ import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import type { PoolState } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
@@ -19,6 +20,8 @@ export interface DeviceHostOptions {
   readonly deviceKey: string;
   /** Where the software GPU is unpacked. */
   readonly cacheDir: string;
+  /** What a GPU's buffers may take in all; no cap where it is absent. */
+  readonly memoryBytes?: number;
   readonly logger: DeviceLogger;
   /** `software` passes the machine's own drivers over. */
   readonly driver?: "auto" | "software";
@@ -42,8 +45,11 @@ const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 
+/** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
+type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
+
 interface LoadedModel {
-  readonly path: string;
+  readonly file: ModelFile;
   fatalReloads: number;
 }
 
@@ -175,9 +181,9 @@ export class DeviceHost {
   }
 
   /** Loads an ONNX file, here and in every later life, until it is unloaded. */
-  async loadModel(model: { modelVersionId: string; path: string }): Promise<{ loadMs: number }> {
-    const loaded = await this.#call("loadModel", model, LOAD);
-    this.#models.set(model.modelVersionId, { path: model.path, fatalReloads: 0 });
+  async loadModel({ modelVersionId, ...file }: { modelVersionId: string } & ModelFile): Promise<{ loadMs: number }> {
+    const loaded = await this.#call("loadModel", { modelVersionId, model: await contentOf(file) }, LOAD);
+    this.#models.set(modelVersionId, { file, fatalReloads: 0 });
     return loaded;
   }
 
@@ -193,6 +199,11 @@ export class DeviceHost {
     { requestId, signal }: { requestId: string; signal?: AbortSignal },
   ): Promise<InferenceOutcome> {
     return this.#call("infer", { modelVersionId, tensors, requestId }, { ...INFER, signal });
+  }
+
+  /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
+  readPool(signal: AbortSignal): Promise<PoolState["counters"]> {
+    return this.#call("readPool", null, { ...DESCRIBE, signal });
   }
 
   /** Ends the process for good; what is pending fails with `device-lost`. */
@@ -260,7 +271,7 @@ export class DeviceHost {
   /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
   async #reload(child: DeviceChild, modelVersionId: string, model: LoadedModel): Promise<void> {
     try {
-      await child.call("loadModel", { modelVersionId, path: model.path }, LOAD);
+      await child.call("loadModel", { modelVersionId, model: await contentOf(model.file) }, LOAD);
       model.fatalReloads = 0;
     } catch (error) {
       if (!child.alive) model.fatalReloads++;
@@ -272,6 +283,10 @@ export class DeviceHost {
       if (!child.alive) throw error;
     }
   }
+}
+
+async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
+  return "path" in file ? file.path : file.read();
 }
 
 /** The promise's outcome, or `cancelled` as soon as the signal is aborted. */
