@@ -27,6 +27,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "residency",
+    {
+      description: "Migrations between a runner's tiers of memory; prefetching and eviction against lru",
+      load: async () => (await import("./residency.ts")).benchResidency,
+    },
+  ],
+  [
     "hop",
     {
       description: "What the edge adds to an inference, against plain-http to the same backend",

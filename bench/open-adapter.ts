@@ -10,7 +10,8 @@ export interface Adapter {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const CACHE_DIR = fileURLToPath(new URL("../node_modules/.cache/millrace", import.meta.url));
+/** Where benches unpack the software GPU; kept between runs. */
+export const CACHE_DIR = fileURLToPath(new URL("../node_modules/.cache/millrace", import.meta.url));
 const LIMIT = { limitMs: 30_000, limitCode: "device-lost" } as const;
 
 /** The machine's own drivers first, then the software GPU; throws where neither opens. */

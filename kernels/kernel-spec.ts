@@ -51,6 +51,8 @@ export interface KernelPass<Size extends string = string, Axis extends string = 
 export interface KernelVariant<Size extends string = string, Axis extends string = string> {
   readonly name: string;
   readonly file: string;
+  /** The WGSL itself, of a variant that has no file: it came from a user. */
+  readonly code?: string;
   readonly axes: readonly TuningAxis<Axis>[];
   /** Further `override`s, which follow from the shape and are not tuned. */
   constants?(shape: KernelShape<Size>): Readonly<Record<string, number>>;

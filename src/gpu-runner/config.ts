@@ -1,6 +1,19 @@
-import { homedir, hostname } from "node:os";
+import { homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import type { MemoryBudgets } from "./memory/memory-budgets.ts";
+
+const GiB = 2 ** 30;
+const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB };
+
+/** A number of bytes, such as `1048576` or `512MiB`. */
+const bytes = (fallback: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,14}(KiB|MiB|GiB)?$/, "must be a positive number of bytes, such as 1048576 or 512MiB")
+    .transform((text) => Number.parseInt(text, 10) * (UNITS[text.slice(-3)] ?? 1))
+    .pipe(z.number().int().positive())
+    .default(Math.floor(fallback));
 
 const Settings = z.object({
   MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
@@ -24,6 +37,14 @@ const Settings = z.object({
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** `software` skips the machine's own driver. */
   MILLRACE_GPU: z.enum(["auto", "software", "none"]).default("auto"),
+  /** `off` takes no kernels that users submitted. */
+  MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
+  /** WebGPU does not tell how much a GPU has; a software one uses the machine's own. */
+  MILLRACE_GPU_MEMORY: bytes(Math.min(4 * GiB, totalmem() / 2)),
+  MILLRACE_HOST_MEMORY: bytes(Math.min(GiB / 2, totalmem() / 8)),
+  MILLRACE_DISK_SPACE: bytes(8 * GiB),
+  /** A second. */
+  MILLRACE_BACKGROUND_BANDWIDTH: bytes(GiB / 16),
 });
 
 export interface RunnerConfig {
@@ -35,8 +56,11 @@ export interface RunnerConfig {
   readonly labels: Readonly<Record<string, string>>;
   readonly logLevel: string;
   readonly gpu: "auto" | "software" | "none";
+  /** Whether submitted kernels may run here. */
+  readonly userKernels: boolean;
   /** Jobs at a time; a benchmark wants the machine to itself. */
   readonly jobSlots: number;
+  readonly memory: MemoryBudgets;
 }
 
 /** Reads the runner's configuration from the environment. Throws a ZodError that names the variable. */
@@ -50,6 +74,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     labels: settings.MILLRACE_LABELS,
     logLevel: settings.MILLRACE_LOG_LEVEL,
     gpu: settings.MILLRACE_GPU,
+    userKernels: settings.MILLRACE_USER_KERNELS === "on",
     jobSlots: 1,
+    memory: Object.freeze({
+      gpuBytes: settings.MILLRACE_GPU_MEMORY,
+      hostBytes: settings.MILLRACE_HOST_MEMORY,
+      diskBytes: settings.MILLRACE_DISK_SPACE,
+      backgroundBytesPerSecond: settings.MILLRACE_BACKGROUND_BANDWIDTH,
+    }),
   });
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Device, KernelAnnouncement } from "../protocol/hardware.ts";
+import type { KernelProgram } from "../protocol/kernel-definition.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import type { RunnerConfig } from "./config.ts";
 import { DeviceHost } from "./process/device-host.ts";
@@ -23,8 +24,8 @@ export class DeviceFleet {
    * Starts a process for every device: the CPU, and the GPU (a software one where there is no other).
    * A machine where no GPU can be had serves with its CPU alone.
    */
-  static async start({ gpu, dataDir }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
-    const shared = { cacheDir: dataDir, logger };
+  static async start({ gpu, dataDir, memory }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, logger };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const gpu0 =
       gpu === "none"
@@ -62,6 +63,16 @@ export class DeviceFleet {
       if (device.host.kernels.some(({ name }) => name === kernel)) return device;
     }
     throw new ProblemError("unknown-kernel", `This runner has no kernel ${kernel}.`);
+  }
+
+  /** The device for a submitted kernel: the one that has its reference or, if that is submitted too, any that runs WGSL. */
+  forProgram({ definition, reference }: KernelProgram): FleetDevice {
+    if (definition.reference.kind === "kernel" && reference === null) {
+      return this.withKernel(definition.reference.kernel);
+    }
+    const device = this.all().find(({ host }) => host.device.backends.includes("wgsl"));
+    if (device === undefined) throw new ProblemError("unknown-kernel", "This runner has no GPU.");
+    return device;
   }
 
   all(): FleetDevice[] {

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { destination, pino } from "pino";
 import { z } from "zod";
 import type { Capabilities } from "../protocol/hardware.ts";
@@ -10,7 +11,9 @@ import { readCredential, type StoredCredential, writeCredential } from "./creden
 import { DeviceFleet } from "./device-fleet.ts";
 import { LinkChannel } from "./link-channel.ts";
 import { LinkProbe } from "./link-probe.ts";
-import { ArtifactCache } from "./memory/artifact-cache.ts";
+import { DiskStore } from "./memory/disk-store.ts";
+import { createEdgeSource } from "./memory/edge-source.ts";
+import { ResidencyManager } from "./memory/residency-manager.ts";
 import { readHardware } from "./read-hardware.ts";
 import { registerRunner } from "./register.ts";
 import { ModelLoader } from "./serving/model-loader.ts";
@@ -28,17 +31,26 @@ async function main(): Promise<void> {
   const credential = await findCredential(config);
   const [fleet, hardware] = await Promise.all([DeviceFleet.start(config, logger), readHardware()]);
   const { devices, kernels } = fleet;
-  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots: config.jobSlots };
+  const { jobSlots } = config;
+  const userKernels = config.userKernels && kernels.length > 0;
+  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
-  const models = new ModelLoader(new ArtifactCache(config.dataDir, credential));
+  const residency = await ResidencyManager.open({
+    budgets: config.memory,
+    store: new DiskStore(join(config.dataDir, "artifacts")),
+    source: createEdgeSource(credential),
+    devices: fleet.all().map(({ host }) => host),
+    logger,
+  });
+  const models = new ModelLoader(residency);
   const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
-  const session = new Session({ capabilities, fleet, models, probe, jobs, channel, logger });
+  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {
     await keepConnected(credential, session, stopping.signal, logger);
   } finally {
-    await fleet.stop();
+    await Promise.all([residency.stop(), fleet.stop()]);
   }
 }
 

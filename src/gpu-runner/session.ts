@@ -9,6 +9,7 @@ import type { DeviceFleet } from "./device-fleet.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import type { LinkChannel } from "./link-channel.ts";
 import type { LinkProbe } from "./link-probe.ts";
+import type { ResidencyManager } from "./memory/residency-manager.ts";
 import type { ModelLoader } from "./serving/model-loader.ts";
 import type { JobRunner } from "./workloads/job-runner.ts";
 
@@ -16,6 +17,7 @@ export interface SessionParts {
   readonly capabilities: Capabilities;
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
+  readonly residency: Pick<ResidencyManager, "keepOnly" | "report">;
   readonly probe: LinkProbe;
   readonly jobs: JobRunner;
   readonly channel: LinkChannel;
@@ -81,6 +83,9 @@ export class Session {
         return;
       case "echoReply":
         return probe.answered(message.id);
+      case "memoryRequest":
+        void this.#reportMemory(message.requestId);
+        return;
       case "drain":
         logger.info(message.draining ? "draining: finishing what is here" : "taking work again");
         return;
@@ -91,16 +96,28 @@ export class Session {
   }
 
   #welcomed({ runnerId, intervals, placed }: Welcome): void {
-    const { channel, jobs, models, fleet, logger } = this.#parts;
+    const { channel, jobs, models, residency, fleet, logger } = this.#parts;
     logger.info({ runnerId, placed: placed.length }, "connected");
     clearTimeout(this.#unwelcome);
     this.#heartbeat?.stop();
     this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);
     jobs.connected(intervals.resendMs);
+    residency
+      .keepOnly(placed.map(({ digest }) => digest))
+      .catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
     for (const model of placed) {
       models
         .ensureLoaded(model, fleet.cpu.host)
         .catch((error: unknown) => logger.error({ error, model }, "cannot warm a model"));
+    }
+  }
+
+  async #reportMemory(requestId: string): Promise<void> {
+    const { channel, residency, logger } = this.#parts;
+    try {
+      channel.send({ type: "memoryReport", requestId, report: await residency.report() });
+    } catch (error) {
+      logger.error({ error }, "cannot tell what lies in memory");
     }
   }
 

@@ -9,7 +9,7 @@ import { DType } from "./tensor.ts";
 /** Runs one kernel: outputs are checked against its reference first, then it is timed. */
 export const benchmarkFields = {
   kind: z.literal("benchmark"),
-  kernel: Name,
+  kernel: Name.openapi({ description: "An announced kernel by name, or a submitted one by id" }),
   shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
     description: "Sizes by name; what is absent takes the kernel's default",
   }),
@@ -26,7 +26,14 @@ export const benchmarkFields = {
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
   ...targetFields,
 };
-export const BenchmarkSpec = z.object(benchmarkFields).openapi("BenchmarkSpec");
+export const BenchmarkSpec = z
+  .object({
+    ...benchmarkFields,
+    reference: Name.optional().openapi({
+      description: "The kernel on whose leaderboard a submitted kernel stands; filled in by the edge",
+    }),
+  })
+  .openapi("BenchmarkSpec");
 export type BenchmarkSpec = z.infer<typeof BenchmarkSpec>;
 
 export const BenchmarkResult = z

@@ -1,22 +1,26 @@
 import { z } from "@hono/zod-openapi";
 import { defineEndpoint } from "./endpoint.ts";
-import { KernelAnnouncement } from "./hardware.ts";
 import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
 import { idSchema } from "./id.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
 import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
 import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } from "./key.ts";
+import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
 import { LIMITS } from "./limits.ts";
+import { RunnerMemory } from "./memory.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
+import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
 
 const byKeyId = z.object({ id: idSchema("key") });
 const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
+const byKernelId = z.object({ id: idSchema("kernel") });
+const byKernel = z.object({ kernel: Name });
 const byProfileName = z.object({ name: Name });
 const byModel = z.object({ model: z.string().min(1).max(128) });
 const byPolicy = z.object({ id: z.string().min(1).max(128) });
@@ -118,6 +122,16 @@ export const endpoints = {
     params: byRunnerId,
     reply: { status: 200, schema: Runner },
     problems: ["not-found"],
+  }),
+  getRunnerMemory: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/memory",
+    tag: "runners",
+    summary: "Ask a runner what lies in its tiers of memory, and how they have served since it started",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: RunnerMemory },
+    problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
   }),
   drainRunner: defineEndpoint({
     method: "post",
@@ -392,12 +406,58 @@ export const endpoints = {
     problems: ["not-found"],
   }),
 
+  submitKernel: defineEndpoint({
+    method: "post",
+    path: "/v1/kernels",
+    tag: "kernels",
+    summary: "Submit a kernel in WGSL, to be checked and timed on your runners",
+    description:
+      "It is stored unchecked, and a benchmark at its default sizes is queued where a runner can take it: " +
+      "`checkJobId` names it. The same submission again gives the kernel that is there already, with status 200.",
+    access: "submit",
+    body: KernelInput,
+    reply: { status: 201, schema: SubmittedKernel },
+    problems: ["unknown-kernel", "conflict"],
+  }),
   listKernels: defineEndpoint({
     method: "get",
     path: "/v1/kernels",
     tag: "kernels",
-    summary: "The kernels that the registered runners announce",
+    summary: "The kernels that the registered runners announce, then the submitted ones, newest first",
     access: "read",
-    reply: { status: 200, schema: z.object({ items: z.array(KernelAnnouncement) }).openapi("KernelList") },
+    query: PageQuery,
+    reply: { status: 200, schema: KernelPage },
+  }),
+  getKernel: defineEndpoint({
+    method: "get",
+    path: "/v1/kernels/{id}",
+    tag: "kernels",
+    summary: "Describe a submitted kernel, with its WGSL",
+    access: "read",
+    params: byKernelId,
+    reply: { status: 200, schema: SubmittedKernel },
+    problems: ["not-found"],
+  }),
+  deleteKernel: defineEndpoint({
+    method: "delete",
+    path: "/v1/kernels/{id}",
+    tag: "kernels",
+    summary: "Delete a submitted kernel of one's own; its runs stay",
+    access: "submit",
+    params: byKernelId,
+    reply: { status: 204 },
+    problems: ["not-found", "conflict"],
+  }),
+  getLeaderboard: defineEndpoint({
+    method: "get",
+    path: "/v1/kernels/{kernel}/leaderboard",
+    tag: "kernels",
+    summary: "The kernels that do the work of this one, ranked by shape, device and clock",
+    description: "Of each kernel, the run with the smallest median. Only outputs that were right are ranked.",
+    access: "read",
+    params: byKernel,
+    query: LeaderboardQuery,
+    reply: { status: 200, schema: Leaderboard },
+    problems: ["not-found"],
   }),
 } as const;

@@ -60,12 +60,20 @@ export const Hardware = z
 export type Hardware = z.infer<typeof Hardware>;
 
 /** One size that a kernel's caller chooses, with its bounds. */
-const KernelDimension = z.object({
+export const KernelDimension = z.object({
   name: z.string(),
   description: z.string(),
   min: z.number().int(),
   max: z.number().int(),
   default: z.number().int(),
+});
+
+/** A storage buffer of a kernel; rows are padded to the alignment on the device. */
+const AnnouncedBinding = z.object({
+  name: z.string(),
+  access: z.enum(["read", "write", "scratch"]),
+  dtype: DType,
+  alignment: z.array(z.number().int()),
 });
 
 /** A kernel as a runner announces it; the edge knows kernels only so. */
@@ -76,6 +84,7 @@ export const KernelAnnouncement = z
     dimensions: z.array(KernelDimension),
     dtypes: z.array(DType),
     variants: z.array(z.string()),
+    bindings: z.array(AnnouncedBinding).optional(),
   })
   .openapi("Kernel");
 export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
@@ -88,6 +97,10 @@ export const Capabilities = z
     devices: z.array(Device).max(16),
     kernels: z.array(KernelAnnouncement).max(256),
     jobSlots: z.number().int().min(1).max(64),
+    userKernels: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Takes benchmarks of submitted kernels, whose program comes with the offer" }),
   })
   .openapi("Capabilities");
 export type Capabilities = z.infer<typeof Capabilities>;

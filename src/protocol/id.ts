@@ -13,6 +13,7 @@ export const ID_PREFIXES = {
   job: "job",
   run: "run",
   series: "ser",
+  kernel: "krn",
   request: "req",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;

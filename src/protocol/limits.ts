@@ -44,6 +44,26 @@ export const LIMITS = {
   historyPoints: 10_000,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
+  /** A submitted kernel: characters of its WGSL, and how much of everything it may name. */
+  kernelWgslLength: 65_536,
+  kernelDimensions: 8,
+  kernelBindings: 8,
+  kernelPasses: 16,
+  kernelConstants: 32,
+  /** Numbers in expected outputs and the inputs that they belong to, all together. */
+  kernelExpectedNumbers: 16_384,
+  /** Device memory of one run of a submitted kernel. */
+  kernelBytes: 512 * MiB,
+  /** From the start of a submitted kernel's run to its end: compiling, checking and timing. */
+  kernelTimeoutMs: 60_000,
+  /** Submitted kernels of one key. */
+  kernelsPerKey: 256,
+  /** A run of fewer timed iterations stands on no leaderboard. */
+  rankedIterations: 20,
+  /** Entries that one leaderboard reply may hold. */
+  leaderboardEntries: 1_000,
+  /** How long the edge waits for a runner to tell of its memory. */
+  memoryReportMs: 2_000,
   nameLength: 64,
   labelCount: 32,
 } as const;

@@ -3,7 +3,9 @@ import { Capabilities } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
 import { JobProgress, JobResult, JobSpec } from "./job.ts";
+import { KernelProgram } from "./kernel-definition.ts";
 import { LIMITS } from "./limits.ts";
+import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
 import { Backend } from "./hardware.ts";
@@ -79,6 +81,13 @@ const InferFailed = z.object({
 /** Asks the edge to send the same back: measures the link. */
 const Echo = z.object({ type: z.literal("echo"), id: z.number().int() });
 
+/** Answers `memoryRequest`. */
+const MemoryReportMessage = z.object({
+  type: z.literal("memoryReport"),
+  requestId: idSchema("request"),
+  report: MemoryReport,
+});
+
 export const RunnerMessage = z.discriminatedUnion("type", [
   Hello,
   Heartbeat,
@@ -86,6 +95,7 @@ export const RunnerMessage = z.discriminatedUnion("type", [
   JobOutcome,
   InferFailed,
   Echo,
+  MemoryReportMessage,
 ]);
 export type RunnerMessage = z.infer<typeof RunnerMessage>;
 
@@ -104,6 +114,8 @@ const Offer = z.object({
   spec: JobSpec,
   /** The model that a calibration is about. */
   model: PlacedModel.nullable(),
+  /** The submitted kernel that a benchmark is about. */
+  program: KernelProgram.optional(),
 });
 export type Offer = z.infer<typeof Offer>;
 
@@ -113,6 +125,8 @@ const JobSettled = z.object({ type: z.literal("jobSettled"), lease: Lease, store
 const JobCancel = z.object({ type: z.literal("jobCancel"), lease: Lease });
 const InferCancel = z.object({ type: z.literal("inferCancel"), requestId: idSchema("request") });
 const EchoReply = z.object({ type: z.literal("echoReply"), id: z.number().int() });
+/** Asks what lies in the runner's memory; an older runner ignores it. */
+const MemoryRequest = z.object({ type: z.literal("memoryRequest"), requestId: idSchema("request") });
 const Drain = z.object({ type: z.literal("drain"), draining: z.boolean() });
 
 /** The last message before the edge closes the socket for good. */
@@ -125,6 +139,7 @@ export const EdgeMessage = z.discriminatedUnion("type", [
   JobCancel,
   InferCancel,
   EchoReply,
+  MemoryRequest,
   Drain,
   Refused,
 ]);

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 type Fault = "client" | "server" | "runner";
 
 interface ProblemKind {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 502 | 503 | 504;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 502 | 503 | 504 | 507;
   readonly title: string;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
@@ -59,6 +59,7 @@ export const PROBLEMS = {
   "runner-lost": { status: 502, title: "The runner vanished while it worked", retryable: true, fault: "runner" },
   "lease-expired": { status: 502, title: "The runner did not report in time", retryable: true, fault: "runner" },
   "device-lost": { status: 502, title: "The device or its process was lost", retryable: true, fault: "runner" },
+  "out-of-memory": { status: 507, title: "The device has not the memory for this", retryable: false, fault: "runner" },
   "backend-failed": { status: 502, title: "The backend could not execute this", retryable: false, fault: "runner" },
   "kernel-invalid": {
     status: 422,

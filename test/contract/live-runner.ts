@@ -3,13 +3,12 @@ import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
-import type { ArtifactCache } from "../../src/gpu-runner/memory/artifact-cache.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
 import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
-import { benchmarkResult, capabilities } from "../edge/samples.ts";
+import { benchmarkResult, capabilities, memoryReport } from "../edge/samples.ts";
 
 /** A benchmark that the runner has begun; it ends when the test says so. */
 export interface StartedBenchmark {
@@ -52,12 +51,18 @@ export function startLiveRunner(port: number): LiveRunner {
     return device;
   };
   const fleet = { all: () => devices, find, cpu: devices[0], withKernel: () => devices[1] } as unknown as DeviceFleet;
-  const models = new ModelLoader({ fetchPath: async () => "model.onnx" } as unknown as ArtifactCache);
+  const residency = {
+    keep: () => {},
+    keepOnly: async () => {},
+    read: async () => new Uint8Array(),
+    report: async () => memoryReport,
+  };
+  const models = new ModelLoader(residency);
   const logger = pino({ level: "silent" });
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
   const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
-  const session = new Session({ capabilities, fleet, models, probe, jobs, channel, logger });
+  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());
   const edgeUrl = `http://127.0.0.1:${port}`;

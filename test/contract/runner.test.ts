@@ -10,7 +10,7 @@ import {
   type PlacedModel,
 } from "../../src/protocol/link.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
-import { capabilities } from "../edge/samples.ts";
+import { capabilities, memoryReport } from "../edge/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
@@ -59,6 +59,15 @@ describe("the handshake", () => {
     expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
     expect(await welcome(connection, [model])).toEqual({ type: "hello", capabilities, running: [] });
     await vi.waitFor(() => expect(runner.warmed).toEqual([model.modelVersionId]));
+  });
+});
+
+describe("the memory", () => {
+  it("is told when the hub asks, under the id of the question", async () => {
+    const connection = await nextWelcomed();
+    const requestId = createId("request");
+    connection.send({ type: "memoryRequest", requestId });
+    expect(await connection.next("memoryReport")).toEqual({ type: "memoryReport", requestId, report: memoryReport });
   });
 });
 

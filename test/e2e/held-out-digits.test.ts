@@ -1,3 +1,5 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { loadDigits } from "../../models/lenet5/digits.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
@@ -40,4 +42,18 @@ it("reads at least 97 % of the digits that the training never saw, through the A
 it("knows no more than chance of images that are all the same", async () => {
   const labels = await recognise(Array.from({ length: 20 }, () => new Float32Array(784)));
   expect(new Set(labels).size).toBe(1);
+});
+
+it("has the model in memory and, not to be evicted, on the disk; and the runner tells so", async () => {
+  const memory = await stack.client.call(endpoints.getRunnerMemory, { params: { id: stack.runnerId } });
+  const tier = (name: string) => memory.tiers.find((each) => each.tier === name);
+  expect(tier("host")).toMatchObject({ items: 1, misses: 1 });
+  expect(tier("disk")).toMatchObject({ items: 1, pinnedItems: 1 });
+  const [file = ""] = await readdir(join(stack.dataDir, "runner/artifacts"));
+  const { size } = await stat(join(stack.dataDir, "runner/artifacts", file));
+  expect(tier("disk")?.usedBytes).toBe(size);
+  expect(tier("edge")).toMatchObject({ hits: 1, failures: 0 });
+  expect(tier("gpu")).toMatchObject({ deviceKey: "gpu0", items: 0 });
+  expect(memory.pools[0]?.counters).toMatchObject({ refused: 0 });
+  expect(memory.migrations.map(({ from, to }) => `${from} ${to}`).toSorted()).toEqual(["edge host", "host disk"]);
 });

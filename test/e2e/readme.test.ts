@@ -22,7 +22,7 @@ let stderr = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "millrace-readme-"));
-  await symlink(join(root, "models"), join(folder, "models"));
+  for (const name of ["models", "kernels"]) await symlink(join(root, name), join(folder, name));
   server = spawn("npm", ["start", "--silent", "--prefix", root, "--", "--data-dir", join(folder, ".millrace")], {
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
@@ -55,6 +55,8 @@ it("does what its tour says, as written", async () => {
   expect(stdout).toContain('"status":"ok"');
   expect(stdout).toContain("event: succeeded");
   expect(stdout).toContain('"correct":true');
+  expect(stdout).toContain('"state":"valid"');
+  expect(stdout).toContain('"name":"textbook-gemm"');
   expect(stdout).toContain('"budgetMet":true');
   expect(stdout).toContain('"code":"budget-unattainable"');
   expect(stdout).toContain('"p99"');

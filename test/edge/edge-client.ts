@@ -80,6 +80,7 @@ export const missingId = {
   runner: createId("runner"),
   job: createId("job"),
   series: createId("series"),
+  kernel: createId("kernel"),
 };
 
 const TABLES = [
@@ -93,6 +94,8 @@ const TABLES = [
   "runs",
   "series",
   "points",
+  "kernels",
+  "standings",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

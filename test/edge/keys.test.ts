@@ -20,6 +20,8 @@ describe("the table", () => {
       "uploadModel",
       "createJob",
       "cancelJob",
+      "submitKernel",
+      "deleteKernel",
     ]);
     expect(namesOf(({ access }) => access === "infer")).toEqual(["infer"]);
   });

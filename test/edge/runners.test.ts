@@ -138,5 +138,8 @@ describe("the runner's own routes", () => {
 
 it("a list of kernels is what the runners that are there announce", async () => {
   await ScriptedRunner.online(await registerRunner());
-  expect((await callEdge("GET", "/v1/kernels")).json).toEqual({ items: capabilities.kernels });
+  expect((await callEdge("GET", "/v1/kernels")).json).toEqual({
+    items: capabilities.kernels.map((kernel) => ({ ...kernel, source: "announced" })),
+    nextCursor: null,
+  });
 });

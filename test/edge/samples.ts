@@ -2,6 +2,7 @@ import type { Capabilities, Device } from "../../src/protocol/hardware.ts";
 import type { BenchmarkResult } from "../../src/protocol/benchmark.ts";
 import type { ThroughputResult } from "../../src/protocol/throughput.ts";
 import type { CalibrationResult } from "../../src/protocol/calibration.ts";
+import type { MemoryReport } from "../../src/protocol/memory.ts";
 import { type Distribution, summarise } from "../../src/stats/distribution.ts";
 
 /** Things of the protocol as a runner would send them, for tests in any runtime. */
@@ -50,9 +51,15 @@ export const capabilities: Capabilities = {
       dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
       dtypes: ["float32"],
       variants: ["plain"],
+      bindings: [
+        { name: "b", access: "read", dtype: "float32", alignment: [4] },
+        { name: "c", access: "read", dtype: "float32", alignment: [4] },
+        { name: "a", access: "write", dtype: "float32", alignment: [4] },
+      ],
     },
   ],
   jobSlots: 1,
+  userKernels: true,
 };
 
 export function distribution(values: readonly number[] = [1, 2, 3]): Distribution {
@@ -141,3 +148,26 @@ export function calibrationResult(modelVersionId: string): CalibrationResult {
   } as const;
   return { kind: "calibration", modelVersionId, placements: [placement], linkMs: distribution([0.2, 0.3]) };
 }
+
+export const memoryReport: MemoryReport = {
+  tiers: [
+    {
+      tier: "disk",
+      deviceKey: null,
+      capacityBytes: 1_024,
+      usedBytes: 512,
+      items: 1,
+      pinnedItems: 1,
+      pinnedBytes: 512,
+      hits: 2,
+      misses: 1,
+      evictions: 0,
+      refusals: 0,
+      failures: 0,
+      prefetch: null,
+    },
+  ],
+  pools: [{ deviceKey: "gpu0", counters: null }],
+  migrations: [{ from: "edge", to: "host", upToBytes: 4_096, count: 1, bytes: 512, p50Ms: 3, p99Ms: 3 }],
+  background: { bytesPerSecond: 1_000, waiting: 0, done: 1, skipped: 0 },
+};

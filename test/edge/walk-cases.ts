@@ -32,6 +32,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   },
   listRunners: { path: "/v1/runners" },
   getRunner: { path: `/v1/runners/${missingId.runner}`, unknown: 404 },
+  getRunnerMemory: { path: `/v1/runners/${missingId.runner}/memory`, unknown: 404 },
   drainRunner: { path: `/v1/runners/${missingId.runner}/drain`, unknown: 404 },
   resumeRunner: { path: `/v1/runners/${missingId.runner}/resume`, unknown: 404 },
   rotateCredential: { path: `/v1/runners/${missingId.runner}/rotate`, unknown: 404 },
@@ -120,7 +121,28 @@ export const walkCases: Record<Walked, WalkCase> = {
   cancelJob: { path: `/v1/jobs/${missingId.job}/cancel`, unknown: 404 },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
+  submitKernel: {
+    path: "/v1/kernels",
+    body: {
+      name: "mine",
+      description: "a kernel",
+      wgsl: "@compute @workgroup_size(1) fn main() {}",
+      passes: [{ entryPoint: "main", workgroups: [{ ceilDiv: ["n", 64] }, 1] }],
+      constants: { lanes: 64 },
+      dimensions: [{ name: "n", description: "elements", min: 1, max: 64, default: 8 }],
+      bindings: [
+        { name: "a", dtype: "float32", access: "read", extents: ["n", 2], alignment: [1, 4] },
+        { name: "b", dtype: "float32", access: "write", extents: ["n"] },
+      ],
+      limits: { timeoutMs: 1_000, maxBytes: 4_096 },
+      reference: { kind: "kernel", kernel: "nobody" },
+    },
+    unknown: 422,
+  },
   listKernels: { path: "/v1/kernels" },
+  getKernel: { path: `/v1/kernels/${missingId.kernel}`, unknown: 404 },
+  deleteKernel: { path: `/v1/kernels/${missingId.kernel}`, unknown: 404 },
+  getLeaderboard: { path: "/v1/kernels/nobody/leaderboard", unknown: 404 },
 };
 
 /** The endpoints of the table with their cases; one without a case fails by name. */

@@ -115,6 +115,9 @@ const WRONG_QUERY: Record<string, string> = {
   step: "fortnight",
   percentiles: "1.2.3",
   name: "not a name",
+  shape: "n",
+  device: "fpr_x",
+  clock: "sundial",
 };
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {

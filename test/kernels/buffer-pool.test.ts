@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
 
 const STORAGE = 128;
 const UNIFORM = 64;
@@ -43,4 +44,29 @@ test("a size class is never larger than the device's largest buffer", () => {
   expect(pool.acquire(1200, STORAGE).size).toBe(1500);
   const large = new BufferPool(createDevice().device).acquire(3 * 2 ** 20 + 4, STORAGE);
   expect(large.size).toBe(4 * 2 ** 20);
+});
+
+test("what does not fit under the cap is refused with a problem, and the driver is not asked", () => {
+  const { device } = createDevice(2 ** 40);
+  const pool = new BufferPool(device, undefined, 4096);
+  const first = pool.acquire(2048, STORAGE);
+  pool.acquire(1024, STORAGE);
+  const { created } = pool.counters;
+  for (const sizeBytes of [2048, 100e9]) {
+    expect(() => pool.acquire(sizeBytes, STORAGE)).toThrow(ProblemError);
+    expect(() => pool.acquire(sizeBytes, STORAGE)).toThrow("3072 of the device's 4096 are in use");
+  }
+  expect(pool.counters).toMatchObject({ created, refused: 4, liveBytes: 3072, peakBytes: 3072 });
+  pool.release(first);
+  expect(pool.acquire(2048, STORAGE)).toBe(first);
+});
+
+test("buffers that wait give way before anything is refused", () => {
+  const { device, destroyed } = createDevice();
+  const pool = new BufferPool(device, undefined, 4096);
+  const small = Array.from({ length: 4 }, () => pool.acquire(1024, STORAGE));
+  for (const buffer of small) pool.release(buffer);
+  expect(pool.acquire(2048, STORAGE).size).toBe(2048);
+  expect(destroyed.size).toBe(2);
+  expect(pool.counters).toMatchObject({ liveBytes: 2048, idleBytes: 2048, refused: 0, peakBytes: 4096 });
 });

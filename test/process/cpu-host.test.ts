@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
@@ -102,6 +102,27 @@ describe("a model", () => {
       const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_3" });
       expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
       expect(host.pid).not.toBe(pid);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "that is given by its content is got anew for the process's next life",
+    async () => {
+      let reads = 0;
+      const read = () => {
+        reads++;
+        return readFile(model.path);
+      };
+      await host.loadModel({ modelVersionId: "mdv_content", read });
+      expect(reads).toBe(1);
+      const { restarts } = host;
+      process.kill(pidOf(host), "SIGKILL");
+      await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
+      const { tensors } = await host.infer("mdv_content", [input([0, 0])], { requestId: "req_8" });
+      expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
+      expect(reads).toBe(2);
+      await host.unloadModel("mdv_content");
     },
     TIMEOUT_MS,
   );

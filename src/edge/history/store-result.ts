@@ -1,13 +1,15 @@
 import { openDatabase } from "../store/database.ts";
+import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { savePlacement } from "../store/placement-store.ts";
 import { type RunInput, recordRun, runIdOf } from "../store/run-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
+import { recordStandings } from "../store/standing-store.ts";
 import { measureBenchmark, measureCalibration, measureThroughput } from "./result-measurements.ts";
 
 /**
- * Puts a job's result where it is kept: the run, its measurements, and for a calibration the
- * placements that it proved. Doing it twice changes nothing.
+ * Puts a job's result where it is kept: the run, its measurements, for a benchmark its standing,
+ * and for a calibration the placements that it proved. Doing it twice changes nothing.
  */
 export async function storeResult(binding: D1Database, input: RunInput): Promise<void> {
   const db = openDatabase(binding);
@@ -16,6 +18,9 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   await recordRun(db, input);
   if (result.kind === "benchmark") {
     await appendMeasurements(binding, measureBenchmark(result, run));
+    const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;
+    await recordStandings(db, result, { ...run, reference });
+    if (isKernelId(result.kernel)) await markKernelValid(db, result.kernel);
     return;
   }
   if (result.kind === "throughput") {

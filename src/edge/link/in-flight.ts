@@ -1,27 +1,27 @@
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 
-/** How an inference ended at the socket: the runner's frame as it came, or a problem. */
-export type LinkOutcome =
-  | { readonly ok: true; readonly frame: Uint8Array; readonly roundTripMs: number }
+/** How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a problem. */
+export type LinkOutcome<Answer = Uint8Array> =
+  | { readonly ok: true; readonly answer: Answer; readonly roundTripMs: number }
   | { readonly ok: false; readonly problem: Problem };
 
-interface Pending {
+interface Pending<Answer> {
   readonly connectionId: string;
   readonly sentAtMs: number;
   readonly timer: ReturnType<typeof setTimeout>;
-  readonly resolve: (outcome: LinkOutcome) => void;
+  readonly resolve: (outcome: LinkOutcome<Answer>) => void;
 }
 
 /** Requests that a runner has and has not answered, each tied to the socket that it went out on. */
-export class InFlightTable {
-  readonly #pending = new Map<string, Pending>();
+export class InFlightTable<Answer = Uint8Array> {
+  readonly #pending = new Map<string, Pending<Answer>>();
 
   get size(): number {
     return this.#pending.size;
   }
 
   /** Waits for the answer to a request; at `budgetMs` it ends by itself and `onDeadline` is told. */
-  add(requestId: string, connectionId: string, budgetMs: number, onDeadline: () => void): Promise<LinkOutcome> {
+  add(requestId: string, connectionId: string, budgetMs: number, onDeadline: () => void): Promise<LinkOutcome<Answer>> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         onDeadline();
@@ -32,9 +32,9 @@ export class InFlightTable {
   }
 
   /** Hands an answer over; an answer that nobody waits for (any more) is dropped. */
-  answer(requestId: string, connectionId: string, frame: Uint8Array): void {
+  answer(requestId: string, connectionId: string, answer: Answer): void {
     const pending = this.#take(requestId, connectionId);
-    pending?.resolve({ ok: true, frame, roundTripMs: Date.now() - pending.sentAtMs });
+    pending?.resolve({ ok: true, answer, roundTripMs: Date.now() - pending.sentAtMs });
   }
 
   fail(requestId: string, problem: Problem, connectionId?: string): void {
@@ -48,7 +48,7 @@ export class InFlightTable {
     }
   }
 
-  #take(requestId: string, connectionId?: string): Pending | null {
+  #take(requestId: string, connectionId?: string): Pending<Answer> | null {
     const pending = this.#pending.get(requestId);
     if (pending === undefined || (connectionId !== undefined && pending.connectionId !== connectionId)) return null;
     clearTimeout(pending.timer);

@@ -1,8 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import { decodeFrame } from "../../protocol/frame.ts";
+import { createId } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import {
   CLOSE_CODES,
+  type EdgeMessage,
   InferResult,
   type Lease,
   LINK_SUBPROTOCOL,
@@ -12,10 +14,10 @@ import {
   parseText,
   RunnerMessage,
 } from "../../protocol/link.ts";
+import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
-import { findModelVersion } from "../store/model-store.ts";
 import { deletePlacements } from "../store/placement-store.ts";
 import { recordDisconnect, recordHello, recordSeen } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
@@ -23,6 +25,7 @@ import { measureOutcomes, type RequestOutcome } from "../history/request-measure
 import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { Outbox } from "./outbox.ts";
+import { readOfferContext } from "./offer-context.ts";
 import { planRunner } from "./plan-runner.ts";
 import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
 
@@ -33,6 +36,7 @@ const FLUSHED_BATCHES = 10;
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
 export class RunnerLink extends DurableObject<Env> {
   readonly #inFlight = new InFlightTable();
+  readonly #memoryAsked = new InFlightTable<MemoryReport>();
   readonly #outbox: Outbox;
   readonly #config: ReturnType<typeof configOf>;
   #seenNotedAtMs = 0;
@@ -61,30 +65,15 @@ export class RunnerLink extends DurableObject<Env> {
 
   /** Sends a frame and waits for the answer, for `budgetMs` at most. */
   async infer(requestId: string, frame: Uint8Array, budgetMs: number): Promise<LinkOutcome> {
-    const socket = this.#socket();
-    if (socket === null) {
-      return {
-        ok: false,
-        problem: createProblem("runner-offline", "The runner is not connected.", { retryAfterMs: 1_000 }),
-      };
-    }
-    if (this.#inFlight.size >= LIMITS.inFlightPerRunner) {
-      const detail = `${LIMITS.inFlightPerRunner} requests are in flight on this runner.`;
-      return { ok: false, problem: createProblem("overloaded", detail, { retryAfterMs: 100 }) };
-    }
-    const { connectionId } = attachmentOf(socket);
-    const answer = this.#inFlight.add(requestId, connectionId, budgetMs, () =>
+    return this.#ask(this.#inFlight, requestId, frame, budgetMs, (socket) =>
       sendMessage(socket, { type: "inferCancel", requestId }),
     );
-    try {
-      socket.send(frame);
-    } catch {
-      this.#inFlight.fail(
-        requestId,
-        createProblem("runner-offline", "The runner's socket has closed.", { retryAfterMs: 1_000 }),
-      );
-    }
-    return answer;
+  }
+
+  /** Asks what lies in the runner's memory now. */
+  async reportMemory(): Promise<LinkOutcome<MemoryReport>> {
+    const message: EdgeMessage = { type: "memoryRequest", requestId: createId("request") };
+    return this.#ask(this.#memoryAsked, message.requestId, JSON.stringify(message), LIMITS.memoryReportMs);
   }
 
   /** Nobody waits for a request any more: the runner need not work on it. */
@@ -98,15 +87,8 @@ export class RunnerLink extends DurableObject<Env> {
   async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const version =
-      spec.kind === "calibration" ? await findModelVersion(openDatabase(this.env.DB), spec.modelVersionId) : null;
-    const model = version && {
-      modelVersionId: version.id,
-      digest: version.digest,
-      inputs: version.inputs,
-      outputs: version.outputs,
-    };
-    return sendMessage(socket, { type: "offer", lease, attempt, spec, model }) ? "sent" : "offline";
+    const context = await readOfferContext(openDatabase(this.env.DB), spec);
+    return sendMessage(socket, { type: "offer", lease, attempt, spec, ...context }) ? "sent" : "offline";
   }
 
   cancelJob(lease: Lease): void {
@@ -227,6 +209,8 @@ export class RunnerLink extends DurableObject<Env> {
       }
       case "inferFailed":
         return this.#inFlight.fail(message.requestId, message.problem, connectionId);
+      case "memoryReport":
+        return this.#memoryAsked.answer(message.requestId, connectionId, message.report);
       case "echo":
         sendMessage(socket, { type: "echoReply", id: message.id });
         return;
@@ -264,7 +248,9 @@ export class RunnerLink extends DurableObject<Env> {
 
   async #disconnected(socket: WebSocket): Promise<void> {
     const { connectionId, runnerId } = attachmentOf(socket);
-    this.#inFlight.failConnection(connectionId, createProblem("runner-lost", "The runner's connection broke."));
+    const problem = createProblem("runner-lost", "The runner's connection broke.");
+    this.#inFlight.failConnection(connectionId, problem);
+    this.#memoryAsked.failConnection(connectionId, problem);
     const replaced = this.#openSockets().some((other) => attachmentOf(other).connectionId !== connectionId);
     if (!replaced) await this.#markOffline(runnerId);
   }
@@ -280,6 +266,34 @@ export class RunnerLink extends DurableObject<Env> {
     await this.#queue().runnerDisconnected(runnerId);
     // Last: until it is gone, the alarm tries again.
     await this.ctx.storage.delete("connected");
+  }
+
+  async #ask<Answer>(
+    asked: InFlightTable<Answer>,
+    requestId: string,
+    message: string | Uint8Array,
+    budgetMs: number,
+    onDeadline: (socket: WebSocket) => void = () => {},
+  ): Promise<LinkOutcome<Answer>> {
+    const socket = this.#socket();
+    if (socket === null) {
+      return {
+        ok: false,
+        problem: createProblem("runner-offline", "The runner is not connected.", { retryAfterMs: 1_000 }),
+      };
+    }
+    if (asked.size >= LIMITS.inFlightPerRunner) {
+      const detail = `${LIMITS.inFlightPerRunner} requests are in flight on this runner.`;
+      return { ok: false, problem: createProblem("overloaded", detail, { retryAfterMs: 100 }) };
+    }
+    const answer = asked.add(requestId, attachmentOf(socket).connectionId, budgetMs, () => onDeadline(socket));
+    try {
+      socket.send(message);
+    } catch {
+      const problem = createProblem("runner-offline", "The runner's socket has closed.", { retryAfterMs: 1_000 });
+      asked.fail(requestId, problem);
+    }
+    return answer;
   }
 
   #socket(): WebSocket | null {

@@ -1,4 +1,5 @@
 import { fitProfile } from "../budget/profile-fit.ts";
+import { hasKernel } from "./has-kernel.ts";
 import type { QueuedJob } from "./job-store.ts";
 import type { JobRecord } from "./lease-machine.ts";
 import type { KnownRunner } from "./runner-table.ts";
@@ -29,6 +30,6 @@ function mayTake(job: QueuedJob, runner: KnownRunner): boolean {
   const { spec, profile } = job;
   if (spec.runnerId !== undefined && spec.runnerId !== runner.id) return false;
   if (profile !== null && !fitProfile(profile, runner.capabilities).fits) return false;
-  if (spec.kind !== "calibration") return runner.capabilities.kernels.some((kernel) => kernel.name === spec.kernel);
+  if (spec.kind !== "calibration") return hasKernel(runner.capabilities, spec);
   return true;
 }

@@ -1,6 +1,12 @@
-import type { Capabilities } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
+import type { Capabilities, KernelAnnouncement } from "../../protocol/hardware.ts";
+import { layOutKernel } from "../../protocol/lay-out-kernel.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
+import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
+import { SUBMITTED_VARIANT } from "../store/kernel-store.ts";
+import { hasKernel } from "./has-kernel.ts";
+
+type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "dtypes" | "variants">;
 
 /** What of a job says which kernel runs, and how. */
 type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant">;
@@ -12,13 +18,37 @@ type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant
 export function checkBenchmark(spec: KernelRequest, runners: readonly Capabilities[]): FieldError[] {
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
   const kernel = announced.find(({ name }) => name === spec.kernel);
-  if (kernel === undefined) {
-    const known = [...new Set(announced.map(({ name }) => name))].toSorted().join(", ");
-    const message = known === "" ? "is not announced: no runner has connected yet" : `is not one of ${known}`;
-    throw new ProblemError("unknown-kernel", `No runner has the kernel ${spec.kernel}.`, {
-      errors: [{ pointer: "#/kernel", message }],
-    });
+  if (kernel !== undefined) return checkChoices(spec, kernel);
+  const known = [...new Set(announced.map(({ name }) => name))].toSorted().join(", ");
+  const message = known === "" ? "is not announced: no runner has connected yet" : `is not one of ${known}`;
+  throw unknownKernel(`No runner has the kernel ${spec.kernel}.`, message);
+}
+
+/** The same for a submitted kernel, whose memory and dispatches must be in bounds at these sizes, too. */
+export function checkSubmitted(
+  spec: KernelRequest,
+  { id, definition, dtype, reference }: SubmittedKernel,
+  runners: readonly Capabilities[],
+): FieldError[] {
+  if (!runners.some((runner) => hasKernel(runner, { kernel: id, reference }))) {
+    throw unknownKernel(`No runner can run ${id}.`, `needs a runner that takes submitted kernels and has ${reference}`);
   }
+  const { dimensions } = definition;
+  const errors = checkChoices(spec, { name: id, dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT] });
+  if (errors.length > 0) return errors;
+  const sizes = Object.fromEntries(
+    dimensions.map(({ name, default: standard }) => [name, spec.shape[name] ?? standard]),
+  );
+  const laidOut = layOutKernel(definition, sizes);
+  if (laidOut.ok) return [];
+  return laidOut.flaws.map(({ path, message }) => ({ pointer: "#/shape", message: `${path.join("/")} ${message}` }));
+}
+
+function unknownKernel(detail: string, message: string): ProblemError {
+  return new ProblemError("unknown-kernel", detail, { errors: [{ pointer: "#/kernel", message }] });
+}
+
+function checkChoices(spec: KernelRequest, kernel: Choices): FieldError[] {
   const errors: FieldError[] = [];
   for (const [name, size] of Object.entries(spec.shape)) {
     const dimension = kernel.dimensions.find((known) => known.name === name);

@@ -9,6 +9,7 @@ import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { configOf, type Env } from "../config.ts";
+import { noteFailure } from "../history/note-failure.ts";
 import { isSoundResult } from "../history/sound-result.ts";
 import { storeResult } from "../history/store-result.ts";
 import { runnerLink } from "../stubs.ts";
@@ -189,6 +190,7 @@ export class JobQueue extends DurableObject<Env> {
     const { spec } = this.#mustFind(job.id);
     if (!outcome.ok || !isSoundResult(spec, outcome.result)) {
       const problem = outcome.ok ? UNSOUND : outcome.problem;
+      await noteFailure(this.env.DB, spec, problem);
       this.#log.apply(job, machine.failAttempt(job, problem, nowMs), problem.detail);
       this.ctx.waitUntil(this.#dispatch());
       return true;

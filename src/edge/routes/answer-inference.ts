@@ -98,7 +98,7 @@ function finish(
   const totalMs = Date.now() - arrivedAtMs;
   const { runnerId, variant, backend, batch, software, fingerprint } = candidate.placement;
   const about = { subject, variant, backend, batch, software, fingerprint, totalMs };
-  const result = outcome !== DEADLINE && outcome.ok ? readResult(outcome.frame) : null;
+  const result = outcome !== DEADLINE && outcome.ok ? readResult(outcome.answer) : null;
   if (outcome === DEADLINE || !outcome.ok || result === null) {
     logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
     if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);

@@ -1,15 +1,16 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Job, JobSpec } from "../../protocol/job.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
 import { mutable } from "../http/mutable.ts";
-import { checkBenchmark } from "../queue/check-benchmark.ts";
+import { checkBenchmark, checkSubmitted } from "../queue/check-benchmark.ts";
 import { digestRequest } from "../queue/digest-request.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
 import { decodeCursor } from "../store/cursor.ts";
-import { openDatabase } from "../store/database.ts";
+import { type Database, openDatabase } from "../store/database.ts";
+import { findKernel, isKernelId } from "../store/kernel-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { findProfile } from "../store/profile-store.ts";
 import { findRunner, readAllCapabilities } from "../store/runner-store.ts";
@@ -17,10 +18,10 @@ import { jobQueue } from "../stubs.ts";
 
 export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.createJob, async ({ c, env, principal, headers, body }) => {
-    await checkSpec(env, body);
+    const spec = await checkSpec(env, body);
     const key = headers["idempotency-key"];
     const submitted: SubmitOutcome = await jobQueue(env).submit({
-      spec: body,
+      spec,
       profile: body.profile === undefined ? null : await findProfile(openDatabase(env.DB), body.profile),
       // Two callers may use the same key without meeting.
       idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
@@ -46,8 +47,8 @@ export function bindJobs(app: Hono<AppEnv>): void {
   });
 }
 
-/** Checks what the schema cannot: that what a job names is there. */
-async function checkSpec(env: Env, spec: JobSpec): Promise<void> {
+/** Checks what the schema cannot: that what a job names is there. Gives the spec with what it leaves to the edge. */
+async function checkSpec(env: Env, spec: JobSpec): Promise<JobSpec> {
   const db = openDatabase(env.DB);
   const errors = [];
   if (spec.profile !== undefined && (await findProfile(db, spec.profile)) === null) {
@@ -62,8 +63,22 @@ async function checkSpec(env: Env, spec: JobSpec): Promise<void> {
   if (spec.kind === "throughput" && spec.adaptMs + spec.measureMs >= spec.timeoutMs) {
     errors.push({ pointer: "#/timeoutMs", message: "must be longer than adaptMs and measureMs together" });
   }
-  if (spec.kind !== "calibration") errors.push(...checkBenchmark(spec, await readAllCapabilities(db)));
+  const checked = spec.kind === "calibration" ? { spec, errors: [] } : await checkKernel(db, spec);
+  errors.push(...checked.errors);
   if (errors.length > 0) throw invalidRequest(errors);
+  return checked.spec;
+}
+
+/** The kernel of a job: one that runners announce or, for a benchmark, one that was submitted. */
+async function checkKernel(
+  db: Database,
+  spec: Exclude<JobSpec, { kind: "calibration" }>,
+): Promise<{ spec: JobSpec; errors: FieldError[] }> {
+  const runners = await readAllCapabilities(db);
+  if (spec.kind !== "benchmark" || !isKernelId(spec.kernel)) return { spec, errors: checkBenchmark(spec, runners) };
+  const submitted = await findKernel(db, spec.kernel);
+  if (submitted === null) return { spec, errors: checkBenchmark(spec, runners) };
+  return { spec: { ...spec, reference: submitted.reference }, errors: checkSubmitted(spec, submitted, runners) };
 }
 
 function mustFind(id: string, job: Job | null): Job {

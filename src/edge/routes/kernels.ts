@@ -1,13 +1,114 @@
 import type { Hono } from "hono";
+import { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { ListedKernel, SubmittedKernel } from "../../protocol/submitted-kernel.ts";
+import type { Env } from "../config.ts";
+import type { Principal } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { digestRequest } from "../queue/digest-request.ts";
+import { hasKernel } from "../queue/has-kernel.ts";
+import type { SubmitOutcome } from "../queue/job-queue.ts";
 import { openDatabase } from "../store/database.ts";
+import {
+  addKernel,
+  deleteKernel,
+  findKernel,
+  isKernelId,
+  listSubmittedKernels,
+  setCheckJob,
+} from "../store/kernel-store.ts";
 import { readAllCapabilities } from "../store/runner-store.ts";
+import { readLeaderboard } from "../store/standing-store.ts";
+import { jobQueue } from "../stubs.ts";
+import { resolveReference } from "./resolve-reference.ts";
+
+/** Runs before those that are timed, in the benchmark that checks a new kernel. */
+const CHECK_WARMUP = 3;
 
 export function bindKernels(app: Hono<AppEnv>): void {
-  bind(app, endpoints.listKernels, async ({ env }) => {
-    const announced = (await readAllCapabilities(openDatabase(env.DB))).flatMap(({ kernels }) => kernels);
-    const byName = new Map(announced.map((kernel) => [kernel.name, kernel]));
-    return { items: [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
+  bind(app, endpoints.submitKernel, async ({ env, principal, body }) => {
+    const runners = await readAllCapabilities(openDatabase(env.DB));
+    const { reference, dtype } = await resolveReference(openDatabase(env.DB), body, runners);
+    const ownerId = principal?.id ?? "";
+    const added = await addKernel(env.DB, { ownerId, definition: body, dtype, reference });
+    if (added === null) {
+      throw new ProblemError("conflict", `This key has ${LIMITS.kernelsPerKey} kernels: delete one first.`);
+    }
+    const { kernel, created } = added;
+    const canRun = runners.some((runner) => hasKernel(runner, { kernel: kernel.id, reference: kernel.reference }));
+    const needsCheck = canRun && kernel.state === "unchecked" && kernel.checkJobId === null;
+    const checked = needsCheck ? await queueCheck(env, kernel) : kernel;
+    const location = `/v1/kernels/${kernel.id}`;
+    return Response.json(checked, { status: created ? 201 : 200, headers: { location } });
   });
+
+  bind(app, endpoints.listKernels, async ({ env, query }) => {
+    const db = openDatabase(env.DB);
+    const submitted = await listSubmittedKernels(db, query);
+    // The announced ones stand on the first page, beyond its limit, so that cursors name only stored ones.
+    return query.cursor === undefined
+      ? { ...submitted, items: [...(await listAnnounced(env)), ...submitted.items] }
+      : submitted;
+  });
+
+  bind(app, endpoints.getKernel, ({ env, params }) => mustFind(env, params.id));
+
+  bind(app, endpoints.deleteKernel, async ({ env, principal, params }) => {
+    const { owner } = await mustFind(env, params.id);
+    if (!mayDelete(principal, owner)) {
+      throw new ProblemError("forbidden", "This kernel is another key's; an admin may delete it.");
+    }
+    if (!(await deleteKernel(env.DB, params.id))) {
+      throw new ProblemError("conflict", "Other kernels compete with this one: they have to be deleted first.");
+    }
+    return new Response(null, { status: 204 });
+  });
+
+  bind(app, endpoints.getLeaderboard, async ({ env, params, query }) => {
+    const { kernel } = params;
+    const leaderboard = await readLeaderboard(openDatabase(env.DB), kernel, query);
+    if (leaderboard.boards.length > 0 || (await isKnown(env, kernel))) return leaderboard;
+    throw new ProblemError("not-found", `There is no kernel ${kernel}.`);
+  });
+}
+
+/** Queues the benchmark that checks a new kernel. A queue that is full leaves it unchecked. */
+async function queueCheck(env: Env, kernel: SubmittedKernel): Promise<SubmittedKernel> {
+  const { id, dtype, reference, definition } = kernel;
+  const { timeoutMs } = definition.limits;
+  const request = { kind: "benchmark", kernel: id, dtype, timeoutMs, reference };
+  const spec = BenchmarkSpec.parse({ ...request, warmup: CHECK_WARMUP, iterations: LIMITS.rankedIterations });
+  const requestHash = await digestRequest(spec);
+  const submitted: SubmitOutcome = await jobQueue(env).submit({
+    spec,
+    profile: null,
+    idempotencyKey: `check:${id}`,
+    requestHash,
+  });
+  if (!submitted.ok) return kernel;
+  await setCheckJob(openDatabase(env.DB), id, submitted.job.id);
+  return { ...kernel, checkJobId: submitted.job.id };
+}
+
+async function listAnnounced(env: Env): Promise<ListedKernel[]> {
+  const announced = (await readAllCapabilities(openDatabase(env.DB))).flatMap(({ kernels }) => kernels);
+  const byName = new Map(announced.map((kernel) => [kernel.name, { ...kernel, source: "announced" } as const]));
+  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function isKnown(env: Env, kernel: string): Promise<boolean> {
+  if (isKernelId(kernel)) return (await findKernel(openDatabase(env.DB), kernel)) !== null;
+  return (await listAnnounced(env)).some(({ name }) => name === kernel);
+}
+
+async function mustFind(env: Env, id: string): Promise<SubmittedKernel> {
+  const kernel = await findKernel(openDatabase(env.DB), id);
+  if (kernel === null) throw new ProblemError("not-found", `There is no kernel ${id}.`);
+  return kernel;
+}
+
+function mayDelete(principal: Principal | null, owner: string): boolean {
+  return principal?.kind === "key" && (principal.id === owner || principal.scopes.includes("admin"));
 }

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
+import type { RunnerMemory } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Runner } from "../../protocol/runner.ts";
 import type { Env } from "../config.ts";
@@ -50,6 +51,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
     return listRunners(db, query, await readAllProfiles(db));
   });
   bind(app, endpoints.getRunner, ({ env, params }) => mustFindRunner(env, params.id));
+  bind(app, endpoints.getRunnerMemory, ({ env, params }) => readMemory(env, params.id));
   bind(app, endpoints.drainRunner, ({ env, params }) => drain(env, params.id, true));
   bind(app, endpoints.resumeRunner, ({ env, params }) => drain(env, params.id, false));
 
@@ -105,6 +107,18 @@ async function drain(env: Env, id: string, draining: boolean): Promise<Runner> {
   await jobQueue(env).runnerDraining(id, draining);
   await runnerLink(env, id).setDraining(draining);
   return mustFindRunner(env, id);
+}
+
+/** Asks the runner itself: what it had an interval ago would be no help with what is wrong now. */
+async function readMemory(env: Env, id: string): Promise<RunnerMemory> {
+  await mustFindRunner(env, id);
+  // An object that was restarted or moved rejects its calls.
+  const outcome = await runnerLink(env, id)
+    .reportMemory()
+    .catch(() => null);
+  if (outcome === null) throw new ProblemError("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+  if (!outcome.ok) throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
+  return { runnerId: id, reportedAt: new Date().toISOString(), ...outcome.answer };
 }
 
 async function mustFindRunner(env: Env, id: string): Promise<Runner> {

@@ -1,8 +1,12 @@
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Clock } from "../../protocol/distribution.ts";
 import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
 import type { Scope } from "../../protocol/key.ts";
 import type { TensorSpec } from "../../protocol/model.ts";
+import type { Problem } from "../../protocol/problem.ts";
 import type { ProfileInput } from "../../protocol/profile.ts";
+import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
+import type { DType } from "../../protocol/tensor.ts";
 
 /** The source of migrations/: change it here, then `npm run db:generate`. Times are Unix milliseconds. */
 
@@ -110,6 +114,63 @@ export const placements = sqliteTable(
       table.batch,
     ),
     index("placements_of_runner").on(table.runnerId),
+  ],
+);
+
+/** Kernels that users submitted; nothing of a row changes but what was found out about it. */
+export const kernels = sqliteTable(
+  "kernels",
+  {
+    id: text().primaryKey(),
+    ownerId: text().notNull(),
+    digest: text().notNull(),
+    name: text().notNull(),
+    description: text().notNull(),
+    dtype: text().$type<DType>().notNull(),
+    dimensions: text({ mode: "json" }).$type<SubmittedKernel["definition"]["dimensions"]>().notNull(),
+    /** Name or id of the kernel that it competes with; its own id if with none. */
+    reference: text().notNull(),
+    state: text().$type<SubmittedKernel["state"]>().notNull(),
+    problem: text({ mode: "json" }).$type<Problem>(),
+    checkJobId: text(),
+    /** As JSON (protocol's KernelDefinition), with the WGSL. */
+    definition: text().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("kernels_by_digest").on(table.ownerId, table.digest),
+    index("kernels_of_reference").on(table.reference),
+  ],
+);
+
+/** The best run of each kernel that does the work of `reference`, by shape, device and clock. */
+export const standings = sqliteTable(
+  "standings",
+  {
+    reference: text().notNull(),
+    fingerprintId: text().notNull(),
+    /** Every size by name, `k=4,m=4,n=4`. */
+    shape: text().notNull(),
+    dtype: text().$type<DType>().notNull(),
+    clock: text().$type<Clock>().notNull(),
+    kernel: text().notNull(),
+    variant: text().notNull(),
+    medianMs: real().notNull(),
+    lowMs: real().notNull(),
+    highMs: real().notNull(),
+    iterations: integer().notNull(),
+    deviceName: text().notNull(),
+    software: integer({ mode: "boolean" }).notNull(),
+    fingerprint: text({ mode: "json" }).$type<Fingerprint>().notNull(),
+    runId: text().notNull(),
+    atMs: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.reference, table.fingerprintId, table.shape, table.dtype, table.clock, table.kernel],
+    }),
+    index("standings_by_shape").on(table.reference, table.shape),
+    index("standings_of_kernel").on(table.kernel),
   ],
 );
 

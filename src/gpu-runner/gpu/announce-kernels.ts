@@ -3,11 +3,17 @@ import type { KernelAnnouncement } from "../../protocol/hardware.ts";
 
 /** What the edge is told of the kernels: names, sizes and bounds, never a program. */
 export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): KernelAnnouncement[] {
-  return [...kernels.values()].map(({ name, description, dimensions, dtypes, variants }) => ({
+  return [...kernels.values()].map(({ name, description, dimensions, dtypes, variants, bindings }) => ({
     name,
     description,
     dimensions: [...dimensions],
     dtypes: [...dtypes],
     variants: variants.map((variant) => variant.name),
+    bindings: bindings.map((binding) => ({
+      name: binding.name,
+      access: binding.access,
+      dtype: binding.dtype,
+      alignment: [...binding.alignment],
+    })),
   }));
 }

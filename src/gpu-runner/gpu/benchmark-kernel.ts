@@ -19,6 +19,11 @@ export type BenchmarkMeasurement = Omit<BenchmarkResult, "kind" | "environment">
 export interface BenchmarkOptions {
   /** Values for tuning axes; what is absent takes its default. */
   readonly axes?: AxisValues;
+  /**
+   * Wipes outputs and scratch before every run and checks the outputs again after the last: a program
+   * that would rather remember its answer than find it remembers nothing.
+   */
+  readonly distrusts?: boolean;
   readonly onProgress: (progress: JobProgress) => void;
   /** Looked at between runs. */
   readonly signal: AbortSignal;
@@ -41,7 +46,7 @@ const PROGRESS_INTERVAL_MS = 200;
 export async function benchmarkKernel(
   target: BenchmarkDevice,
   spec: BenchmarkSpec,
-  { axes = {}, onProgress, signal }: BenchmarkOptions,
+  { axes = {}, distrusts = false, onProgress, signal }: BenchmarkOptions,
 ): Promise<BenchmarkMeasurement> {
   const choice = resolveBenchmark(target.kernels, spec, axes);
   const report = createReporter(onProgress, signal);
@@ -49,13 +54,22 @@ export async function benchmarkKernel(
   const inputs = choice.kernel.generate(choice.shape, spec.seed);
   const prepared = await prepareKernel(target, choice, inputs);
   const timer = target.device.features.has("timestamp-query") ? new GpuTimer(target.device, target.pool) : null;
+  const before = (phase: string) => {
+    const tell = report(phase);
+    return async (done: number, total: number) => {
+      tell(done, total);
+      if (distrusts) await prepared.wipe();
+    };
+  };
+  const run = () => target.device.queue.submit([prepared.encode()]);
   try {
-    const correctness = await check(target, choice, prepared, inputs, spec.seed, report("check"));
+    const correctness = await check(target, choice, prepared, inputs, spec.seed, report("check"), run);
     const samples = await withErrorScopes(target.device, async () => {
-      await measureKernel(target.device, prepared, timer, spec.warmup, report("warmup"));
-      return measureKernel(target.device, prepared, timer, spec.iterations, report("measure"));
+      await measureKernel(target.device, prepared, timer, spec.warmup, before("warmup"));
+      return measureKernel(target.device, prepared, timer, spec.iterations, before("measure"));
     });
     target.gpu.throwUncaptured();
+    if (distrusts) await check(target, choice, prepared, inputs, spec.seed, report("recheck"));
     return { ...describe(target, choice, samples), dtype: spec.dtype, warmup: spec.warmup, correctness };
   } finally {
     timer?.destroy();
@@ -76,6 +90,7 @@ function createReporter(onProgress: BenchmarkOptions["onProgress"], signal: Abor
   };
 }
 
+/** Compares the outputs of the run that `run` submits, or else of the last one. */
 async function check(
   target: BenchmarkDevice,
   { kernel, shape }: KernelChoice,
@@ -83,12 +98,13 @@ async function check(
   inputs: KernelArrays,
   seed: number,
   report: (done: number, total: number) => void,
+  run?: () => void,
 ): Promise<BenchmarkResult["correctness"]> {
   report(0, 1);
   const reference = kernel.reference(inputs, shape);
   const references = [reference, ...(reference.others ?? [])];
   const outputs = await withErrorScopes(target.device, () => {
-    target.device.queue.submit([prepared.encode()]);
+    run?.();
     return Promise.all(references.map(({ output }) => prepared.read(output)));
   });
   target.gpu.throwUncaptured();

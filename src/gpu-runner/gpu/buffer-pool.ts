@@ -1,38 +1,58 @@
+import { ProblemError } from "../../protocol/problem.ts";
+
 const MiB = 2 ** 20;
 
 /** Buffers of one device, reused by size class and usage; JavaScript's collector never frees one. */
 export class BufferPool {
-  readonly counters = { created: 0, reused: 0, destroyed: 0, liveBytes: 0, idleBytes: 0 };
+  readonly counters = {
+    created: 0,
+    reused: 0,
+    destroyed: 0,
+    /** Requests that the cap did not allow. */
+    refused: 0,
+    liveBytes: 0,
+    idleBytes: 0,
+    /** The most that live and idle buffers had together. */
+    peakBytes: 0,
+  };
+  readonly capBytes: number;
   readonly #device: GPUDevice;
   readonly #idleCapBytes: number;
   readonly #idle = new Map<string, GPUBuffer[]>();
 
-  /** At most `idleCapBytes` wait for reuse; what comes back beyond that is destroyed. */
-  constructor(device: GPUDevice, idleCapBytes = 256 * MiB) {
+  /**
+   * At most `idleCapBytes` wait for reuse; what comes back beyond that is destroyed. All buffers together,
+   * in use and idle, take at most `capBytes`.
+   */
+  constructor(device: GPUDevice, idleCapBytes = 256 * MiB, capBytes = Number.POSITIVE_INFINITY) {
     this.#device = device;
+    this.capBytes = capBytes;
     this.#idleCapBytes = idleCapBytes;
   }
 
-  /** A buffer of at least that size, with whatever bytes its last user left. */
+  /**
+   * A buffer of at least that size, with whatever bytes its last user left. Fails with `out-of-memory`
+   * where it would not fit under the cap beside what is in use; nothing was asked of the driver then.
+   */
   acquire(sizeBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
-    const size = Math.min(sizeClass(sizeBytes), Math.max(sizeBytes, this.#device.limits.maxBufferSize));
+    const size = Math.min(sizeClassOf(sizeBytes), Math.max(sizeBytes, this.#device.limits.maxBufferSize));
     const waiting = this.#idle.get(`${usage}:${size}`)?.pop();
-    this.counters.liveBytes += size;
     if (waiting !== undefined) {
       this.counters.reused++;
       this.counters.idleBytes -= size;
-      return waiting;
-    }
-    this.counters.created++;
-    return this.#device.createBuffer({ size, usage });
+    } else this.#makeRoom(size);
+    const buffer = waiting ?? this.#device.createBuffer({ size, usage });
+    this.counters.liveBytes += size;
+    if (waiting === undefined) this.counters.created++;
+    this.counters.peakBytes = Math.max(this.counters.peakBytes, this.counters.liveBytes + this.counters.idleBytes);
+    return buffer;
   }
 
   /** Takes a buffer back; it must be unmapped, and no submitted work may still use it. */
   release(buffer: GPUBuffer): void {
     this.counters.liveBytes -= buffer.size;
     if (this.counters.idleBytes + buffer.size > this.#idleCapBytes) {
-      this.counters.destroyed++;
-      buffer.destroy();
+      this.#destroy(buffer);
       return;
     }
     const key = `${buffer.usage}:${buffer.size}`;
@@ -44,17 +64,41 @@ export class BufferPool {
 
   /** Destroys everything that waits. */
   destroy(): void {
-    for (const buffer of [...this.#idle.values()].flat()) {
-      this.counters.destroyed++;
-      buffer.destroy();
-    }
+    for (const buffer of [...this.#idle.values()].flat()) this.#destroy(buffer);
     this.#idle.clear();
     this.counters.idleBytes = 0;
   }
+
+  /** Lets waiting buffers go, those of the longest unused kind first, until so many bytes more fit under the cap. */
+  #makeRoom(sizeBytes: number): void {
+    const { counters, capBytes } = this;
+    if (counters.liveBytes + sizeBytes > capBytes) {
+      counters.refused++;
+      const detail = `${sizeBytes} bytes do not fit: ${counters.liveBytes} of the device's ${capBytes} are in use`;
+      throw new ProblemError("out-of-memory", detail);
+    }
+    for (const [key, waiting] of this.#idle) {
+      while (waiting.length > 0 && counters.liveBytes + counters.idleBytes + sizeBytes > capBytes) {
+        const buffer = waiting.pop();
+        if (buffer === undefined) break;
+        counters.idleBytes -= buffer.size;
+        this.#destroy(buffer);
+      }
+      if (waiting.length === 0) this.#idle.delete(key);
+    }
+  }
+
+  #destroy(buffer: GPUBuffer): void {
+    this.counters.destroyed++;
+    buffer.destroy();
+  }
 }
 
-/** Powers of two up to 1 MiB, whole MiB above: at most half of a small buffer is wasted, little of a large one. */
-function sizeClass(sizeBytes: number): number {
+/**
+ * Bytes that a buffer for so many takes: powers of two up to 1 MiB, whole MiB above. At most half of a
+ * small buffer is wasted, little of a large one.
+ */
+export function sizeClassOf(sizeBytes: number): number {
   if (sizeBytes > MiB) return Math.ceil(sizeBytes / MiB) * MiB;
   return Math.max(256, 2 ** Math.ceil(Math.log2(Math.max(1, sizeBytes))));
 }

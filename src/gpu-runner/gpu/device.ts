@@ -1,7 +1,7 @@
 import { create, globals } from "webgpu";
 import { ProblemError } from "../../protocol/problem.ts";
 
-/** Without this, Dawn rounds timestamps to 65,536 ns. */
+/** Without this, Dawn rounds timestamps to 65,536 ns. Robustness stays on: it keeps submitted kernels in bounds. */
 export const DISABLED_TOGGLES = ["timestamp_quantization"];
 const WANTED_FEATURES = ["timestamp-query", "shader-f16", "subgroups"] as const;
 

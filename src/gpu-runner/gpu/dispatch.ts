@@ -34,6 +34,8 @@ export interface PreparedKernel {
   encodeInto(encoder: GPUCommandEncoder, timestampWrites?: GPUComputePassTimestampWrites): void;
   /** Commands for one run: all passes of the variant. */
   encode(timestampWrites?: GPUComputePassTimestampWrites): GPUCommandBuffer;
+  /** Sets outputs and scratch to zeros, so that nothing of an earlier run is left; waits until it is done. */
+  wipe(): Promise<void>;
   /** A `write` binding as the last run left it, dense. */
   read(name: string): Promise<KernelArray>;
   /** Gives the buffers back. */
@@ -59,15 +61,21 @@ export async function prepareKernel(
   const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
 
   const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
-  const uniform = pool.acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const bound = layouts.map(({ binding, layout }) => ({
-    binding,
-    layout,
-    buffer: pool.acquire(layout.sizeBytes, usage),
-  }));
-  const release = () => [uniform, ...bound.map(({ buffer }) => buffer)].forEach((buffer) => pool.release(buffer));
+  const acquired: GPUBuffer[] = [];
+  const acquire = (sizeBytes: number, usage: GPUBufferUsageFlags) => {
+    const buffer = pool.acquire(sizeBytes, usage);
+    acquired.push(buffer);
+    return buffer;
+  };
+  const release = () => acquired.splice(0).forEach((buffer) => pool.release(buffer));
   try {
+    const uniform = acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const bound = layouts.map(({ binding, layout }) => ({
+      binding,
+      layout,
+      buffer: acquire(layout.sizeBytes, usage),
+    }));
     const bindGroup = await withErrorScopes(device, () => {
       device.queue.writeBuffer(uniform, 0, sizes);
       for (const each of bound) upload(device, each, inputs);
@@ -88,6 +96,11 @@ export async function prepareKernel(
         encodeInto(encoder, timestampWrites);
         return encoder.finish();
       },
+      wipe: () =>
+        wipe(
+          device,
+          bound.filter(({ binding }) => binding.access !== "read"),
+        ),
       read: (name) => readOutput(context, outputs, name),
       release,
     };
@@ -116,6 +129,13 @@ function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, 
   } else if (binding.access === "write") {
     queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
   }
+}
+
+async function wipe(device: GPUDevice, written: readonly BoundBuffer[]): Promise<void> {
+  const encoder = device.createCommandEncoder();
+  for (const { buffer } of written) encoder.clearBuffer(buffer);
+  device.queue.submit([encoder.finish()]);
+  await device.queue.onSubmittedWorkDone();
 }
 
 function bind(

@@ -19,13 +19,13 @@ export async function measureKernel(
   kernel: PreparedKernel,
   timer: GpuTimer | null,
   runs: number,
-  beforeRun: (done: number, total: number) => void,
+  beforeRun: (done: number, total: number) => void | Promise<void>,
 ): Promise<Samples> {
   const gpuMs = timer === null ? null : new Float64Array(runs);
   const wallMs = new Float64Array(runs);
   let shortestMs = 0;
   for (let run = 0; run < runs; run++) {
-    beforeRun(run, runs);
+    await beforeRun(run, runs);
     const commands = kernel.encode(timer?.timestampWrites);
     const startedAt = performance.now();
     device.queue.submit([commands]);

@@ -48,7 +48,7 @@ export class PipelineCache {
     constants: Readonly<Record<string, number>>,
   ): Promise<CompiledKernel> {
     const startedAt = performance.now();
-    const module = await this.#loadModule(spec, variant.file);
+    const module = await this.#loadModule(spec, variant);
     const compiled = await withErrorScopes(this.#device, async () => {
       const layout = createLayout(this.#device, spec);
       const pipelineLayout = this.#device.createPipelineLayout({ bindGroupLayouts: [layout] });
@@ -67,11 +67,11 @@ export class PipelineCache {
     return compiled;
   }
 
-  #loadModule(spec: KernelSpec, file: string): Promise<GPUShaderModule> {
-    const key = `${spec.name}/${file}`;
+  #loadModule(spec: KernelSpec, variant: KernelVariant): Promise<GPUShaderModule> {
+    const key = `${spec.name}/${variant.file}`;
     const known = this.#modules.get(key);
     if (known !== undefined) return known;
-    const module = loadKernelModule(this.#device, spec, file);
+    const module = loadKernelModule(this.#device, spec, variant);
     this.#modules.set(key, module);
     module.catch(() => this.#modules.delete(key));
     return module;

@@ -8,16 +8,22 @@ import type { DeviceHandlers } from "./messages.ts";
 /** Serves models on this process's CPU. */
 export function createCpuHandlers(): DeviceHandlers {
   const ort = new OrtCpuBackend();
+  const keepsNothing = () => Promise.reject(new ProblemError("backend-failed", "The CPU's process keeps no buffers"));
   return {
     describe: async ({ deviceKey }) => ({ device: describeCpu(deviceKey), kernels: [] }),
     benchmark: runsNoKernels,
     stream: runsNoKernels,
-    loadModel: ({ modelVersionId, path }) => ort.load(modelVersionId, path),
+    benchmarkProgram: runsNoKernels,
+    loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);
       return null;
     },
     infer: ({ modelVersionId, tensors }) => ort.run(modelVersionId, tensors),
+    putResident: keepsNothing,
+    readResident: keepsNothing,
+    dropResident: keepsNothing,
+    readPool: async () => null,
   };
 }
 

@@ -19,6 +19,8 @@ export interface ChildOptions {
   readonly deviceKey: string;
   /** Added to this process's environment. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What the device's buffers may take in all. */
+  readonly memoryBytes?: number | undefined;
   readonly logger: DeviceLogger;
   /**
    * Called once when the process is as good as dead: it is to be killed, or it has ended. No call that
@@ -56,7 +58,9 @@ export class DeviceChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    this.#process = fork(ENTRY, ["--role", options.role], {
+    const { role, memoryBytes } = options;
+    const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
+    this.#process = fork(ENTRY, ["--role", role, ...cap], {
       serialization: "advanced",
       execArgv: [],
       env: { ...process.env, ...options.environment },

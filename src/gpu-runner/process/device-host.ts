@@ -3,11 +3,15 @@ import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
+import type { KernelProgram } from "../../protocol/kernel-definition.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { PoolState } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
+import { callApart } from "./call-apart.ts";
 import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
@@ -16,6 +20,8 @@ export interface DeviceHostOptions {
   readonly deviceKey: string;
   /** Where the software GPU is unpacked. */
   readonly cacheDir: string;
+  /** What a GPU's buffers may take in all; no cap where it is absent. */
+  readonly memoryBytes?: number;
   readonly logger: DeviceLogger;
   /** `software` passes the machine's own drivers over. */
   readonly driver?: "auto" | "software";
@@ -39,8 +45,11 @@ const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 
+/** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
+type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
+
 interface LoadedModel {
-  readonly path: string;
+  readonly file: ModelFile;
   fatalReloads: number;
 }
 
@@ -150,10 +159,31 @@ export class DeviceHost {
     return untilAborted(turn, signal);
   }
 
+  /**
+   * Checks and times a submitted kernel, in a process of its own that ends with it. It waits for its turn
+   * and is watched like `work`; a process that dies under it fails with `backend-failed`, so that no
+   * further process is spent on it.
+   */
+  benchmarkProgram(
+    spec: BenchmarkSpec,
+    program: KernelProgram,
+    { onProgress, signal }: WorkOptions = {},
+  ): Promise<BenchmarkMeasurement> {
+    const limitMs = Math.min(spec.timeoutMs, program.definition.limits.timeoutMs, LIMITS.kernelTimeoutMs);
+    const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
+    const call = { limitMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
+    const options = { ...this.#options, environment: this.#environment };
+    const turn = this.#lastWork.then(() =>
+      callApart(options, "benchmarkProgram", { spec, program }, call, "backend-failed"),
+    );
+    this.#lastWork = turn.catch(() => {});
+    return untilAborted(turn, ended);
+  }
+
   /** Loads an ONNX file, here and in every later life, until it is unloaded. */
-  async loadModel(model: { modelVersionId: string; path: string }): Promise<{ loadMs: number }> {
-    const loaded = await this.#call("loadModel", model, LOAD);
-    this.#models.set(model.modelVersionId, { path: model.path, fatalReloads: 0 });
+  async loadModel({ modelVersionId, ...file }: { modelVersionId: string } & ModelFile): Promise<{ loadMs: number }> {
+    const loaded = await this.#call("loadModel", { modelVersionId, model: await contentOf(file) }, LOAD);
+    this.#models.set(modelVersionId, { file, fatalReloads: 0 });
     return loaded;
   }
 
@@ -171,11 +201,17 @@ export class DeviceHost {
     return this.#call("infer", { modelVersionId, tensors, requestId }, { ...INFER, signal });
   }
 
+  /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
+  readPool(signal: AbortSignal): Promise<PoolState["counters"]> {
+    return this.#call("readPool", null, { ...DESCRIBE, signal });
+  }
+
   /** Ends the process for good; what is pending fails with `device-lost`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#child.kill();
     await this.#child.exited;
+    await this.#lastWork;
   }
 
   async #call<Name extends DeviceCallName>(
@@ -235,7 +271,7 @@ export class DeviceHost {
   /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
   async #reload(child: DeviceChild, modelVersionId: string, model: LoadedModel): Promise<void> {
     try {
-      await child.call("loadModel", { modelVersionId, path: model.path }, LOAD);
+      await child.call("loadModel", { modelVersionId, model: await contentOf(model.file) }, LOAD);
       model.fatalReloads = 0;
     } catch (error) {
       if (!child.alive) model.fatalReloads++;
@@ -247,6 +283,10 @@ export class DeviceHost {
       if (!child.alive) throw error;
     }
   }
+}
+
+async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
+  return "path" in file ? file.path : file.read();
 }
 
 /** The promise's outcome, or `cancelled` as soon as the signal is aborted. */

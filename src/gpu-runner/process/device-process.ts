@@ -1,5 +1,5 @@
 /**
- * Entry of a device process: `node device-process.ts --role gpu|cpu`, forked with an IPC channel. It
+ * Entry of a device process: `node device-process.ts --role gpu|cpu [--memory-bytes n]`, forked with an IPC channel. It
  * answers calls until its parent goes away or kills it.
  */
 import { parseArgs } from "node:util";
@@ -34,10 +34,13 @@ async function answer(handlers: DeviceHandlers, { id, name, input }: DeviceCall,
   }
 }
 
-async function openRole(role: string): Promise<DeviceHandlers> {
+async function openRole({ role, "memory-bytes": memoryBytes }: typeof values): Promise<DeviceHandlers> {
   if (role === "gpu") {
     const { createGpuHandlers } = await import("./gpu-handlers.ts");
-    return createGpuHandlers((reason) => die(`the device was lost: ${reason}`));
+    return createGpuHandlers(
+      (reason) => die(`the device was lost: ${reason}`),
+      memoryBytes === undefined ? undefined : Number(memoryBytes),
+    );
   }
   const { createCpuHandlers } = await import("./cpu-handlers.ts");
   return createCpuHandlers();
@@ -47,9 +50,11 @@ process.on("SIGINT", () => {}); // Ctrl-C reaches the whole group, and the paren
 process.on("disconnect", () => die("the parent has gone"));
 process.on("uncaughtException", die);
 
-const { values } = parseArgs({ options: { role: { type: "string", default: "cpu" } } });
+const { values } = parseArgs({
+  options: { role: { type: "string", default: "cpu" }, "memory-bytes": { type: "string" } },
+});
 // A device that cannot be opened is told to whoever calls.
-const handlers = openRole(values.role);
+const handlers = openRole(values);
 handlers.catch(() => {});
 const running = new Map<number, AbortController>();
 

@@ -2,6 +2,8 @@ import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
+import type { KernelProgram } from "../../protocol/kernel-definition.ts";
+import type { PoolState } from "../../protocol/memory.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
@@ -23,9 +25,17 @@ export interface DeviceCalls {
   describe: { input: { deviceKey: string }; output: DeviceDescription };
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
-  loadModel: { input: { modelVersionId: string; path: string }; output: { loadMs: number } };
+  benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
+  /** `model` is the path of an ONNX file, or what is in one. */
+  loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };
   infer: { input: { modelVersionId: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
+  /** Keeps bytes on the device under a name, until they are dropped or the process ends. */
+  putResident: { input: { key: string; bytes: Uint8Array }; output: null };
+  readResident: { input: { key: string }; output: Uint8Array };
+  dropResident: { input: { key: string }; output: null };
+  /** The device's buffer pool; null where it has none. */
+  readPool: { input: null; output: PoolState["counters"] };
 }
 
 export type DeviceCallName = keyof DeviceCalls;

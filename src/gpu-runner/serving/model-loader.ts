@@ -1,6 +1,6 @@
 import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { ArtifactCache } from "../memory/artifact-cache.ts";
+import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../process/device-host.ts";
 
 interface Load {
@@ -10,14 +10,14 @@ interface Load {
 
 /** Brings models from the edge into the processes of devices, each once. */
 export class ModelLoader {
-  readonly #artifacts: ArtifactCache;
+  readonly #residency: Pick<ResidencyManager, "keep" | "read">;
   /** By device and version. */
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
   readonly #known = new Map<string, PlacedModel>();
 
-  constructor(artifacts: ArtifactCache) {
-    this.#artifacts = artifacts;
+  constructor(residency: Pick<ResidencyManager, "keep" | "read">) {
+    this.#residency = residency;
   }
 
   /** Milliseconds that loading took when it was done first; a failed load may be tried again. */
@@ -46,8 +46,8 @@ export class ModelLoader {
   }
 
   async #load({ modelVersionId, digest }: PlacedModel, host: DeviceHost): Promise<number> {
-    const path = await this.#artifacts.fetchPath(digest);
-    const { loadMs } = await host.loadModel({ modelVersionId, path });
+    this.#residency.keep(digest);
+    const { loadMs } = await host.loadModel({ modelVersionId, read: () => this.#residency.read(digest) });
     return loadMs;
   }
 }

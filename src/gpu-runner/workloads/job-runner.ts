@@ -87,10 +87,17 @@ export class JobRunner {
     for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
   }
 
-  async #run({ lease, spec, model }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+  async #run({ lease, spec, model, program }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
     const startedAt = new Date().toISOString();
     const otherJobs = this.#running.size - 1;
-    const context = { ...this.#shared, model, otherJobs, signal: abort.signal, onProgress: this.#throttled(lease) };
+    const context = {
+      ...this.#shared,
+      model,
+      program: program ?? null,
+      otherJobs,
+      signal: abort.signal,
+      onProgress: this.#throttled(lease),
+    };
     try {
       const { result, deviceKey } = await runWorkload(spec, context);
       return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt } };

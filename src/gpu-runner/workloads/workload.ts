@@ -1,4 +1,5 @@
 import type { JobProgress, JobResult, JobSpec } from "../../protocol/job.ts";
+import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
 import type { LinkProbe } from "../link-probe.ts";
@@ -10,6 +11,7 @@ export interface WorkloadContext {
   readonly models: ModelLoader;
   readonly probe: LinkProbe;
   readonly model: PlacedModel | null;
+  readonly program: KernelProgram | null;
   readonly otherJobs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;

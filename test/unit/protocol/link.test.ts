@@ -4,7 +4,7 @@ import { createId } from "../../../src/protocol/id.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { EdgeMessage, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
 import { createProblem, PROBLEMS, type ProblemCode, ProblemError, toProblem } from "../../../src/protocol/problem.ts";
-import { benchmarkResult, capabilities } from "../../edge/samples.ts";
+import { benchmarkResult, capabilities, memoryReport } from "../../edge/samples.ts";
 
 const lease = { jobId: createId("job"), epoch: 1 };
 
@@ -22,6 +22,7 @@ describe("a message", () => {
       { type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("device-lost", "It died.") } },
       { type: "inferFailed", requestId: createId("request"), problem: createProblem("backend-failed", "No.") },
       { type: "echo", id: 3 },
+      { type: "memoryReport", requestId: createId("request"), report: memoryReport },
     ];
     for (const message of messages)
       expect(parseText(RunnerMessage, JSON.stringify(message))).toEqual({ ok: true, message });

@@ -37,10 +37,11 @@ const SESSION_OPTIONS: InferenceSession.SessionOptions = {
 export class OrtCpuBackend {
   readonly #sessions = new Map<string, InferenceSession>();
 
-  /** Loads an ONNX file; what was loaded under the id before is replaced. Fails with `invalid-model`. */
-  async load(modelVersionId: string, path: string): Promise<{ loadMs: number }> {
+  /** Loads an ONNX file by its path, or its content; what was loaded under the id before is replaced. Fails with `invalid-model`. */
+  async load(modelVersionId: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
     const startedAt = performance.now();
-    const session = await InferenceSession.create(path, SESSION_OPTIONS).catch((error: unknown) => {
+    // Its overloads know one or the other.
+    const session = await InferenceSession.create(model as string, SESSION_OPTIONS).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
     await this.unload(modelVersionId);

@@ -1,0 +1,129 @@
+import { seededUniform } from "../../kernels/seeded-uniform.ts";
+import { TierIndex } from "../../src/gpu-runner/memory/tier-index.ts";
+import type { Contender } from "../contest.ts";
+import { LruCache } from "./lru-cache.ts";
+
+export interface EvictionCase {
+  /** Exponent of Zipf's law: the item of rank r is asked for in proportion to 1 / r^skew. */
+  readonly skew: number;
+  /** What fits, as a share of all bytes. */
+  readonly share: number;
+}
+
+interface Item {
+  readonly key: string;
+  readonly sizeBytes: number;
+  readonly costMs: number;
+}
+
+const ITEMS = 1_000;
+const ACCESSES = 20_000;
+const SMALLEST_BYTES = 4 * 2 ** 10;
+const LARGEST_BYTES = 16 * 2 ** 20;
+
+/** A cache as a trace meets it. */
+interface Cache {
+  /** Whether the item was there; afterwards it may be. */
+  use(item: Item): boolean;
+  usedBytes(): number;
+}
+
+/** Ours: the index that decides for every tier of a runner. */
+export const openIndex: Contender<EvictionCase> = async (input) =>
+  createEntry(input, (capacityBytes) => {
+    const index = new TierIndex(capacityBytes);
+    return {
+      use: (item) => {
+        const hit = index.has(item.key);
+        if (hit) index.touch(item.key, item.costMs);
+        else index.admit(item, item.costMs);
+        return hit;
+      },
+      usedBytes: () => index.usedBytes,
+    };
+  });
+
+/** The peer: the same bytes for what was used last. */
+export const openLru: Contender<EvictionCase> = async (input) =>
+  createEntry(input, (capacityBytes) => {
+    const cache = new LruCache<true>(capacityBytes);
+    return {
+      use: ({ key, sizeBytes }) => {
+        const hit = cache.get(key) !== undefined;
+        if (!hit) cache.set(key, true, sizeBytes);
+        return hit;
+      },
+      usedBytes: () => cache.usedBytes,
+    };
+  });
+
+/** The output tells how full the cache was after each access, as a share of its capacity: never above 1. */
+function createEntry({ skew, share }: EvictionCase, createCache: (capacityBytes: number) => Cache) {
+  const visit = (seed: number) => {
+    const items = createItems(seed);
+    const capacityBytes = share * items.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const cache = createCache(capacityBytes);
+    const fill: number[] = [];
+    const total = { hits: 0, hitBytes: 0, bytes: 0, costMs: 0 };
+    for (const item of createTrace(items, skew, seed)) {
+      const hit = cache.use(item);
+      total.bytes += item.sizeBytes;
+      if (hit) {
+        total.hits++;
+        total.hitBytes += item.sizeBytes;
+      } else total.costMs += item.costMs;
+      fill.push(cache.usedBytes() / capacityBytes);
+    }
+    return { fill, ...total };
+  };
+  let seed = 1;
+  return {
+    opened: { output: Float32Array.from(visit(seed).fill), adapter: null },
+    measure: async () => {
+      const { hits, hitBytes, bytes, costMs } = visit(++seed);
+      return {
+        "hit rate": hits / ACCESSES,
+        "byte hit rate": hitBytes / bytes,
+        "fetching per access": costMs / ACCESSES,
+      };
+    },
+    close: async () => {},
+  };
+}
+
+/** Sizes are log-uniform from 4 KiB to 16 MiB; half of the items come from a disk, half from an edge afar. */
+function createItems(seed: number): Item[] {
+  const sizes = seededUniform(seed, 1, ITEMS);
+  const places = seededUniform(seed, 2, ITEMS);
+  return Array.from({ length: ITEMS }, (_, index) => {
+    const exponent = ((sizes[index] ?? 0) + 1) / 2;
+    const sizeBytes = Math.round(SMALLEST_BYTES * (LARGEST_BYTES / SMALLEST_BYTES) ** exponent);
+    const isNear = (places[index] ?? 0) < 0;
+    const costMs = isNear ? 0.5 + sizeBytes / 200_000 : 50 + sizeBytes / 10_000;
+    return { key: String(index), sizeBytes, costMs };
+  });
+}
+
+/** Draws items by Zipf's law over their numbers, which say nothing of size and cost. */
+function createTrace(items: readonly Item[], skew: number, seed: number): Item[] {
+  const sums: number[] = [];
+  let sum = 0;
+  for (let rank = 1; rank <= items.length; rank++) sums.push((sum += rank ** -skew));
+  const draws = seededUniform(seed, 3, ACCESSES);
+  return Array.from(draws, (draw) => {
+    const wanted = ((draw + 1) / 2) * sum;
+    return items[lowerBound(sums, wanted)] as Item;
+  });
+}
+
+/** The first place whose value is above what is looked for; the last one where none is. */
+function lowerBound(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

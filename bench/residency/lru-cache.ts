@@ -1,0 +1,35 @@
+/** The least recently used leaves first: what caches do that know nothing of sizes, costs and patterns. */
+export class LruCache<Value> {
+  readonly #capacityBytes: number;
+  /** In order of last use. */
+  readonly #items = new Map<string, { readonly value: Value; readonly sizeBytes: number }>();
+  #usedBytes = 0;
+
+  constructor(capacityBytes: number) {
+    this.#capacityBytes = capacityBytes;
+  }
+
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  get(key: string): Value | undefined {
+    const item = this.#items.get(key);
+    if (item === undefined) return undefined;
+    this.#items.delete(key);
+    this.#items.set(key, item);
+    return item.value;
+  }
+
+  /** Takes an item in; one that is larger than the cache passes by. */
+  set(key: string, value: Value, sizeBytes: number): void {
+    if (sizeBytes > this.#capacityBytes) return;
+    this.#items.set(key, { value, sizeBytes });
+    this.#usedBytes += sizeBytes;
+    for (const [oldest, item] of this.#items) {
+      if (this.#usedBytes <= this.#capacityBytes) break;
+      this.#items.delete(oldest);
+      this.#usedBytes -= item.sizeBytes;
+    }
+  }
+}

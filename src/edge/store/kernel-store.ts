@@ -1,0 +1,161 @@
+import { and, desc, eq, lt, ne } from "drizzle-orm";
+import { createId, idSchema } from "../../protocol/id.ts";
+import { KernelDefinition, type KernelProgram } from "../../protocol/kernel-definition.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { PageQuery } from "../../protocol/page.ts";
+import type { Problem } from "../../protocol/problem.ts";
+import type { ListedKernel, SubmittedKernel } from "../../protocol/submitted-kernel.ts";
+import type { DType } from "../../protocol/tensor.ts";
+import { digestOf } from "./artifact-store.ts";
+import { cutPage, decodeCursor } from "./cursor.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { toInstant } from "./instant.ts";
+import { kernels } from "./schema.ts";
+
+/** The one variant of a submitted kernel. */
+export const SUBMITTED_VARIANT = "submitted";
+
+const KernelId = idSchema("kernel");
+
+/** Whether a job's `kernel` names a submitted one. */
+export function isKernelId(name: string): boolean {
+  return KernelId.safeParse(name).success;
+}
+
+function toKernel(row: typeof kernels.$inferSelect): SubmittedKernel {
+  const { id, ownerId: owner, digest, reference, state, problem, checkJobId, dtype, createdAtMs } = row;
+  const definition = KernelDefinition.parse(JSON.parse(row.definition));
+  return {
+    id,
+    owner,
+    digest,
+    reference,
+    state,
+    problem,
+    checkJobId,
+    dtype,
+    definition,
+    createdAt: toInstant(createdAtMs),
+  };
+}
+
+export interface NewKernel {
+  readonly ownerId: string;
+  readonly definition: KernelDefinition;
+  readonly dtype: DType;
+  /** The kernel that it competes with; null for none. */
+  readonly reference: string | null;
+}
+
+/** Adds a kernel; the same of the same owner is the one that is there. Null where the owner has as many as may be. */
+export async function addKernel(
+  binding: D1Database,
+  { ownerId, definition, dtype, reference }: NewKernel,
+): Promise<{ kernel: SubmittedKernel; created: boolean } | null> {
+  const text = JSON.stringify(definition);
+  const digest = await digestOf(new TextEncoder().encode(text).buffer as ArrayBuffer);
+  const id = createId("kernel");
+  const { name, description, dimensions } = definition;
+  const inserted = await binding
+    .prepare(
+      `insert into kernels (id, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
+       select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unchecked', ?9, ?10
+       where (select count(*) from kernels where owner_id = ?2) < ?11 on conflict do nothing`,
+    )
+    .bind(
+      id,
+      ownerId,
+      digest,
+      name,
+      description,
+      dtype,
+      JSON.stringify(dimensions),
+      reference ?? id,
+      text,
+      Date.now(),
+      LIMITS.kernelsPerKey,
+    )
+    .run();
+  const [row] = await openDatabase(binding)
+    .select()
+    .from(kernels)
+    .where(and(eq(kernels.ownerId, ownerId), eq(kernels.digest, digest)));
+  return row === undefined ? null : { kernel: toKernel(row), created: inserted.meta.changes === 1 };
+}
+
+export async function findKernel(db: Database, id: string): Promise<SubmittedKernel | null> {
+  const [row] = await db.select().from(kernels).where(eq(kernels.id, id));
+  return row === undefined ? null : toKernel(row);
+}
+
+/** What a runner needs for a kernel; null where it, or the one that it competes with, is gone. */
+export async function findProgram(db: Database, id: string): Promise<KernelProgram | null> {
+  const kernel = await findKernel(db, id);
+  if (kernel === null) return null;
+  const { definition, reference } = kernel;
+  if (reference === id || !isKernelId(reference)) return { id, definition, reference: null };
+  const found = await findKernel(db, reference);
+  return found && { id, definition, reference: { id: reference, definition: found.definition } };
+}
+
+/** Submitted kernels, newest first, without their programs. */
+export async function listSubmittedKernels(
+  db: Database,
+  page: PageQuery,
+): Promise<{ items: ListedKernel[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? undefined : lt(kernels.id, String(decodeCursor(page.cursor, 1)[0]));
+  const { id, ownerId: owner, name, description, dtype, dimensions, reference, state, createdAtMs } = kernels;
+  const found = await db
+    .select({ id, owner, name, description, dtype, dimensions, reference, state, createdAtMs })
+    .from(kernels)
+    .where(after)
+    .orderBy(desc(kernels.id))
+    .limit(page.limit + 1);
+  const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
+  const items = rows.map((row): ListedKernel => ({
+    id: row.id,
+    source: "submitted",
+    name: row.name,
+    description: row.description,
+    owner: row.owner,
+    reference: row.reference,
+    state: row.state,
+    dimensions: row.dimensions,
+    dtypes: [row.dtype],
+    variants: [SUBMITTED_VARIANT],
+    createdAt: toInstant(row.createdAtMs),
+  }));
+  return { items, nextCursor };
+}
+
+export async function setCheckJob(db: Database, id: string, checkJobId: string): Promise<void> {
+  await db.update(kernels).set({ checkJobId }).where(eq(kernels.id, id));
+}
+
+/** A run of the kernel was right: it is valid from now on. */
+export async function markKernelValid(db: Database, id: string): Promise<void> {
+  await db.update(kernels).set({ state: "valid", problem: null }).where(eq(kernels.id, id));
+}
+
+/** A run failed: tells why, unless another one was right, since what fits one device or shape may not fit the next. */
+export async function markKernelInvalid(db: Database, id: string, problem: Problem): Promise<void> {
+  await db
+    .update(kernels)
+    .set({ state: "invalid", problem })
+    .where(and(eq(kernels.id, id), ne(kernels.state, "valid")));
+}
+
+/** Deletes a kernel and its standings; false where others compete with it, or it is not there. */
+export async function deleteKernel(binding: D1Database, id: string): Promise<boolean> {
+  const [gone] = await binding.batch([
+    binding
+      .prepare(
+        "delete from kernels where id = ?1 and not exists (select 1 from kernels where reference = ?1 and id <> ?1)",
+      )
+      .bind(id),
+    binding
+      .prepare("delete from standings where kernel = ?1 and not exists (select 1 from kernels where id = ?1)")
+      .bind(id),
+  ]);
+  return gone?.meta.changes === 1;
+}

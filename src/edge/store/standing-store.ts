@@ -1,0 +1,130 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { BenchmarkResult } from "../../protocol/benchmark.ts";
+import type { Clock, Distribution } from "../../protocol/distribution.ts";
+import type { Fingerprint } from "../../protocol/hardware.ts";
+import { createContentId } from "../../protocol/id.ts";
+import { type Board, type Leaderboard, type LeaderboardQuery, toShapeText } from "../../protocol/leaderboard.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { medianInterval } from "../../stats/median-interval.ts";
+import type { Database } from "./database.ts";
+import { toInstant } from "./instant.ts";
+import { isKernelId } from "./kernel-store.ts";
+import { kernels, standings } from "./schema.ts";
+
+interface RankedRun {
+  readonly runId: string;
+  readonly atMs: number;
+  /** The kernel whose work was done. */
+  readonly reference: string;
+}
+
+/**
+ * Notes a benchmark where it is its kernel's best by a clock: the wall's always, the GPU's where the
+ * result trusts it. Noting a run again changes nothing.
+ */
+export async function recordStandings(db: Database, result: BenchmarkResult, run: RankedRun): Promise<void> {
+  const { environment } = result;
+  const byClock: [Clock, Distribution | null][] = [
+    ["runner-wall", result.wallMs],
+    ["gpu-timestamp", result.clock === "gpu-timestamp" ? result.gpuMs : null],
+  ];
+  for (const [clock, durations] of byClock) {
+    if (durations === null || durations.count < LIMITS.rankedIterations) continue;
+    const interval = medianInterval(durations);
+    if (interval === null) continue;
+    const measured = {
+      variant: result.variant,
+      medianMs: durations.p50,
+      lowMs: interval.low,
+      highMs: interval.high,
+      iterations: durations.count,
+      runId: run.runId,
+      atMs: run.atMs,
+    };
+    await db
+      .insert(standings)
+      .values({
+        ...measured,
+        reference: run.reference,
+        fingerprintId: await fingerprintIdOf(environment.fingerprint),
+        shape: toShapeText(result.shape),
+        dtype: result.dtype,
+        clock,
+        kernel: result.kernel,
+        deviceName: environment.deviceName,
+        software: environment.software,
+        fingerprint: environment.fingerprint,
+      })
+      .onConflictDoUpdate({
+        target: [
+          standings.reference,
+          standings.fingerprintId,
+          standings.shape,
+          standings.dtype,
+          standings.clock,
+          standings.kernel,
+        ],
+        set: measured,
+        setWhere: sql`excluded.median_ms < ${standings.medianMs}`,
+      });
+  }
+}
+
+async function fingerprintIdOf({ adapter, driver, dawn, toggles, ort, cpu }: Fingerprint): Promise<string> {
+  return createContentId("fingerprint", JSON.stringify([adapter, driver, dawn, toggles, ort, cpu]));
+}
+
+/** The standings of kernels that do the work of `reference`, board by board. */
+export async function readLeaderboard(db: Database, reference: string, query: LeaderboardQuery): Promise<Leaderboard> {
+  const { shape, device, clock, limit } = query;
+  const rows = await db
+    .select({ standing: standings, name: kernels.name })
+    .from(standings)
+    .leftJoin(kernels, eq(kernels.id, standings.kernel))
+    .where(
+      and(
+        eq(standings.reference, reference),
+        shape === undefined ? undefined : eq(standings.shape, shape),
+        device === undefined ? undefined : eq(standings.fingerprintId, device),
+        clock === undefined ? undefined : eq(standings.clock, clock),
+      ),
+    )
+    .orderBy(
+      asc(standings.fingerprintId),
+      asc(standings.shape),
+      asc(standings.dtype),
+      asc(standings.clock),
+      asc(standings.medianMs),
+      asc(standings.kernel),
+    )
+    .limit(limit + 1);
+  // A run of a kernel that was deleted while it ran.
+  const there = rows.slice(0, limit).filter(({ standing, name }) => name !== null || !isKernelId(standing.kernel));
+  const boards = Map.groupBy(there, ({ standing: { fingerprintId, shape: sizes, dtype, clock: by } }) =>
+    JSON.stringify([fingerprintId, sizes, dtype, by]),
+  );
+  return { kernel: reference, boards: [...boards.values()].map(toBoard), truncated: rows.length > limit };
+}
+
+type Row = { readonly standing: typeof standings.$inferSelect; readonly name: string | null };
+
+function toBoard(rows: readonly Row[]): Board {
+  const { shape, dtype, clock, fingerprintId, deviceName, software, fingerprint } = rows[0]!.standing;
+  return {
+    shape: Object.fromEntries(shape.split(",").map((size) => [size.split("=")[0]!, Number(size.split("=")[1])])),
+    dtype,
+    clock,
+    device: { id: fingerprintId, name: deviceName, software, fingerprint },
+    entries: rows.map(({ standing, name }, index) => ({
+      rank: index + 1,
+      kernel: standing.kernel,
+      name: name ?? standing.kernel,
+      variant: standing.variant,
+      medianMs: standing.medianMs,
+      interval: { lowMs: standing.lowMs, highMs: standing.highMs },
+      iterations: standing.iterations,
+      runId: standing.runId,
+      at: toInstant(standing.atMs),
+    })),
+  };
+}

@@ -1,0 +1,73 @@
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
+import type { MemoryReport } from "../../protocol/memory.ts";
+import { BandwidthBudget } from "./bandwidth-budget.ts";
+
+/** More than so many pieces do not wait: what is queued that long is not wanted any more. */
+const MAX_WAITING = 64;
+
+interface Piece {
+  readonly sizeBytes: number;
+  readonly run: () => Promise<void>;
+}
+
+/** Migrations that nobody waits for: one after the other, within a budget of bytes a second. */
+export class BackgroundWork {
+  readonly #bytesPerSecond: number;
+  readonly #budget: BandwidthBudget;
+  readonly #onError: (error: unknown) => void;
+  readonly #waiting: Piece[] = [];
+  #running: Promise<void> | null = null;
+  #done = 0;
+  #skipped = 0;
+  #isStopped = false;
+
+  constructor(bytesPerSecond: number, onError: (error: unknown) => void) {
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#budget = new BandwidthBudget(bytesPerSecond);
+    this.#onError = onError;
+  }
+
+  /** Queues a piece of work; false where too much waits already. */
+  add(sizeBytes: number, run: () => Promise<void>): boolean {
+    if (this.#isStopped || this.#waiting.length >= MAX_WAITING) {
+      this.#skipped++;
+      return false;
+    }
+    this.#waiting.push({ sizeBytes, run });
+    this.#running ??= this.#runAll();
+    return true;
+  }
+
+  /** Settles when nothing waits or runs. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
+  /** Drops what waits and settles when what runs has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#waiting.length = 0;
+    await this.idle();
+  }
+
+  report(): MemoryReport["background"] {
+    const [waiting, done, skipped] = [this.#waiting.length, this.#done, this.#skipped];
+    return { bytesPerSecond: this.#bytesPerSecond, waiting, done, skipped };
+  }
+
+  async #runAll(): Promise<void> {
+    // Behind the request that it came of.
+    await nextTurn();
+    for (let piece = this.#waiting[0]; piece !== undefined; piece = this.#waiting[0]) {
+      const waitMs = this.#budget.take(piece.sizeBytes, performance.now());
+      // In short steps, so that a stop is not kept waiting.
+      if (waitMs > 0) await delay(Math.min(waitMs, 100));
+      else {
+        this.#waiting.shift();
+        await piece.run().catch(this.#onError);
+        this.#done++;
+      }
+    }
+    this.#running = null;
+  }
+}

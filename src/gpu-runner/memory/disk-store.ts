@@ -1,0 +1,103 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { LIMITS } from "../../protocol/limits.ts";
+import { hasDigest } from "./has-digest.ts";
+import type { TierEntry } from "./tier-index.ts";
+import type { TierStore } from "./tier-store.ts";
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** Level 1: weights hardly gain from higher ones, which take several times as long. */
+const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** A file is kept compressed where that saves at least a tenth; reading it is dearer than a plain one. */
+const WORTH_IT = 0.9;
+/** A damaged file may claim any size. */
+const UNPACKED_LIMIT = { maxOutputLength: LIMITS.modelBytes };
+const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const SUFFIX = ".zst";
+const FILE = /^([0-9a-f]{64})(\.zst)?$/;
+const DRAFT = /^[0-9a-f]{64}(\.zst)?\.\d+\.[0-9a-z]+$/;
+
+/**
+ * Bytes in files named by their digest: `<hex>` as they are, `<hex>.zst` compressed. A file appears whole
+ * or not at all, and its digest is checked whenever it is read.
+ */
+export class DiskStore implements TierStore {
+  readonly life = 0;
+  readonly #folder: string;
+  readonly #writeFile: typeof writeFile;
+  /** Names of the files by digest. */
+  readonly #names = new Map<string, string>();
+
+  /** `write` stands in for the file system where a test wants its disk full. */
+  constructor(folder: string, write: typeof writeFile = writeFile) {
+    this.#folder = folder;
+    this.#writeFile = write;
+  }
+
+  /** Finds what earlier runs left, the least recently written first, and clears away what they did not finish. */
+  async scan(): Promise<TierEntry[]> {
+    await mkdir(this.#folder, { recursive: true });
+    const found: (TierEntry & { readonly writtenMs: number })[] = [];
+    for (const name of await readdir(this.#folder)) {
+      const [, hex] = FILE.exec(name) ?? [];
+      const path = join(this.#folder, name);
+      const key = `sha256:${hex}`;
+      if (DRAFT.test(name) || this.#names.has(key)) await rm(path, { force: true });
+      else if (hex !== undefined) {
+        const { size, mtimeMs } = await stat(path);
+        this.#names.set(key, name);
+        found.push({ key, sizeBytes: size, writtenMs: mtimeMs });
+      }
+    }
+    return found.toSorted((a, b) => a.writtenMs - b.writtenMs);
+  }
+
+  sizeOf(sizeBytes: number): number {
+    return sizeBytes;
+  }
+
+  async read(digest: string): Promise<Uint8Array | null> {
+    const name = this.#names.get(digest);
+    if (name === undefined) return null;
+    const bytes = await this.#readWhole(name).catch(() => null);
+    if (bytes !== null && hasDigest(bytes, digest)) return bytes;
+    await this.drop(digest);
+    return null;
+  }
+
+  async write(digest: string, bytes: Uint8Array): Promise<number | null> {
+    const packed = await compress(bytes, PARAMS);
+    const isWorthIt = packed.byteLength <= bytes.byteLength * WORTH_IT;
+    const hex = digest.replace("sha256:", "");
+    const name = isWorthIt ? `${hex}${SUFFIX}` : hex;
+    const content = isWorthIt ? packed : bytes;
+    const draft = join(this.#folder, `${name}.${process.pid}.${Math.random().toString(36).slice(2)}`);
+    try {
+      await this.#writeFile(draft, content);
+      await rename(draft, join(this.#folder, name));
+    } catch (error) {
+      await rm(draft, { force: true });
+      if (FULL.has((error as NodeJS.ErrnoException).code ?? "")) return null;
+      throw error;
+    }
+    this.#names.set(digest, name);
+    return content.byteLength;
+  }
+
+  async drop(digest: string): Promise<void> {
+    const name = this.#names.get(digest);
+    this.#names.delete(digest);
+    if (name !== undefined) await rm(join(this.#folder, name), { force: true });
+  }
+
+  async #readWhole(name: string): Promise<Uint8Array> {
+    const content = await readFile(join(this.#folder, name));
+    const isPacked = name.endsWith(SUFFIX);
+    const { buffer, byteOffset, byteLength } = isPacked ? await decompress(content, UNPACKED_LIMIT) : content;
+    return new Uint8Array(buffer, byteOffset, byteLength);
+  }
+}

@@ -1,0 +1,171 @@
+import type { MemoryTier, TierName } from "../../protocol/memory.ts";
+import type { Prefetcher } from "./prefetcher.ts";
+import { type TierEntry, TierIndex } from "./tier-index.ts";
+import type { TierStore } from "./tier-store.ts";
+
+export interface TierOptions {
+  readonly name: TierName;
+  readonly deviceKey: string | null;
+  readonly capacityBytes: number;
+  readonly store: TierStore;
+  /** What is fetched ahead into this tier; null where nothing is. */
+  readonly prefetcher: Prefetcher | null;
+  /** Whether an item was fetched ahead and is still to be used. */
+  readonly isExpected: (key: string) => boolean;
+  /** Told before an item leaves, with the way to its bytes while they are still here. */
+  readonly onLeaving: (key: string, read: () => Promise<Uint8Array | null>) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A tier: its bytes, which of them may stay, and how it served. Work on the same item is done in turn. */
+export class Tier {
+  readonly index: TierIndex;
+  readonly #options: TierOptions;
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #counters = { hits: 0, misses: 0, evictions: 0, refusals: 0, failures: 0 };
+  #life: number;
+
+  constructor(options: TierOptions) {
+    this.#options = options;
+    this.index = new TierIndex(options.capacityBytes, options.isExpected);
+    this.#life = options.store.life;
+  }
+
+  get name(): TierName {
+    return this.#options.name;
+  }
+
+  get deviceKey(): string | null {
+    return this.#options.deviceKey;
+  }
+
+  get prefetcher(): Prefetcher | null {
+    return this.#options.prefetcher;
+  }
+
+  has(key: string): boolean {
+    this.#noticeLoss();
+    return this.index.has(key);
+  }
+
+  /** Counts whether what was asked for was here. */
+  count(hit: boolean): void {
+    if (hit) this.#counters.hits++;
+    else this.#counters.misses++;
+  }
+
+  /** The bytes of an item; null where it is not here, or not any more. */
+  read(key: string): Promise<Uint8Array | null> {
+    if (!this.has(key)) return Promise.resolve(null);
+    // Held from now on, so that nothing evicts it while it waits for its turn.
+    this.index.hold(key);
+    return this.#inTurn(key, async () => {
+      const bytes = await this.#options.store.read(key).finally(() => this.index.letGo(key));
+      if (bytes === null && this.index.has(key)) {
+        this.#counters.failures++;
+        this.index.remove(key);
+      }
+      return bytes;
+    });
+  }
+
+  /**
+   * Keeps an item, and lets others go for it. False where it may not have their room or the store has
+   * none after all, as on a disk that others fill. With `must` it is weighed against nobody. With `hold`
+   * it stays until the caller lets it go.
+   */
+  write(key: string, bytes: Uint8Array, costMs: number, { must = false, hold = false } = {}): Promise<boolean> {
+    return this.#inTurn(key, async () => {
+      if (this.has(key)) return hold ? this.index.hold(key) : true;
+      const sizeBytes = this.#options.store.sizeOf(bytes.byteLength);
+      const admission = this.index.admit({ key, sizeBytes }, costMs, { must });
+      if (!admission.admitted) {
+        this.#counters.refusals++;
+        return false;
+      }
+      this.index.hold(key);
+      try {
+        await this.#evict(admission.victims);
+        const stored = await this.#store(key, bytes, sizeBytes, costMs);
+        if (!stored) this.index.remove(key);
+        else if (hold) this.index.hold(key);
+        return stored;
+      } catch (error) {
+        this.#counters.failures++;
+        this.index.remove(key);
+        throw error;
+      } finally {
+        this.index.letGo(key);
+      }
+    });
+  }
+
+  /** Lets the least worthy go until `targetBytes` or less are used. */
+  async trim(targetBytes: number): Promise<void> {
+    this.#noticeLoss();
+    await this.#evict(this.index.trim(targetBytes));
+  }
+
+  report(): MemoryTier {
+    this.#noticeLoss();
+    const { name: tier, deviceKey, prefetcher } = this.#options;
+    const { capacityBytes, usedBytes, items, pinnedItems, pinnedBytes } = this.index;
+    const state = { tier, deviceKey, capacityBytes, usedBytes, items, pinnedItems, pinnedBytes, ...this.#counters };
+    if (prefetcher === null) return { ...state, prefetch: null };
+    const { pattern, confidence, depth, counters } = prefetcher;
+    const judged = counters.useful + counters.wrong;
+    const accuracy = judged === 0 ? null : counters.useful / judged;
+    return { ...state, prefetch: { pattern, confidence, depth, ...counters, accuracy } };
+  }
+
+  /** Writes; where there is no room although the index said so, lets others go and tries once more. */
+  async #store(key: string, bytes: Uint8Array, sizeBytes: number, costMs: number): Promise<boolean> {
+    const { store } = this.#options;
+    let storedBytes = await store.write(key, bytes);
+    if (storedBytes === null) {
+      await this.#evict(this.index.trim(this.index.usedBytes - sizeBytes));
+      storedBytes = await store.write(key, bytes);
+    }
+    if (storedBytes === null) {
+      this.#counters.failures++;
+      return false;
+    }
+    if (this.#noticeLoss()) this.index.restore({ key, sizeBytes }, costMs);
+    this.index.shrink(key, storedBytes);
+    return true;
+  }
+
+  /** They have left the index already; nobody's wait or failure is worth keeping them. */
+  async #evict(victims: readonly TierEntry[]): Promise<void> {
+    const { store, onLeaving, onError } = this.#options;
+    for (const { key } of victims) {
+      this.#counters.evictions++;
+      await this.#inTurn(key, async () => {
+        // Somebody may have brought it back while it waited for its turn.
+        if (this.index.has(key)) return;
+        await onLeaving(key, () => store.read(key));
+        await store.drop(key);
+      }).catch(onError);
+    }
+  }
+
+  /** Whether everything was lost since the last look; then it is forgotten. */
+  #noticeLoss(): boolean {
+    const { life } = this.#options.store;
+    if (life === this.#life) return false;
+    this.#life = life;
+    this.index.clear();
+    return true;
+  }
+
+  #inTurn<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work);
+    const settled = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(key, settled);
+    void settled.then(() => this.#turns.get(key) === settled && this.#turns.delete(key));
+    return turn;
+  }
+}

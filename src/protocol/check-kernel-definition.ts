@@ -1,0 +1,153 @@
+import type { KernelDefinition } from "./kernel-definition.ts";
+import { type Flaw, layOutKernel } from "./lay-out-kernel.ts";
+import { LIMITS } from "./limits.ts";
+import { type SizeExpression, sizeNames } from "./size-expression.ts";
+import { countElements } from "./tensor.ts";
+
+type Binding = KernelDefinition["bindings"][number];
+type Path = Flaw["path"];
+
+/** Integers of a fill are drawn from as many steps. */
+const FILL_STEPS = 2 ** 24;
+const INTEGER_RANGES = { int32: [-(2 ** 31), 2 ** 31 - 1], int8: [-128, 127] } as const;
+
+/** What a schema cannot say of a kernel: that its parts fit each other. Empty where they do. */
+export function checkKernelDefinition(definition: KernelDefinition): Flaw[] {
+  const flaws = [
+    ...checkDimensions(definition),
+    ...checkNames(definition),
+    ...definition.bindings.flatMap((binding, index) => checkBinding(binding, definition, ["bindings", index])),
+    ...checkTolerance(definition),
+  ];
+  if (!definition.bindings.some(({ access }) => access === "write")) {
+    flaws.push({ path: ["bindings"], message: "must have one with the access write" });
+  }
+  if (flaws.length > 0) return flaws;
+  const sizes = Object.fromEntries(definition.dimensions.map((dimension) => [dimension.name, dimension.default]));
+  const laidOut = layOutKernel(definition, sizes);
+  return laidOut.ok ? checkExpected(definition, laidOut.plan.extents) : laidOut.flaws;
+}
+
+function checkDimensions({ dimensions, reference }: KernelDefinition): Flaw[] {
+  return [
+    ...findRepeated(dimensions, "dimensions"),
+    ...dimensions.flatMap((dimension, index): Flaw[] => {
+      const { min, max, default: standard } = dimension;
+      if (max < min) return [{ path: ["dimensions", index, "max"], message: "must not be below min" }];
+      if (standard < min || standard > max) {
+        return [{ path: ["dimensions", index, "default"], message: `must lie between ${min} and ${max}` }];
+      }
+      if (reference.kind === "expected" && min !== max) {
+        return [{ path: ["dimensions", index, "max"], message: "must be min: outputs are expected at one size" }];
+      }
+      return [];
+    }),
+  ];
+}
+
+/** Every name in an expression is one of a dimension. */
+function checkNames({ bindings, passes, dimensions, reference }: KernelDefinition): Flaw[] {
+  const known = dimensions.map(({ name }) => name);
+  const check = (expressions: readonly SizeExpression[], path: Path): Flaw[] =>
+    expressions.flatMap((expression, axis) => {
+      const unknown = sizeNames(expression).find((name) => !known.includes(name));
+      if (unknown === undefined) return [];
+      return [{ path: [...path, axis], message: `'${unknown}' is no dimension; there are: ${known.join(", ")}` }];
+    });
+  const checkPasses = (list: typeof passes, path: Path) =>
+    list.flatMap(({ workgroups }, index) => check(workgroups, [...path, index, "workgroups"]));
+  return [
+    ...findRepeated(bindings, "bindings"),
+    ...bindings.flatMap(({ extents }, index) => check(extents, ["bindings", index, "extents"])),
+    ...checkPasses(passes, ["passes"]),
+    ...(reference.kind === "wgsl" ? checkPasses(reference.passes, ["reference", "passes"]) : []),
+  ];
+}
+
+function findRepeated(items: readonly { name: string }[], field: string): Flaw[] {
+  return items.flatMap(({ name }, index) =>
+    items.findIndex((other) => other.name === name) === index
+      ? []
+      : [{ path: [field, index, "name"], message: `'${name}' is there already` }],
+  );
+}
+
+function checkBinding(binding: Binding, { reference }: KernelDefinition, path: Path): Flaw[] {
+  const { access, alignment, dtype, extents, fill } = binding;
+  const flaws: Flaw[] = [];
+  if (alignment !== undefined && alignment.length !== extents.length) {
+    flaws.push({ path: [...path, "alignment"], message: "must have as many entries as extents" });
+  }
+  if (dtype === "int8" && (alignment?.at(-1) ?? 1) % 4 !== 0) {
+    flaws.push({ path: [...path, "alignment"], message: "must end with a multiple of 4: int8 comes in whole words" });
+  }
+  const isFilled = access === "read" && reference.kind === "wgsl";
+  if (isFilled && fill === undefined) {
+    flaws.push({ path: [...path, "fill"], message: "is missing: nothing else says what is read" });
+  }
+  if (!isFilled && fill !== undefined) {
+    const message = access === "read" ? "must be left out: the reference brings the inputs" : "is for inputs only";
+    flaws.push({ path: [...path, "fill"], message });
+  }
+  if (fill !== undefined) flaws.push(...checkFill(fill, dtype, [...path, "fill"]));
+  return flaws;
+}
+
+function checkFill(fill: NonNullable<Binding["fill"]>, dtype: Binding["dtype"], path: Path): Flaw[] {
+  if (fill.kind === "uniform" && dtype !== "float32") {
+    return [{ path: [...path, "kind"], message: `must be integers or constant for ${dtype}` }];
+  }
+  if (fill.kind === "constant") {
+    return holds(dtype, fill.value) ? [] : [{ path: [...path, "value"], message: `is not a ${dtype}` }];
+  }
+  const wrong = (["min", "max"] as const).filter((bound) => !holds(dtype, fill[bound]));
+  if (wrong.length > 0) return wrong.map((bound) => ({ path: [...path, bound], message: `is not a ${dtype}` }));
+  if (fill.max < fill.min) return [{ path: [...path, "max"], message: "must not be below min" }];
+  if (fill.kind === "integers" && fill.max - fill.min >= FILL_STEPS) {
+    return [{ path: [...path, "max"], message: `must be less than ${FILL_STEPS} above min` }];
+  }
+  return [];
+}
+
+function checkTolerance({ reference, tolerance }: KernelDefinition): Flaw[] {
+  if (reference.kind === "kernel" && tolerance !== undefined) {
+    return [{ path: ["tolerance"], message: "must be left out: the reference has one" }];
+  }
+  if (reference.kind !== "kernel" && tolerance === undefined) return [{ path: ["tolerance"], message: "is missing" }];
+  return [];
+}
+
+/** Given inputs and outputs are those of the bindings, with as many numbers as they have elements. */
+function checkExpected({ bindings, reference }: KernelDefinition, extents: readonly (readonly number[])[]): Flaw[] {
+  if (reference.kind !== "expected") return [];
+  const given = [...Object.values(reference.inputs), ...Object.values(reference.outputs)];
+  if (given.reduce((total, { length }) => total + length, 0) > LIMITS.kernelExpectedNumbers) {
+    return [{ path: ["reference"], message: `must have at most ${LIMITS.kernelExpectedNumbers} numbers` }];
+  }
+  return (["inputs", "outputs"] as const).flatMap((side) => {
+    const wanted = new Map(
+      bindings.flatMap((binding, index) =>
+        binding.access === (side === "inputs" ? "read" : "write")
+          ? [[binding.name, { dtype: binding.dtype, length: countElements(extents[index] ?? []) }] as const]
+          : [],
+      ),
+    );
+    const strange = Object.keys(reference[side]).filter((name) => !wanted.has(name));
+    return [
+      ...strange.map((name) => ({ path: ["reference", side, name], message: `is none of the ${side}` })),
+      ...[...wanted].flatMap(([name, { dtype, length }]): Flaw[] => {
+        const numbers = reference[side][name];
+        const path = ["reference", side, name];
+        if (numbers?.length !== length) return [{ path, message: `must have ${length} numbers` }];
+        const wrong = numbers.findIndex((value) => !holds(dtype, value));
+        return wrong < 0 ? [] : [{ path: [...path, wrong], message: `is not a ${dtype}` }];
+      }),
+    ];
+  });
+}
+
+function holds(dtype: Binding["dtype"], value: number): boolean {
+  if (dtype === "float32") return Number.isFinite(Math.fround(value));
+  const [min, max] = INTEGER_RANGES[dtype];
+  return Number.isInteger(value) && value >= min && value <= max;
+}
