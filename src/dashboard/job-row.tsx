@@ -75,7 +75,7 @@ function describeSpec(spec: JobSpec): string {
     const sizes = Object.entries(spec.shape).map(([name, size]) => `${name} ${size}`);
     parts.unshift(
       sizes.length > 0 ? sizes.join(", ") : "default sizes",
-      spec.dtype,
+      ...(spec.dtype === undefined ? [] : [spec.dtype]),
       ...(spec.variant === undefined ? [] : [spec.variant]),
     );
   }

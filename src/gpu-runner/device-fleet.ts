@@ -57,12 +57,12 @@ export class DeviceFleet {
     return device;
   }
 
-  /** The device that has a kernel. */
+  /** The device that has a kernel, by preference one with all features that the kernel needs. */
   withKernel(kernel: string): FleetDevice {
-    for (const device of this.#devices.values()) {
-      if (device.host.kernels.some(({ name }) => name === kernel)) return device;
-    }
-    throw new ProblemError("unknown-kernel", `This runner has no kernel ${kernel}.`);
+    const having = this.all().filter(({ host }) => host.kernels.some(({ name }) => name === kernel));
+    const device = having.find(({ host }) => canRun(host, kernel)) ?? having[0];
+    if (device === undefined) throw new ProblemError("unknown-kernel", `This runner has no kernel ${kernel}.`);
+    return device;
   }
 
   /** The device for a submitted kernel: the one that has its reference or, if that is submitted too, any that runs WGSL. */
@@ -82,4 +82,9 @@ export class DeviceFleet {
   async stop(): Promise<void> {
     await Promise.all(this.all().map(({ host }) => host.stop()));
   }
+}
+
+function canRun({ kernels, device }: DeviceHost, kernel: string): boolean {
+  const needed = kernels.find(({ name }) => name === kernel)?.features ?? [];
+  return needed.every((feature) => device.features.includes(feature));
 }

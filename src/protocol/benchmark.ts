@@ -13,7 +13,7 @@ export const benchmarkFields = {
   shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
     description: "Sizes by name; what is absent takes the kernel's default",
   }),
-  dtype: DType.default("float32"),
+  dtype: DType.optional().openapi({ description: "Absent: the kernel's first" }),
   variant: Name.optional(),
   warmup: z.number().int().min(0).max(LIMITS.maxWarmup).default(5),
   iterations: z.number().int().min(1).max(LIMITS.maxIterations).default(100),

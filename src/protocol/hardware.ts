@@ -83,6 +83,10 @@ export const KernelAnnouncement = z
     description: z.string(),
     dimensions: z.array(KernelDimension),
     dtypes: z.array(DType),
+    features: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "WebGPU features that a device needs for it; absent: none" }),
     variants: z.array(z.string()),
     bindings: z.array(AnnouncedBinding).optional(),
   })

@@ -4,6 +4,7 @@ import { LIMITS } from "./limits.ts";
 /** Element types that cross the wire, with their sizes; the names are ONNX's. */
 export const DTYPE_BYTES = {
   float32: 4,
+  float16: 2,
   float64: 8,
   int8: 1,
   uint8: 1,
@@ -85,7 +86,7 @@ export function tensorToJson(tensor: Tensor): JsonTensor {
   return { dtype: tensor.dtype, shape: tensor.shape, data };
 }
 
-type ElementArray = Float32Array | Float64Array | Int8Array | Uint8Array | Int32Array | BigInt64Array;
+type ElementArray = Float32Array | Float16Array | Float64Array | Int8Array | Uint8Array | Int32Array | BigInt64Array;
 
 /** A typed array over the tensor's bytes, copied only where the bytes are not aligned. */
 export function typedView(tensor: Tensor): ElementArray {
@@ -104,6 +105,8 @@ function createTypedArray(
   switch (dtype) {
     case "float32":
       return new Float32Array(buffer, offset, length);
+    case "float16":
+      return new Float16Array(buffer, offset, length);
     case "float64":
       return new Float64Array(buffer, offset, length);
     case "int8":
@@ -149,6 +152,7 @@ function toElement(dtype: DType, value: unknown): number | bigint | null {
   if (dtype === "bool") return value === true || value === 1 ? 1 : value === false || value === 0 ? 0 : null;
   if (typeof value !== "number" || !Number.isFinite(value)) return null;
   if (dtype === "float32") return Number.isFinite(Math.fround(value)) ? value : null;
+  if (dtype === "float16") return Number.isFinite(Math.f16round(value)) ? value : null;
   const range = INTEGER_RANGES[dtype];
   if (range === undefined) return value;
   if (!Number.isInteger(value) || value < range[0] || value > range[1]) return null;

@@ -14,7 +14,7 @@ export const throughputFields = {
   shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
     description: "Sizes of one submission to begin with; a kernel with a batch dimension is given larger batches",
   }),
-  dtype: DType.default("float32"),
+  dtype: DType.optional().openapi({ description: "Absent: the kernel's first" }),
   variant: Name.optional(),
   seed: z
     .number()

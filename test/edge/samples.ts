@@ -46,6 +46,14 @@ export const capabilities: Capabilities = {
   devices: [cpu, softwareGpu],
   kernels: [
     {
+      name: "halves",
+      description: "needs what no device here has",
+      dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
+      dtypes: ["float16"],
+      features: ["shader-f16"],
+      variants: ["plain"],
+    },
+    {
       name: "triad",
       description: "a = b + s·c",
       dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],

@@ -41,11 +41,16 @@ test("a workgroup beyond the device's limits is invalid", () => {
   expect(attempts[2]).toMatchObject({ kernel: "too-wide", problem: { code: "kernel-invalid" } });
 });
 
+test("a feature that the device lacks is named", () => {
+  expect(attempts[3]).toMatchObject({ kernel: "too-demanding", problem: { code: "kernel-invalid" } });
+  expect(attempts[3]?.problem?.detail).toBe("'too-demanding' needs hovercraft, which this device does not have");
+});
+
 test("a binding beyond the device's limits is invalid and named", () => {
-  expect(attempts[3]).toMatchObject({ kernel: "unwritten", problem: { code: "kernel-invalid" } });
-  expect(attempts[3]?.problem?.detail).toContain("'values' has 4294967296 bytes");
+  expect(attempts[4]).toMatchObject({ kernel: "unwritten", problem: { code: "kernel-invalid" } });
+  expect(attempts[4]?.problem?.detail).toContain("'values' has 4294967296 bytes");
 });
 
 test("no failure keeps a buffer", () => {
-  expect(attempts.map(({ liveBytes }) => liveBytes)).toEqual([0, 0, 0, 0]);
+  expect(attempts.map(({ liveBytes }) => liveBytes)).toEqual([0, 0, 0, 0, 0]);
 });

@@ -13,7 +13,7 @@ function problemOf(work: () => unknown) {
   throw new Error("nothing was thrown");
 }
 
-const request = { kernel: "gemm", shape: {}, dtype: "float32" } as const;
+const request = { kernel: "gemm", shape: {} } as const;
 
 test("fills in sizes, variant and axes", () => {
   const { shape, variant, axes } = resolveBenchmark(KERNELS, { ...request, shape: { m: 3 } });

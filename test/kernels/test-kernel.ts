@@ -39,12 +39,11 @@ export function testKernel(
         kernel: spec.name,
         variant,
         shape,
-        dtype: spec.dtypes[0],
         warmup: 0,
         iterations: 1,
       });
       const { correctness, ...measured } = await adapter.benchmark(benchmark, { axes });
-      expect(measured).toMatchObject({ kernel: spec.name, variant, shape });
+      expect(measured).toMatchObject({ kernel: spec.name, variant, shape, dtype: spec.dtypes[0] });
       expect(correctness.correct).toBe(true);
       expect(correctness.checkedElements).toBeGreaterThan(0);
       expect(measured.wallMs.count).toBe(1);

@@ -25,7 +25,7 @@ export function assignJobs(
   });
 }
 
-/** Whether a runner may take a job: pinned to it or to nobody, fits the profile, has the kernel. */
+/** Whether a runner may take a job: pinned to it or to nobody, fits the profile, can run the kernel. */
 function mayTake(job: QueuedJob, runner: KnownRunner): boolean {
   const { spec, profile } = job;
   if (spec.runnerId !== undefined && spec.runnerId !== runner.id) return false;

@@ -5,6 +5,7 @@ import { type FieldError, ProblemError, toPointerPart } from "../../protocol/pro
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
 import { SUBMITTED_VARIANT } from "../store/kernel-store.ts";
 import { hasKernel } from "./has-kernel.ts";
+import { offersKernel } from "./offers-kernel.ts";
 
 type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "dtypes" | "variants">;
 
@@ -13,12 +14,16 @@ type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant
 
 /**
  * Checks a benchmark against what the runners announce: the kernel, its sizes, its types and its
- * variants. Throws `unknown-kernel` where nobody has the kernel; gives the other mistakes back.
+ * variants. Throws `unknown-kernel` where nobody has the kernel, and `kernel-invalid` where no device
+ * has the features that it needs; gives the other mistakes back.
  */
 export function checkBenchmark(spec: KernelRequest, runners: readonly Capabilities[]): FieldError[] {
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
   const kernel = announced.find(({ name }) => name === spec.kernel);
-  if (kernel !== undefined) return checkChoices(spec, kernel);
+  if (kernel !== undefined) {
+    assertOffered(kernel, runners);
+    return checkChoices(spec, kernel);
+  }
   const known = [...new Set(announced.map(({ name }) => name))].toSorted().join(", ");
   const message = known === "" ? "is not announced: no runner has connected yet" : `is not one of ${known}`;
   throw unknownKernel(`No runner has the kernel ${spec.kernel}.`, message);
@@ -44,6 +49,15 @@ export function checkSubmitted(
   return laidOut.flaws.map(({ path, message }) => ({ pointer: "#/shape", message: `${path.join("/")} ${message}` }));
 }
 
+/** Throws `kernel-invalid` where no device has the features that a kernel needs. */
+function assertOffered({ name, features }: KernelAnnouncement, runners: readonly Capabilities[]): void {
+  if (runners.some((capabilities) => offersKernel(capabilities, name))) return;
+  const message = `needs ${features?.join(" and ")}`;
+  throw new ProblemError("kernel-invalid", `No device of any runner can run ${name}: it ${message}.`, {
+    errors: [{ pointer: "#/kernel", message }],
+  });
+}
+
 function unknownKernel(detail: string, message: string): ProblemError {
   return new ProblemError("unknown-kernel", detail, { errors: [{ pointer: "#/kernel", message }] });
 }
@@ -60,7 +74,7 @@ function checkChoices(spec: KernelRequest, kernel: Choices): FieldError[] {
           : null;
     if (message !== null) errors.push({ pointer: `#/shape/${toPointerPart(name)}`, message });
   }
-  if (!kernel.dtypes.includes(spec.dtype)) {
+  if (spec.dtype !== undefined && !kernel.dtypes.includes(spec.dtype)) {
     errors.push({ pointer: "#/dtype", message: `must be ${kernel.dtypes.join(" or ")} for ${kernel.name}` });
   }
   if (spec.variant !== undefined && !kernel.variants.includes(spec.variant)) {

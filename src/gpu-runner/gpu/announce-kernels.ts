@@ -3,11 +3,12 @@ import type { KernelAnnouncement } from "../../protocol/hardware.ts";
 
 /** What the edge is told of the kernels: names, sizes and bounds, never a program. */
 export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): KernelAnnouncement[] {
-  return [...kernels.values()].map(({ name, description, dimensions, dtypes, variants, bindings }) => ({
+  return [...kernels.values()].map(({ name, description, dimensions, dtypes, features, variants, bindings }) => ({
     name,
     description,
     dimensions: [...dimensions],
     dtypes: [...dtypes],
+    ...(features !== undefined && { features: [...features] }),
     variants: variants.map((variant) => variant.name),
     bindings: bindings.map((binding) => ({
       name: binding.name,

@@ -70,7 +70,8 @@ export async function benchmarkKernel(
     });
     target.gpu.throwUncaptured();
     if (distrusts) await check(target, choice, prepared, inputs, spec.seed, report("recheck"));
-    return { ...describe(target, choice, samples), dtype: spec.dtype, warmup: spec.warmup, correctness };
+    const dtype = spec.dtype ?? choice.kernel.dtypes[0];
+    return { ...describe(target, choice, samples), dtype, warmup: spec.warmup, correctness };
   } finally {
     timer?.destroy();
     prepared.release();

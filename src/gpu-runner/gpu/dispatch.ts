@@ -1,4 +1,4 @@
-import type { KernelArray, KernelArrays, KernelBinding } from "../../../kernels/kernel-spec.ts";
+import type { KernelArray, KernelArrays, KernelBinding, KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { BufferPool } from "./buffer-pool.ts";
 import { withErrorScopes } from "./error-scopes.ts";
@@ -56,6 +56,7 @@ export async function prepareKernel(
 ): Promise<PreparedKernel> {
   const { device, pipelines, pool } = context;
   const { kernel, variant, shape, axes } = choice;
+  assertFeatures(device, kernel);
   const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
   for (const { binding, layout } of layouts) assertFits(device, binding, layout);
   const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
@@ -110,6 +111,16 @@ export async function prepareKernel(
   }
 }
 
+function assertFeatures({ features }: GPUDevice, { name, features: needed = [] }: KernelSpec): void {
+  const missing = needed.filter((feature) => !features.has(feature));
+  if (missing.length > 0) {
+    throw new ProblemError(
+      "kernel-invalid",
+      `'${name}' needs ${missing.join(" and ")}, which this device does not have`,
+    );
+  }
+}
+
 function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes }: PaddedLayout): void {
   const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   if (sizeBytes > limit) {
@@ -118,7 +129,7 @@ function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes 
 }
 
 /** What no kernel is likely to write, as the words that outputs start with: NaN and the lowest integers. */
-const UNWRITTEN = { float32: 0x7fc00000, int32: 0x80000000, int8: 0x80808080 } as const;
+const UNWRITTEN = { float32: 0x7fc00000, float16: 0x7e007e00, int32: 0x80000000, int8: 0x80808080 } as const;
 
 /** Outputs start so that an element which no invocation writes is seen to be wrong. */
 function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, inputs: KernelArrays): void {
@@ -167,7 +178,7 @@ function encodePasses(
   pass.end();
 }
 
-const ARRAYS = { float32: Float32Array, int32: Int32Array, int8: Int8Array } as const;
+const ARRAYS = { float32: Float32Array, float16: Float16Array, int32: Int32Array, int8: Int8Array } as const;
 
 function toOutput({ binding, layout, buffer }: BoundBuffer): DeviceOutput {
   return {

@@ -30,7 +30,7 @@ export function resolveBenchmark(
   }
   const errors: FieldError[] = [];
   const shape = resolveShape(kernel, request.shape, errors);
-  if (!kernel.dtypes.includes(request.dtype)) {
+  if (request.dtype !== undefined && !kernel.dtypes.includes(request.dtype)) {
     errors.push({ pointer: "#/dtype", message: `must be one of: ${kernel.dtypes.join(", ")}` });
   }
   // A preference may look at sizes, so it waits until they are known to be right.

@@ -120,7 +120,7 @@ async function measure(
     kernel: kernel.name,
     variant: variant.name,
     shape: { ...shape },
-    dtype: spec.dtype,
+    dtype: spec.dtype ?? kernel.dtypes[0],
     correctness,
     setting,
     steps,

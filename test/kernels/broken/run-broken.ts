@@ -31,10 +31,11 @@ function breakKernel(name: string, file: string, lanes = 1): KernelSpec<"n"> {
   };
 }
 
-const kernels = [
+const kernels: KernelSpec<"n">[] = [
   breakKernel("syntax", "does-not-compile.wgsl"),
   breakKernel("unwritten", "forgets-last.wgsl"),
   breakKernel("too-wide", "forgets-last.wgsl", 1_000_000),
+  { ...breakKernel("too-demanding", "forgets-last.wgsl"), features: ["subgroups", "hovercraft"] },
 ];
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;

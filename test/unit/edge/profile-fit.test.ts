@@ -48,6 +48,7 @@ describe("a benchmark", () => {
 
   it("is checked against what is announced, by field", () => {
     expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
+    expect(checkBenchmark(spec({ dtype: "float32" }), [capabilities])).toEqual([]);
     expect(
       checkBenchmark(spec({ shape: { n: 0.5 + 0.5, m: 2 }, dtype: "int8", variant: "odd" }), [capabilities]).map(
         ({ pointer }) => pointer,
@@ -55,6 +56,18 @@ describe("a benchmark", () => {
     ).toEqual(["#/shape/m", "#/dtype", "#/variant"]);
     expect(() => checkBenchmark(spec({ kernel: "gemm" }), [capabilities])).toThrow(ProblemError);
     expect(() => checkBenchmark(spec(), [])).toThrow("No runner has the kernel");
+  });
+
+  it("of a kernel that needs a feature wants a runner with a device that has it", () => {
+    const halves = spec({ kernel: "halves" });
+    expect(() => checkBenchmark(halves, [capabilities])).toThrow("it needs shader-f16");
+    expect(may({ kernel: "halves" })).toBe(false);
+    const [cpu, gpu] = capabilities.devices;
+    const able = { ...capabilities, devices: [cpu!, { ...gpu!, features: ["shader-f16"] }] };
+    expect(checkBenchmark(halves, [capabilities, able])).toEqual([]);
+    const runners = [runner, { ...runner, id: "rnr_b", capabilities: able }];
+    const given = assignJobs([waiting({ kernel: "halves" })], runners, []);
+    expect(given.map((each) => each.runner.id)).toEqual(["rnr_b"]);
   });
 
   it("goes to a runner that has its kernel, fits its profile and is the one it names", () => {

@@ -79,6 +79,7 @@ describe("a tensor as JSON", () => {
     ["int64", [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER], [2 ** 53, 1.5]],
     ["bool", [true, false, 0, 1], [2, "true", null]],
     ["float32", [0, -1.5, 3e38], [1e39, -1e39, "1", null, true, Number.NaN, Number.POSITIVE_INFINITY]],
+    ["float16", [0, -1.5, 65_504], [65_520, -1e39, "1", null, true, Number.NaN]],
     ["float64", [1e300], ["1", null, Number.NaN, Number.NEGATIVE_INFINITY]],
   ])("of %s holds what the type can hold", (dtype, good, bad) => {
     expect(message({ dtype, data: good })).toBeNull();
