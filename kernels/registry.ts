@@ -2,12 +2,16 @@ import { argmax } from "./argmax/argmax.kernel.ts";
 import { atomicsContention } from "./atomics-contention/atomics-contention.kernel.ts";
 import { batchedGemm } from "./batched-gemm/batched-gemm.kernel.ts";
 import { conv2d } from "./conv2d/conv2d.kernel.ts";
+import { copy } from "./copy/copy.kernel.ts";
 import { depthwiseConv2d } from "./depthwise-conv2d/depthwise-conv2d.kernel.ts";
 import { dequantize } from "./dequantize/dequantize.kernel.ts";
 import { divergence } from "./divergence/divergence.kernel.ts";
+import { dot4Peak } from "./dot4-peak/dot4-peak.kernel.ts";
 import { emptyDispatch } from "./empty-dispatch/empty-dispatch.kernel.ts";
+import { fmaPeak } from "./fma-peak/fma-peak.kernel.ts";
 import { gemm } from "./gemm/gemm.kernel.ts";
 import { gemv } from "./gemv/gemv.kernel.ts";
+import { fmaPeakF16 } from "./fma-peak-f16/fma-peak-f16.kernel.ts";
 import { histogram } from "./histogram/histogram.kernel.ts";
 import type { KernelSpec } from "./kernel-spec.ts";
 import { layernorm } from "./layernorm/layernorm.kernel.ts";
@@ -55,5 +59,9 @@ export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
     transformFilter,
     mapReduce,
     mlpPopulation,
+    copy,
+    fmaPeak,
+    fmaPeakF16,
+    dot4Peak,
   ].map((spec: KernelSpec) => [spec.name, spec]),
 );
