@@ -5,7 +5,7 @@ export const STEPS_PER_ROUND = 16;
 
 /** Step by step in f64, whatever the device computes in. */
 export function fmaPeakF16Reference(inputs: KernelArrays, { n, rounds }: KernelShape<"n" | "rounds">): KernelReference {
-  const { coefficients, x } = inputs as { coefficients: Float16Array; x: Float16Array };
+  const { coefficients, x } = inputs as { coefficients: Float32Array; x: Float32Array };
   const [a, b] = coefficients as unknown as readonly [number, number];
   const steps = STEPS_PER_ROUND * rounds;
   return {
