@@ -1,11 +1,11 @@
 import type { AxisValues, KernelArrays, KernelSpec } from "../../../kernels/kernel-spec.ts";
-import type { Clock } from "../../protocol/distribution.ts";
 import type { Device } from "../../protocol/hardware.ts";
 import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
 import { checkOutputs } from "./check-output.ts";
+import { chooseClock } from "./choose-clock.ts";
 import type { Gpu } from "./device.ts";
 import { type KernelContext, type PreparedKernel, prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
@@ -128,13 +128,4 @@ function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelCho
     gflops: flops === 0 ? null : flops / seconds / 1e9,
     gigabytesPerSecond: kernel.bytes(shape) / seconds / 1e9,
   };
-}
-
-/** Timestamps of a software device are erratic below this. */
-const SHORTEST_TRUSTED_MS = 0.1;
-
-/** The clock that throughput is computed from: the GPU's, where its timestamps can be trusted. */
-function chooseClock({ software, timestampQuantised }: BenchmarkDevice["description"], gpuMs: number | null): Clock {
-  const trusted = gpuMs !== null && gpuMs > (software ? SHORTEST_TRUSTED_MS : 0) && timestampQuantised === false;
-  return trusted ? "gpu-timestamp" : "runner-wall";
 }

@@ -14,6 +14,9 @@ export function createCpuHandlers(): DeviceHandlers {
     benchmark: runsNoKernels,
     stream: runsNoKernels,
     benchmarkProgram: runsNoKernels,
+    measureRoofline: async () => {
+      throw new ProblemError("backend-failed", "The CPU process runs no kernels, so it has no roofs to measure");
+    },
     loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);

@@ -5,6 +5,7 @@ import type { JobProgress } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PoolState } from "../../protocol/memory.ts";
 import type { Problem } from "../../protocol/problem.ts";
+import type { Roofline } from "../../protocol/roofline.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
@@ -26,6 +27,7 @@ export interface DeviceCalls {
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
+  measureRoofline: { input: { budgetMs: number }; output: Roofline };
   /** `model` is the path of an ONNX file, or what is in one. */
   loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };
