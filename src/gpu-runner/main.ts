@@ -14,6 +14,7 @@ import { LinkProbe } from "./link-probe.ts";
 import { DiskStore } from "./memory/disk-store.ts";
 import { createEdgeSource } from "./memory/edge-source.ts";
 import { ResidencyManager } from "./memory/residency-manager.ts";
+import { RooflineStore } from "./memory/roofline-store.ts";
 import { readHardware } from "./read-hardware.ts";
 import { registerRunner } from "./register.ts";
 import { ModelLoader } from "./serving/model-loader.ts";
@@ -30,11 +31,15 @@ async function main(): Promise<void> {
   await mkdir(config.dataDir, { recursive: true });
   const credential = await findCredential(config);
   const [fleet, hardware] = await Promise.all([DeviceFleet.start(config, logger), readHardware()]);
+  const channel = new LinkChannel();
+  const rooflines = new RooflineStore(config.dataDir, ({ key, roofline }) => {
+    if (roofline !== null) channel.send({ type: "deviceRoofline", deviceKey: key, roofline });
+  });
   const { devices, kernels } = fleet;
+  for (const device of devices) await rooflines.recall(device, Date.now());
   const { jobSlots } = config;
   const userKernels = config.userKernels && kernels.length > 0;
   const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
-  const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
   const residency = await ResidencyManager.open({
     budgets: config.memory,
@@ -44,7 +49,7 @@ async function main(): Promise<void> {
     logger,
   });
   const models = new ModelLoader(residency);
-  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
+  const jobs = new JobRunner({ fleet, models, probe, rooflines }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {

@@ -1,10 +1,14 @@
 import { z } from "@hono/zod-openapi";
+import { BenchmarkCounters } from "./counters.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
 import { targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
+import { PredictedOccupancy } from "./occupancy.ts";
 import { Name } from "./page.ts";
+import { RooflinePosition } from "./roofline.ts";
 import { DType } from "./tensor.ts";
+import { TraceSummary } from "./trace.ts";
 
 /** Runs one kernel: outputs are checked against its reference first, then it is timed. */
 export const benchmarkFields = {
@@ -24,6 +28,7 @@ export const benchmarkFields = {
     .max(2 ** 32 - 1)
     .default(1),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
+  trace: z.boolean().default(false).openapi({ description: "Whether to profile it and keep the trace with its run" }),
   ...targetFields,
 };
 export const BenchmarkSpec = z
@@ -59,6 +64,13 @@ export const BenchmarkResult = z
     clock: Clock,
     gflops: z.number().nullable(),
     gigabytesPerSecond: z.number(),
+    /** Absent from older results, as are the three below. */
+    roofline: RooflinePosition.nullable().default(null),
+    /** Null where the architecture's rules are not in our table, as on every software device. */
+    occupancy: PredictedOccupancy.nullable().default(null),
+    counters: BenchmarkCounters.nullable().default(null),
+    /** Null where none was asked for. */
+    trace: TraceSummary.nullable().default(null),
     environment: Environment,
   })
   .openapi("BenchmarkResult");

@@ -11,6 +11,7 @@ import { RunnerMemory } from "./memory.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
 import { Name, PageQuery } from "./page.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
+import { Run } from "./run.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
 
@@ -19,6 +20,7 @@ const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
 const byKernelId = z.object({ id: idSchema("kernel") });
 const byKernel = z.object({ kernel: Name });
+const byRunId = z.object({ id: idSchema("run") });
 const byProfileName = z.object({ name: Name });
 const byModel = z.object({ model: z.string().min(1).max(128) });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
@@ -358,6 +360,26 @@ export const endpoints = {
     problems: ["not-found"],
   }),
 
+  getRun: defineEndpoint({
+    method: "get",
+    path: "/v1/runs/{id}",
+    tag: "history",
+    summary: "Describe a run: the execution of a job that ended well, kept when the job is forgotten",
+    access: "read",
+    params: byRunId,
+    reply: { status: 200, schema: Run },
+    problems: ["not-found"],
+  }),
+  getRunTrace: defineEndpoint({
+    method: "get",
+    path: "/v1/runs/{id}/trace",
+    tag: "history",
+    summary: "The trace of a run, where its benchmark asked for one: opens in Perfetto and chrome://tracing",
+    access: "read",
+    params: byRunId,
+    reply: { status: 200, mediaType: "application/json" },
+    problems: ["not-found"],
+  }),
   listSeries: defineEndpoint({
     method: "get",
     path: "/v1/history/series",

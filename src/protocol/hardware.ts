@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { LIMITS } from "./limits.ts";
+import { Roofline } from "./roofline.ts";
 import { DType } from "./tensor.ts";
 
 /** What executes a model. `ort-webgpu`, `wgsl`, `cpu-simd` and `edge-wasm` join as placements learn them. */
@@ -35,6 +36,9 @@ export const Device = z
       .boolean()
       .nullable()
       .openapi({ description: "True where GPU timestamps come in steps too coarse to trust; null without timestamps" }),
+    roofline: Roofline.nullable()
+      .default(null)
+      .openapi({ description: "Null until the device's first benchmark, which is when its roofs are measured" }),
   })
   .openapi("Device");
 export type Device = z.infer<typeof Device>;

@@ -30,6 +30,8 @@ export const LIMITS = {
   /** Of one throughput job: submissions at once, and intervals of control that are told. */
   submissionsInFlight: 16,
   controlSteps: 4_096,
+  /** Trace of one run, as JSON; the runner drops its oldest events beyond that. */
+  traceBytes: 4 * MiB,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
   /** Points that one history query may return. */

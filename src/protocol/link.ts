@@ -8,6 +8,7 @@ import { LIMITS } from "./limits.ts";
 import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
+import { Roofline } from "./roofline.ts";
 import { Backend } from "./hardware.ts";
 import { TensorHeader } from "./tensor.ts";
 
@@ -66,11 +67,21 @@ const JobOutcome = z.object({
   type: z.literal("jobOutcome"),
   lease: Lease,
   outcome: z.discriminatedUnion("ok", [
-    z.object({ ok: z.literal(true), result: JobResult, deviceKey: z.string(), startedAt: z.iso.datetime() }),
+    z.object({
+      ok: z.literal(true),
+      result: JobResult,
+      deviceKey: z.string(),
+      startedAt: z.iso.datetime(),
+      /** The trace that was asked for, as JSON text: it is kept as it comes. */
+      trace: z.string().optional(),
+    }),
     z.object({ ok: z.literal(false), problem: Problem }),
   ]),
 });
 export type JobOutcome = z.infer<typeof JobOutcome>;
+
+/** The roofs of a device were measured; `hello` holds those that were known before. */
+const DeviceRoofline = z.object({ type: z.literal("deviceRoofline"), deviceKey: z.string(), roofline: Roofline });
 
 const InferFailed = z.object({
   type: z.literal("inferFailed"),
@@ -93,6 +104,7 @@ export const RunnerMessage = z.discriminatedUnion("type", [
   Heartbeat,
   JobProgressMessage,
   JobOutcome,
+  DeviceRoofline,
   InferFailed,
   Echo,
   MemoryReportMessage,

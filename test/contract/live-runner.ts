@@ -3,6 +3,7 @@ import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
+import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
@@ -37,7 +38,7 @@ export function startLiveRunner(port: number): LiveRunner {
     new Promise((resolve, reject) => {
       const { kind: _, environment: __, ...measured } = benchmarkResult();
       signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
-      benchmarks.push({ signal, finish: () => resolve(measured) });
+      benchmarks.push({ signal, finish: () => resolve({ ...measured, traceText: null }) });
     });
   const loadModel = async ({ modelVersionId }: { modelVersionId: string }) => {
     warmed.push(modelVersionId);
@@ -61,7 +62,8 @@ export function startLiveRunner(port: number): LiveRunner {
   const logger = pino({ level: "silent" });
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
-  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
+  const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
+  const jobs = new JobRunner({ fleet, models, probe, rooflines }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());

@@ -79,6 +79,7 @@ export const missingId = {
   key: createId("key"),
   runner: createId("runner"),
   job: createId("job"),
+  run: createId("run"),
   series: createId("series"),
   kernel: createId("kernel"),
 };

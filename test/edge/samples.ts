@@ -18,6 +18,7 @@ const cpu: Device = {
   limits: {},
   memoryBytes: null,
   timestampQuantised: null,
+  roofline: null,
 };
 
 const softwareGpu: Device = {
@@ -99,6 +100,10 @@ export function benchmarkResult(wallMs: readonly number[] = [1, 2, 3]): Benchmar
     clock: "runner-wall",
     gflops: null,
     gigabytesPerSecond: 4,
+    roofline: null,
+    occupancy: null,
+    counters: null,
+    trace: null,
     environment,
   };
 }

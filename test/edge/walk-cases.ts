@@ -92,6 +92,7 @@ export const walkCases: Record<keyof typeof endpoints, WalkCase> = {
       iterations: 2,
       seed: 3,
       timeoutMs: 1_000,
+      trace: true,
       runnerId: missingId.runner,
       profile: "nobody",
       label: "main",
@@ -102,6 +103,8 @@ export const walkCases: Record<keyof typeof endpoints, WalkCase> = {
   getJob: { path: `/v1/jobs/${missingId.job}`, unknown: 404 },
   streamJobEvents: { path: `/v1/jobs/${missingId.job}/events`, unknown: 404 },
   cancelJob: { path: `/v1/jobs/${missingId.job}/cancel`, unknown: 404 },
+  getRun: { path: `/v1/runs/${missingId.run}`, unknown: 404 },
+  getRunTrace: { path: `/v1/runs/${missingId.run}/trace`, unknown: 404 },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
   submitKernel: {

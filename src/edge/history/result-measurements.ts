@@ -52,11 +52,13 @@ function pointsOf(
 /** What a benchmark leaves in the history: its durations by clock, and its rates. */
 export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
   const point = pointsOf(result, run);
+  const share = result.roofline?.shareOfRoof;
   return [
     point("wallMs", "ms", "runner-wall", "lower", toAggregate(result.wallMs)),
     ...(result.gpuMs === null ? [] : [point("gpuMs", "ms", "gpu-timestamp", "lower", toAggregate(result.gpuMs))]),
     ...(result.gflops === null ? [] : [point("gflops", "GFLOP/s", result.clock, "higher", single(result.gflops))]),
     point("gigabytesPerSecond", "GB/s", result.clock, "higher", single(result.gigabytesPerSecond)),
+    ...(typeof share === "number" ? [point("shareOfRoof", "share", result.clock, "higher", single(share))] : []),
   ];
 }
 

@@ -10,6 +10,7 @@ import { bindKeys } from "../routes/keys.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
+import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
@@ -30,6 +31,7 @@ export function createApp(): Hono<AppEnv> {
     bindModels,
     bindInfer,
     bindJobs,
+    bindRuns,
     bindHistory,
     bindKernels,
   ]) {

@@ -19,7 +19,7 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { deletePlacements } from "../store/placement-store.ts";
-import { recordDisconnect, recordHello, recordSeen } from "../store/runner-store.ts";
+import { recordDisconnect, recordHello, recordRoofline, recordSeen } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
 import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
@@ -207,6 +207,9 @@ export class RunnerLink extends DurableObject<Env> {
         sendMessage(socket, { type: "jobSettled", lease: message.lease, stored });
         return;
       }
+      case "deviceRoofline":
+        await recordRoofline(openDatabase(this.env.DB), runnerId, message.deviceKey, message.roofline);
+        return this.#queue().announce({ type: "runner", id: runnerId });
       case "inferFailed":
         return this.#inFlight.fail(message.requestId, message.problem, connectionId);
       case "memoryReport":

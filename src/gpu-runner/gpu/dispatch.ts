@@ -6,12 +6,24 @@ import { layoutBinding, type PaddedLayout, padValues, unpadValues } from "./padd
 import type { CompiledKernel, PipelineCache } from "./pipeline-cache.ts";
 import { readBuffer } from "./readback.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
+import { recordSpan, type SpanRecorder } from "./span-recorder.ts";
+
+/** What went to a device and came back from it. */
+export interface Traffic {
+  dispatches: number;
+  uploadedBytes: number;
+  readBackBytes: number;
+}
 
 /** What kernels run on. */
 export interface KernelContext {
   readonly device: GPUDevice;
   readonly pipelines: PipelineCache;
   readonly pool: BufferPool;
+  /** Counted where somebody wants to know. */
+  readonly traffic?: Traffic;
+  /** There while a benchmark is profiled. */
+  readonly recorder?: SpanRecorder;
 }
 
 /** A `write` binding where the device keeps it. */
@@ -54,12 +66,13 @@ export async function prepareKernel(
   choice: KernelChoice,
   inputs: KernelArrays,
 ): Promise<PreparedKernel> {
-  const { device, pipelines, pool } = context;
+  const { device, pipelines, pool, traffic, recorder } = context;
   const { kernel, variant, shape, axes } = choice;
   assertFeatures(device, kernel);
   const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
   for (const { binding, layout } of layouts) assertFits(device, binding, layout);
-  const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
+  const constants = { ...axes, ...variant.constants?.(shape) };
+  const compiled = await recordSpan(recorder, "compile", () => pipelines.compile(kernel, variant, constants));
 
   const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
   const acquired: GPUBuffer[] = [];
@@ -77,20 +90,25 @@ export async function prepareKernel(
       layout,
       buffer: acquire(layout.sizeBytes, usage),
     }));
-    const bindGroup = await withErrorScopes(device, () => {
+    const fill = async () => {
       device.queue.writeBuffer(uniform, 0, sizes);
-      for (const each of bound) upload(device, each, inputs);
+      for (const each of bound) upload(device, each, inputs, traffic);
+      // Else the first run would wait for it.
+      if (recorder !== undefined) await device.queue.onSubmittedWorkDone();
       return bind(device, compiled, uniform, bound);
-    });
+    };
+    const bindGroup = await recordSpan(recorder, "upload", () => withErrorScopes(device, fill));
     const workgroups = variant.passes.map((pass) => pass.workgroups(shape, axes));
-    const encodeInto: PreparedKernel["encodeInto"] = (encoder, timestampWrites) =>
+    const encodeInto: PreparedKernel["encodeInto"] = (encoder, timestampWrites) => {
+      if (traffic !== undefined) traffic.dispatches += workgroups.length;
       encodePasses(encoder, compiled, bindGroup, workgroups, timestampWrites);
+    };
     const outputs = bound.filter(({ binding }) => binding.access === "write").map(toOutput);
     const read = bound.filter(({ binding }) => binding.access === "read");
     return {
       outputs,
       uploadBytes: read.reduce((total, { layout }) => total + layout.sizeBytes, 0),
-      upload: (values) => read.forEach((each) => upload(device, each, values)),
+      upload: (values) => read.forEach((each) => upload(device, each, values, traffic)),
       encodeInto,
       encode: (timestampWrites) => {
         const encoder = device.createCommandEncoder();
@@ -132,8 +150,14 @@ function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes 
 const UNWRITTEN = { float32: 0x7fc00000, float16: 0x7e007e00, int32: 0x80000000, int8: 0x80808080 } as const;
 
 /** Outputs start so that an element which no invocation writes is seen to be wrong. */
-function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, inputs: KernelArrays): void {
+function upload(
+  { queue }: GPUDevice,
+  { binding, layout, buffer }: BoundBuffer,
+  inputs: KernelArrays,
+  traffic?: Traffic,
+): void {
   const values = inputs[binding.name];
+  if (traffic !== undefined && binding.access !== "scratch") traffic.uploadedBytes += layout.sizeBytes;
   if (binding.access === "read") {
     if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
     queue.writeBuffer(buffer, 0, padValues(values, layout));
@@ -190,11 +214,12 @@ function toOutput({ binding, layout, buffer }: BoundBuffer): DeviceOutput {
 }
 
 async function readOutput(
-  { device, pool }: KernelContext,
+  { device, pool, traffic }: KernelContext,
   outputs: readonly DeviceOutput[],
   name: string,
 ): Promise<KernelArray> {
   const output = outputs.find((candidate) => candidate.name === name);
   if (output === undefined) throw new TypeError(`there is no output '${name}'`);
+  if (traffic !== undefined) traffic.readBackBytes += output.sizeBytes;
   return output.unpack(await readBuffer(device, pool, output.buffer, output.sizeBytes));
 }

@@ -121,16 +121,17 @@ async function openChecked(open: Open, choice: KernelChoice): Promise<Trial> {
 /** The same setting at the largest size that there is time and room for. */
 async function climb(
   target: BenchmarkDevice,
-  { kernel, shapes, longEnoughMs, work }: PeakSearch,
+  search: PeakSearch,
   first: Trial,
   deadlineMs: number,
   open: Open,
 ): Promise<Trial> {
   let trial = first;
-  for (const shape of shapes.slice(1)) {
+  for (const shape of search.shapes.slice(1)) {
     const { ms } = await trial.run();
-    const expectedMs = (trial.openMs + 2 * ms) * (work(shape) / work(trial.choice.shape));
-    if (ms >= longEnoughMs || performance.now() + expectedMs > deadlineMs || !fits(target, kernel, shape)) break;
+    const expectedMs = (trial.openMs + 2 * ms) * (search.work(shape) / search.work(trial.choice.shape));
+    const isLate = performance.now() + expectedMs > deadlineMs;
+    if (ms >= search.longEnoughMs || isLate || !fits(target, search.kernel, shape)) break;
     trial.close();
     trial = await open({ ...trial.choice, shape });
     await trial.run();
@@ -171,23 +172,23 @@ function stretch(kernel: KernelSpec, inputs: KernelArrays, shape: KernelShape): 
   return Object.fromEntries(
     kernel.bindings
       .filter(({ access }) => access === "read")
-      .map(({ name, extents }) => {
-        const values = inputs[name]!;
-        const length = extents(shape).reduce((product, extent) => product * extent, 1);
+      .map((binding) => {
+        const values = inputs[binding.name]!;
+        const length = binding.extents(shape).reduce((product, extent) => product * extent, 1);
         const longer = new (values.constructor as new (length: number) => KernelArray)(length);
         longer.set(values.subarray(0, length));
         for (let filled = values.length; filled < length; filled *= 2) longer.copyWithin(filled, 0, filled);
-        return [name, longer];
+        return [binding.name, longer];
       }),
   );
 }
 
-async function measurePeak({ choice, run }: Trial, { work }: PeakSearch, deadlineMs: number): Promise<Peak> {
-  const { kernel, variant, axes, shape } = choice;
+async function measurePeak(trial: Trial, search: PeakSearch, deadlineMs: number): Promise<Peak> {
+  const { kernel, variant, axes, shape } = trial.choice;
   const rates: Pick<Peak, "value" | "clock">[] = [];
   while (rates.length === 0 || (rates.length < ROUNDS && performance.now() < deadlineMs)) {
-    const { ms, clock } = await run();
-    rates.push({ value: (work(shape) / ms) * 1e3, clock });
+    const { ms, clock } = await trial.run();
+    rates.push({ value: (search.work(shape) / ms) * 1e3, clock });
   }
   const sorted = rates.toSorted((a, b) => a.value - b.value);
   return {

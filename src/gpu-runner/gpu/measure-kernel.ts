@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { PreparedKernel } from "./dispatch.ts";
+import type { RunTimes } from "./span-recorder.ts";
 import type { GpuTimer } from "./timer.ts";
 
 /** Durations of single runs in milliseconds, in order. */
@@ -13,26 +14,32 @@ export interface Samples {
 /** Below this, sleeping costs more than polling does. */
 const SHORTEST_NAP_MS = 4;
 
-/** Runs a kernel again and again, one run at a time. */
+/** Runs a kernel again and again, one run at a time; `onRun` is told of the steps of each. */
 export async function measureKernel(
   device: GPUDevice,
   kernel: PreparedKernel,
   timer: GpuTimer | null,
   runs: number,
   beforeRun: (done: number, total: number) => void | Promise<void>,
+  onRun?: (run: number, times: RunTimes) => void,
 ): Promise<Samples> {
   const gpuMs = timer === null ? null : new Float64Array(runs);
   const wallMs = new Float64Array(runs);
   let shortestMs = 0;
   for (let run = 0; run < runs; run++) {
     await beforeRun(run, runs);
+    const startMs = performance.now();
     const commands = kernel.encode(timer?.timestampWrites);
     const startedAt = performance.now();
     device.queue.submit([commands]);
+    const submittedMs = performance.now();
     await waitForQueue(device, shortestMs);
-    const tookMs = performance.now() - startedAt;
+    const doneMs = performance.now();
+    const tookMs = doneMs - startedAt;
     wallMs[run] = tookMs;
-    if (timer !== null && gpuMs !== null) gpuMs[run] = await timer.readMs();
+    const ticks = timer === null ? null : await timer.readTicks();
+    if (ticks !== null && gpuMs !== null) gpuMs[run] = Number(ticks.endNs - ticks.beginNs) / 1e6;
+    onRun?.(run, { startMs, submittedMs, doneMs, readMs: performance.now(), ticks });
     const durationMs = Math.min(tookMs, gpuMs?.[run] ?? tookMs);
     shortestMs = run === 0 ? durationMs : Math.min(shortestMs, durationMs);
   }

@@ -33,6 +33,8 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
     // WebGPU does not tell.
     memoryBytes: null,
     timestampQuantised: gpu.device.features.has("timestamp-query") ? await measureQuantisation(context) : null,
+    // The runner remembers it, or measures it with the first benchmark.
+    roofline: null,
   };
 }
 

@@ -71,7 +71,7 @@ const SEARCHES: readonly (readonly [name: PeakName, shares: number, search: Peak
 ];
 
 /** What makes one peak impossible and not the others. */
-const UNFIT: readonly ProblemCode[] = ["kernel-invalid", "kernel-incorrect"];
+const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect"]);
 
 /**
  * Measures a device's roofs with kernels of our own, which are checked first: each peak has its share of the
@@ -93,7 +93,7 @@ export async function measureRoofline(target: BenchmarkDevice, options: Roofline
     try {
       peaks[name] = await findPeak(context, search, deadlineMs, options.signal);
     } catch (error) {
-      if (!(error instanceof ProblemError) || !UNFIT.includes(error.problem.code)) throw error;
+      if (!(error instanceof ProblemError) || !UNFIT.has(error.problem.code)) throw error;
       missing[name] = error.problem.detail;
     }
   }

@@ -55,5 +55,6 @@ function describeCpu(key: string): Device {
     limits: {},
     memoryBytes: totalmem(),
     timestampQuantised: null,
+    roofline: null,
   };
 }

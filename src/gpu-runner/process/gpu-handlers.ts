@@ -25,7 +25,8 @@ export async function createGpuHandlers(
   const { device } = gpu;
   const pool = new BufferPool(device, undefined, memoryBytes);
   const residents = new ResidentBuffers(device, pool);
-  const context = { device, pipelines: new PipelineCache(device), pool };
+  const traffic = { dispatches: 0, uploadedBytes: 0, readBackBytes: 0 };
+  const context = { device, pipelines: new PipelineCache(device), pool, traffic };
   let description: Device | null = null;
 
   const describe = async (deviceKey: string) => (description ??= await probeGpu(gpu, context, deviceKey));

@@ -15,7 +15,7 @@ interface RunningJob {
   readonly abort: AbortController;
 }
 
-type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe">;
+type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe" | "rooflines">;
 
 function keyOf({ jobId, epoch }: Lease): string {
   return `${jobId} ${epoch}`;
@@ -99,8 +99,9 @@ export class JobRunner {
       onProgress: this.#throttled(lease),
     };
     try {
-      const { result, deviceKey } = await runWorkload(spec, context);
-      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt } };
+      const { result, deviceKey, traceText = null } = await runWorkload(spec, context);
+      const trace = traceText === null ? {} : { trace: traceText };
+      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt, ...trace } };
     } catch (error) {
       if (abort.signal.aborted) return null;
       const problem = toProblem(error);

@@ -4,6 +4,7 @@ import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts
 import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
 import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
 import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
+import { probeGpu } from "../../../src/gpu-runner/gpu/probe.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { toProblem } from "../../../src/protocol/problem.ts";
 
@@ -39,13 +40,12 @@ const kernels: KernelSpec<"n">[] = [
 ];
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;
+const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
 const target = {
   gpu,
-  device,
   kernels: new Map(kernels.map((kernel: KernelSpec) => [kernel.name, kernel])),
-  pipelines: new PipelineCache(device),
-  pool: new BufferPool(device),
-  description: { software: true, timestampQuantised: false },
+  ...context,
+  description: { ...(await probeGpu(gpu, context, "gpu0")), timestampQuantised: false },
 };
 
 async function attempt(kernel: string, shape: Record<string, number> = {}): Promise<void> {

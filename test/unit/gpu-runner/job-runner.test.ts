@@ -46,14 +46,15 @@ function scriptJobs() {
         const { kind: _, environment: __, ...measured } = benchmarkResult();
         signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
         started.push({
-          finish: () => resolve(measured),
+          finish: () => resolve({ ...measured, traceText: "{}" }),
           fail: reject,
           progress: (phase) => onProgress({ phase, done: 0, total: 1 }),
           signal,
         });
       }),
   };
-  const shared = { fleet: { withKernel: () => ({ host }) }, models: {}, probe: {} };
+  const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
+  const shared = { fleet: { withKernel: () => ({ host }) }, models: {}, probe: {}, rooflines };
   const jobs = new JobRunner(shared as never, channel, silent as never);
   const outcomes = () => sent.filter((message): message is JobOutcome => message.type === "jobOutcome");
   return { jobs, channel, socket, sent, started, outcomes };
@@ -77,6 +78,8 @@ describe("a job under lease", () => {
     started[0]?.finish();
     await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
     expect(outcomes()[0]).toMatchObject({ lease: taken.lease, outcome: { ok: true, result: { kernel: "triad" } } });
+    // What is known of the roofs goes into the result, the trace beside it.
+    expect(outcomes()[0]?.outcome).toMatchObject({ result: { roofline: { note: "not measured" } }, trace: "{}" });
     jobs.accept(taken);
     expect(started).toHaveLength(1);
     vi.advanceTimersByTime(2 * RESEND_MS);
