@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { JobProgress, JobSpec, JobState, JobSummary } from "../protocol/job.ts";
 import { Badge, type Tone } from "./badge.tsx";
+import { describeRoof } from "./describe-roof.ts";
 import { formatDuration } from "./format.ts";
 import { Timestamp } from "./timestamp.tsx";
 import { useJobProgress } from "./use-job-progress.ts";
@@ -32,6 +33,9 @@ export function JobRow({ client, job, modelNames, runnerName, follow, now }: Job
       <th scope="row" title={job.id}>
         <span class="kind">{job.spec.kind}</span> {nameSubject(job.spec, modelNames)}
         <small>{describeSpec(job.spec)}</small>
+        {job.roofline?.shareOfRoof != null && (
+          <small title={job.roofline.note ?? undefined}>{describeRoof(job.roofline)}</small>
+        )}
       </th>
       <td data-label="State" class="wide">
         <Badge tone={tone}>{word}</Badge>

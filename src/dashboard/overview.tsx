@@ -62,7 +62,7 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
         <h1 class="unseen">Overview</h1>
         {isReady ? (
           <>
-            <RunnerPanel runners={runners} />
+            <RunnerPanel runners={runners} positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []} />
             <LatencyPanel client={client} series={series} />
             <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
           </>

@@ -45,11 +45,12 @@ export async function performFirstRun(context: FirstRunContext): Promise<Found> 
   const inference = await recogniseDigit(context);
   progress.step("Reading the history");
   const history = await waitForHistory(client);
-  const { environment, correctness, kernel, gflops } = result;
+  const { environment, correctness, kernel, gflops, roofline } = result;
+  const { shareOfRoof, bound } = roofline ?? { shareOfRoof: null, bound: null };
   const timed = result.gpuMs !== null && result.clock === "gpu-timestamp" ? result.gpuMs : result.wallMs;
   return {
     runner: { id: runner.id, device: environment.deviceName, software: environment.software },
-    benchmark: { kernel, correct: correctness.correct, gflops, p50Ms: timed.p50, n: timed.count },
+    benchmark: { kernel, correct: correctness.correct, gflops, shareOfRoof, bound, p50Ms: timed.p50, n: timed.count },
     inference,
     history,
   };

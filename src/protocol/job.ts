@@ -4,6 +4,7 @@ import { CalibrationResult, CalibrationSpec, calibrationFields } from "./calibra
 import { idSchema } from "./id.ts";
 import { Instant, PageQuery, pageOf } from "./page.ts";
 import { Problem } from "./problem.ts";
+import { RooflinePosition } from "./roofline.ts";
 import { ThroughputResult, ThroughputSpec, throughputFields } from "./throughput.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
@@ -55,8 +56,10 @@ export const Job = z
   .openapi("Job");
 export type Job = z.infer<typeof Job>;
 
-/** A job in a list: without its result. */
-export const JobSummary = Job.omit({ result: true }).openapi("JobSummary");
+/** A job in a list: without its result, but for a benchmark's place under the roofs. */
+export const JobSummary = Job.omit({ result: true })
+  .extend({ roofline: RooflinePosition.nullable().default(null) })
+  .openapi("JobSummary");
 export type JobSummary = z.infer<typeof JobSummary>;
 export const JobPage = pageOf(JobSummary, "Job");
 
