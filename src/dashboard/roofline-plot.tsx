@@ -62,6 +62,10 @@ function RooflineCanvas({ curve, label }: { curve: RooflineCurve; label: string 
 
 const MARK_PX = 8;
 
+/** The powers of ten: the steps between them would crowd. */
+const keepDecades: uPlot.Axis.Filter = (_, splits) =>
+  splits.map((split) => (Number.isInteger(Math.log10(split)) ? split : null));
+
 function rooflineOptions(element: HTMLElement): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
@@ -72,10 +76,10 @@ function rooflineOptions(element: HTMLElement): uPlot.Options {
     labelFont: font,
     labelSize: 18,
     stroke: colour("muted"),
-    grid: { stroke: colour("line"), width: 1 },
-    ticks: { stroke: colour("line"), width: 1, size: 4 },
-    // Only powers of ten are named, since the others would crowd.
-    values: (_, splits) => splits.map((split) => (Number.isInteger(Math.log10(split)) ? formatNumber(split) : "")),
+    grid: { stroke: colour("line"), width: 1, filter: keepDecades },
+    ticks: { stroke: colour("line"), width: 1, size: 4, filter: keepDecades },
+    filter: keepDecades,
+    values: (_, splits) => splits.map((split) => (split === null ? null : formatNumber(split))),
   });
   return {
     width: element.clientWidth,
@@ -83,7 +87,10 @@ function rooflineOptions(element: HTMLElement): uPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
-    axes: [axis("operations per byte"), { ...axis("GFLOP/s"), size: 52 }],
+    axes: [
+      { ...axis("operations per byte"), size: 30 },
+      { ...axis("GFLOP/s"), size: 52 },
+    ],
     series: [
       {},
       { stroke: colour("p50"), width: 2, points: { show: false } },

@@ -154,6 +154,19 @@ describe("the overview", () => {
     expect(findings()).toEqual([]);
   });
 
+  it("shows where a benchmark stands under its device's roofs, and draws them when asked", async () => {
+    const page = await openOverview();
+    const row = page.getByRole("row").filter({ hasText: "benchmark gemm" }).first();
+    await row.getByText(/^[\d.,]+% of its roof of [\d.,]+ GFLOP\/s, bound by (memory|arithmetic)$/).waitFor();
+    const plot = page.getByRole("img", { name: /^Roofline of .+ in f32: .+ GFLOP\/s, .+ GB\/s; \d+ of the latest/ });
+    expect(await plot.isVisible()).toBe(false);
+    await page.getByText(/^Roofs [\d.,]+ GFLOP\/s, [\d.,]+ GB\/s$/).click();
+    await plot.locator("canvas").waitFor();
+    expect(await plot.locator("canvas").evaluate(placeOfMedian)).not.toBeNaN();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+
   it("says when it is no longer live, and catches up by itself", async () => {
     const page = await openPage("/");
     await page.route("**/v1/events", (route) => route.abort());
