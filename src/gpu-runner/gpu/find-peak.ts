@@ -23,8 +23,9 @@ export interface PeakSearch {
   work(shape: KernelShape): number;
 }
 
-/** How often the best setting is run at its final size. */
+/** How often the best setting is run at its final size, and how often at least, however late it is. */
 const ROUNDS = 5;
+const LEAST_ROUNDS = 3;
 const SEED = 1;
 
 /** One kernel with one setting at one size, ready to be run. */
@@ -45,8 +46,8 @@ type Open = (choice: KernelChoice) => Promise<Trial>;
  * Climbs from the smallest size to larger ones with the kernel's first setting in half of the time, then
  * compares the other settings there as far as the rest of it goes; the median of some rounds with the best
  * counts. Each setting is checked against the reference before it is timed. However late it is, the first
- * setting runs once at the smallest size. `deadlineMs` is of `performance.now()`. Fails with `kernel-invalid` or
- * `kernel-incorrect` where the device cannot run the kernel, and with `cancelled`.
+ * setting is measured at the smallest size. `deadlineMs` is of `performance.now()`. Fails with `kernel-invalid`,
+ * `kernel-incorrect` or `out-of-memory` where the device cannot run the kernel, and with `cancelled`.
  */
 export async function findPeak(
   target: BenchmarkDevice,
@@ -162,9 +163,14 @@ async function chooseFastest(
   return best.trial;
 }
 
-function fits({ device: { limits } }: BenchmarkDevice, kernel: KernelSpec, shape: KernelShape): boolean {
+/** Of the device's budget a part is left for what size classes round up. */
+const USABLE_SHARE = 0.9;
+
+function fits({ device: { limits }, pool }: BenchmarkDevice, kernel: KernelSpec, shape: KernelShape): boolean {
   const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-  return kernel.bindings.every((binding) => layoutBinding(binding, shape).sizeBytes <= limit);
+  const sizes = kernel.bindings.map((binding) => layoutBinding(binding, shape).sizeBytes);
+  const totalBytes = sizes.reduce((total, sizeBytes) => total + sizeBytes, 0);
+  return sizes.every((sizeBytes) => sizeBytes <= limit) && totalBytes <= USABLE_SHARE * pool.capBytes;
 }
 
 /** Inputs for a larger size, by repetition: generating them would take longer than everything else. */
@@ -186,7 +192,7 @@ function stretch(kernel: KernelSpec, inputs: KernelArrays, shape: KernelShape): 
 async function measurePeak(trial: Trial, search: PeakSearch, deadlineMs: number): Promise<Peak> {
   const { kernel, variant, axes, shape } = trial.choice;
   const rates: Pick<Peak, "value" | "clock">[] = [];
-  while (rates.length === 0 || (rates.length < ROUNDS && performance.now() < deadlineMs)) {
+  while (rates.length < LEAST_ROUNDS || (rates.length < ROUNDS && performance.now() < deadlineMs)) {
     const { ms, clock } = await trial.run();
     rates.push({ value: (search.work(shape) / ms) * 1e3, clock });
   }

@@ -71,7 +71,7 @@ const SEARCHES: readonly (readonly [name: PeakName, shares: number, search: Peak
 ];
 
 /** What makes one peak impossible and not the others. */
-const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect"]);
+const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "out-of-memory"]);
 
 /**
  * Measures a device's roofs with kernels of our own, which are checked first: each peak has its share of the
@@ -81,8 +81,10 @@ const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incor
 export async function measureRoofline(target: BenchmarkDevice, options: RooflineOptions): Promise<Roofline> {
   const startedAt = performance.now();
   const loadAverage = loadavg()[0] ?? 0;
-  // Large buffers are given back at once, not kept for others.
-  const context = { ...target, pool: new BufferPool(target.device, 0) };
+  // Large buffers are given back at once, not kept for others, and leave what is in use its part of the budget.
+  target.pool.destroy();
+  const roomBytes = target.pool.capBytes - target.pool.counters.liveBytes;
+  const context = { ...target, pool: new BufferPool(target.device, 0, roomBytes) };
   const peaks: Partial<Record<PeakName, Peak>> = {};
   const missing: Record<string, string> = {};
   const allShares = SEARCHES.reduce((sum, [, shares]) => sum + shares, 0);
