@@ -85,6 +85,10 @@ export const KernelAnnouncement = z
     dtypes: z.array(DType),
     variants: z.array(z.string()),
     bindings: z.array(AnnouncedBinding).optional(),
+    axes: z
+      .record(z.string(), z.array(z.object({ name: z.string(), values: z.array(z.number()), default: z.number() })))
+      .optional()
+      .openapi({ description: "Tuning axes by variant" }),
   })
   .openapi("Kernel");
 export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;

@@ -30,6 +30,18 @@ export const LIMITS = {
   /** Of one throughput job: submissions at once, and intervals of control that are told. */
   submissionsInFlight: 16,
   controlSteps: 4_096,
+  /** Time that one search for the fastest variant and axes may take, in milliseconds. */
+  minTuningBudgetMs: 200,
+  maxTuningBudgetMs: 600_000,
+  /** Candidates of one search; a larger space is sampled. Those that do not fit a device are listed beside them. */
+  tuningCandidates: 256,
+  tuningTrials: 512,
+  /** Rungs of one search, and runs of a candidate in one of them. */
+  tuningRungs: 16,
+  tuningRounds: 64,
+  tuningReasonLength: 500,
+  /** Tunings that a runner keeps on its disk. */
+  storedTunings: 1_000,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
   /** Points that one history query may return. */

@@ -3,6 +3,7 @@ import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
+import type { TuningCache } from "../../src/gpu-runner/memory/tuning-cache.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
@@ -61,7 +62,8 @@ export function startLiveRunner(port: number): LiveRunner {
   const logger = pino({ level: "silent" });
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
-  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
+  const tunings = { find: async () => null } as unknown as TuningCache;
+  const jobs = new JobRunner({ fleet, models, probe, tunings }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());

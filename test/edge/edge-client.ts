@@ -81,6 +81,7 @@ export const missingId = {
   job: createId("job"),
   series: createId("series"),
   kernel: createId("kernel"),
+  tuning: createId("tuning"),
 };
 
 const TABLES = [
@@ -91,6 +92,7 @@ const TABLES = [
   "models",
   "model_versions",
   "placements",
+  "tunings",
   "runs",
   "series",
   "points",

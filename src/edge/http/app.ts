@@ -11,6 +11,7 @@ import { bindModels } from "../routes/models.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindService } from "../routes/service.ts";
+import { bindTunings } from "../routes/tunings.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -32,6 +33,7 @@ export function createApp(): Hono<AppEnv> {
     bindJobs,
     bindHistory,
     bindKernels,
+    bindTunings,
   ]) {
     bindResource(app);
   }

@@ -14,7 +14,7 @@ import { type KernelChoice, resolveBenchmark } from "./resolve-benchmark.ts";
 import { GpuTimer } from "./timer.ts";
 
 /** A benchmark's result, less what only the runner around the device knows. */
-export type BenchmarkMeasurement = Omit<BenchmarkResult, "kind" | "environment">;
+export type BenchmarkMeasurement = Omit<BenchmarkResult, "kind" | "environment" | "tuned">;
 
 export interface BenchmarkOptions {
   /** Values for tuning axes; what is absent takes its default. */
@@ -111,7 +111,7 @@ async function check(
   return checkOutputs(outputs, references, kernel.tolerance, shape, seed, report);
 }
 
-function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelChoice, samples: Samples) {
+function describe(target: BenchmarkDevice, { kernel, variant, shape, axes }: KernelChoice, samples: Samples) {
   const wallMs = summarise(samples.wallMs);
   const gpuMs = samples.gpuMs === null ? null : summarise(samples.gpuMs);
   const clock = chooseClock(target.description, gpuMs?.p50 ?? null);
@@ -120,6 +120,8 @@ function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelCho
   return {
     kernel: kernel.name,
     variant: variant.name,
+    axes: { ...axes },
+    defaultAxes: variant.axes.every((axis) => axes[axis.name] === axis.default),
     shape: { ...shape },
     gpuMs,
     wallMs,
@@ -133,7 +135,10 @@ function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelCho
 const SHORTEST_TRUSTED_MS = 0.1;
 
 /** The clock that throughput is computed from: the GPU's, where its timestamps can be trusted. */
-function chooseClock({ software, timestampQuantised }: BenchmarkDevice["description"], gpuMs: number | null): Clock {
+export function chooseClock(
+  { software, timestampQuantised }: BenchmarkDevice["description"],
+  gpuMs: number | null,
+): Clock {
   const trusted = gpuMs !== null && gpuMs > (software ? SHORTEST_TRUSTED_MS : 0) && timestampQuantised === false;
   return trusted ? "gpu-timestamp" : "runner-wall";
 }

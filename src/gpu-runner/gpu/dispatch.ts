@@ -24,7 +24,7 @@ export interface DeviceOutput {
 }
 
 /** A kernel with its inputs on the device, ready to run as often as one likes. */
-export interface PreparedKernel {
+export interface RunnableKernel {
   readonly outputs: readonly DeviceOutput[];
   /** Bytes that one `upload` moves. */
   readonly uploadBytes: number;
@@ -38,6 +38,10 @@ export interface PreparedKernel {
   wipe(): Promise<void>;
   /** A `write` binding as the last run left it, dense. */
   read(name: string): Promise<KernelArray>;
+}
+
+/** One that has its buffers to itself. */
+export interface PreparedKernel extends RunnableKernel {
   /** Gives the buffers back. */
   release(): void;
 }
@@ -48,17 +52,39 @@ interface BoundBuffer {
   readonly buffer: GPUBuffer;
 }
 
+/** A kernel's buffers at a shape, which all of its variants share. */
+export interface UploadedKernel {
+  /** Compiles a choice of the kernel at this shape. Fails with `kernel-invalid` where the device cannot have it. */
+  prepare(choice: Pick<KernelChoice, "variant" | "axes">): Promise<RunnableKernel>;
+  /** Makes the outputs what they are before the first run, so that nobody is taken for the one before. */
+  reset(): void;
+  release(): void;
+}
+
 /** Compiles a choice and uploads its inputs. Fails with `kernel-invalid` where it does not fit the device. */
 export async function prepareKernel(
   context: KernelContext,
   choice: KernelChoice,
   inputs: KernelArrays,
 ): Promise<PreparedKernel> {
+  const uploaded = await uploadKernel(context, choice, inputs);
+  try {
+    return { ...(await uploaded.prepare(choice)), release: () => uploaded.release() };
+  } catch (error) {
+    uploaded.release();
+    throw error;
+  }
+}
+
+/** Uploads a kernel's inputs. Fails with `kernel-invalid` where they do not fit the device. */
+export async function uploadKernel(
+  context: KernelContext,
+  { kernel, shape }: Pick<KernelChoice, "kernel" | "shape">,
+  inputs: KernelArrays,
+): Promise<UploadedKernel> {
   const { device, pipelines, pool } = context;
-  const { kernel, variant, shape, axes } = choice;
   const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
   for (const { binding, layout } of layouts) assertFits(device, binding, layout);
-  const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
 
   const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
   const acquired: GPUBuffer[] = [];
@@ -76,38 +102,53 @@ export async function prepareKernel(
       layout,
       buffer: acquire(layout.sizeBytes, usage),
     }));
-    const bindGroup = await withErrorScopes(device, () => {
+    await withErrorScopes(device, () => {
       device.queue.writeBuffer(uniform, 0, sizes);
       for (const each of bound) upload(device, each, inputs);
-      return bind(device, compiled, uniform, bound);
     });
-    const workgroups = variant.passes.map((pass) => pass.workgroups(shape, axes));
-    const encodeInto: PreparedKernel["encodeInto"] = (encoder, timestampWrites) =>
-      encodePasses(encoder, compiled, bindGroup, workgroups, timestampWrites);
-    const outputs = bound.filter(({ binding }) => binding.access === "write").map(toOutput);
-    const read = bound.filter(({ binding }) => binding.access === "read");
     return {
-      outputs,
-      uploadBytes: read.reduce((total, { layout }) => total + layout.sizeBytes, 0),
-      upload: (values) => read.forEach((each) => upload(device, each, values)),
-      encodeInto,
-      encode: (timestampWrites) => {
-        const encoder = device.createCommandEncoder();
-        encodeInto(encoder, timestampWrites);
-        return encoder.finish();
+      async prepare({ variant, axes }) {
+        const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
+        const bindGroup = await withErrorScopes(device, () => bind(device, compiled, uniform, bound));
+        const workgroups = variant.passes.map((pass) => pass.workgroups(shape, axes));
+        return createRunnable(context, bound, (encoder, timestampWrites) =>
+          encodePasses(encoder, compiled, bindGroup, workgroups, timestampWrites),
+        );
       },
-      wipe: () =>
-        wipe(
-          device,
-          bound.filter(({ binding }) => binding.access !== "read"),
-        ),
-      read: (name) => readOutput(context, outputs, name),
+      reset: () => bound.forEach((each) => resetOutput(device, each)),
       release,
     };
   } catch (error) {
     release();
     throw error;
   }
+}
+
+function createRunnable(
+  context: KernelContext,
+  bound: readonly BoundBuffer[],
+  encodeInto: RunnableKernel["encodeInto"],
+): RunnableKernel {
+  const { device } = context;
+  const outputs = bound.filter(({ binding }) => binding.access === "write").map(toOutput);
+  const read = bound.filter(({ binding }) => binding.access === "read");
+  return {
+    outputs,
+    uploadBytes: read.reduce((total, { layout }) => total + layout.sizeBytes, 0),
+    upload: (values) => read.forEach((each) => upload(device, each, values)),
+    encodeInto,
+    encode: (timestampWrites) => {
+      const encoder = device.createCommandEncoder();
+      encodeInto(encoder, timestampWrites);
+      return encoder.finish();
+    },
+    wipe: () =>
+      wipe(
+        device,
+        bound.filter(({ binding }) => binding.access !== "read"),
+      ),
+    read: (name) => readOutput(context, outputs, name),
+  };
 }
 
 function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes }: PaddedLayout): void {
@@ -120,15 +161,18 @@ function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes 
 /** What no kernel is likely to write, as the words that outputs start with: NaN and the lowest integers. */
 const UNWRITTEN = { float32: 0x7fc00000, int32: 0x80000000, int8: 0x80808080 } as const;
 
-/** Outputs start so that an element which no invocation writes is seen to be wrong. */
-function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, inputs: KernelArrays): void {
+function upload(device: GPUDevice, bound: BoundBuffer, inputs: KernelArrays): void {
+  const { binding, layout, buffer } = bound;
+  if (binding.access !== "read") return resetOutput(device, bound);
   const values = inputs[binding.name];
-  if (binding.access === "read") {
-    if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
-    queue.writeBuffer(buffer, 0, padValues(values, layout));
-  } else if (binding.access === "write") {
-    queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
-  }
+  if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
+  device.queue.writeBuffer(buffer, 0, padValues(values, layout));
+}
+
+/** Outputs start so that an element which no invocation writes is seen to be wrong. */
+function resetOutput({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer): void {
+  if (binding.access !== "write") return;
+  queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
 }
 
 async function wipe(device: GPUDevice, written: readonly BoundBuffer[]): Promise<void> {

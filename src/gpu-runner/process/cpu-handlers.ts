@@ -14,6 +14,7 @@ export function createCpuHandlers(): DeviceHandlers {
     benchmark: runsNoKernels,
     stream: runsNoKernels,
     benchmarkProgram: runsNoKernels,
+    tune: runsNoKernels,
     loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);

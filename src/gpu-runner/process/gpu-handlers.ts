@@ -10,6 +10,7 @@ import { PipelineCache } from "../gpu/pipeline-cache.ts";
 import { probeGpu } from "../gpu/probe.ts";
 import { ResidentBuffers } from "../gpu/resident-buffers.ts";
 import { streamKernel } from "../gpu/stream-kernel.ts";
+import { tuneKernel } from "../gpu/tune-kernel.ts";
 import type { DeviceHandlers } from "./messages.ts";
 
 /**
@@ -40,6 +41,7 @@ export async function createGpuHandlers(
     benchmark: async ({ spec, axes }, options) => benchmarkKernel(target(), spec, { axes, ...options }),
     stream: async ({ spec }, options) => streamKernel(target(), spec, options),
     benchmarkProgram: async ({ spec, program }, options) => benchmarkProgram(target(), spec, program, options),
+    tune: async ({ spec }, options) => tuneKernel(target(), spec, options),
     loadModel: servesNoModels,
     unloadModel: servesNoModels,
     infer: servesNoModels,

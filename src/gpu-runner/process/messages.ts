@@ -6,9 +6,11 @@ import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PoolState } from "../../protocol/memory.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
 import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
+import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 
 /** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
@@ -26,6 +28,7 @@ export interface DeviceCalls {
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
+  tune: { input: { spec: TuningSpec }; output: TuningMeasurement };
   /** `model` is the path of an ONNX file, or what is in one. */
   loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };

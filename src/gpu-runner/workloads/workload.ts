@@ -3,6 +3,7 @@ import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
 import type { LinkProbe } from "../link-probe.ts";
+import type { TuningCache } from "../memory/tuning-cache.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
 
 /** What a workload works with. */
@@ -10,6 +11,7 @@ export interface WorkloadContext {
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
   readonly probe: LinkProbe;
+  readonly tunings: TuningCache;
   readonly model: PlacedModel | null;
   readonly program: KernelProgram | null;
   readonly otherJobs: number;
