@@ -10,7 +10,7 @@ export type TunerStep = {
   readonly total: number;
 } & (
   | {
-      /** Compile it, compare its outputs with the reference, and time one run. */
+      /** Compile it, compare its outputs with the reference, and time it once. */
       readonly kind: "check";
       /** A run that takes longer needs no second one. */
       readonly hopelessMs: number;
@@ -47,11 +47,11 @@ export interface TunerOutcome {
 }
 
 export interface TunerSettings {
-  /** Share of the budget for compiling and checking. */
-  readonly checkShare: number;
+  /** At most this share of the budget is kept back from checking, for the rungs. */
+  readonly rungShare: number;
   /** So many times slower than the fastest after one run, a candidate is given up. */
   readonly slowFactor: number;
-  /** Rounds of the first rung; each further one has twice as many. */
+  /** Rounds of the first rung. Each further one doubles what a candidate has had so far. */
   readonly firstRounds: number;
   /** Share of the candidates that a rung keeps. */
   readonly keep: number;
@@ -60,15 +60,20 @@ export interface TunerSettings {
 }
 
 export const SUCCESSIVE_HALVING: TunerSettings = {
-  checkShare: 0.5,
-  slowFactor: 3,
-  firstRounds: 3,
+  rungShare: 0.5,
+  slowFactor: 4,
+  firstRounds: 2,
   keep: 0.5,
   lastRounds: 24,
 };
 
 /** Up to here a second run is cheap, and the first may have paid for what a driver compiles late. */
 const CHEAP_RUN_MS = 250;
+
+/** Submitting a run and reading its timestamps, about. */
+const RUN_OVERHEAD_MS = 1;
+/** The first times tell little of those to come. */
+const CAUTION = 1.5;
 
 /** More of them tell nothing new. */
 const MOST_ROUNDS = 48;
@@ -100,7 +105,7 @@ export function* searchCandidates(
   let finalMs: number[][] = [];
   for (let rung = 1; left.length > 0; rung++) {
     const isLast = left.length <= 2;
-    const rounds = isLast ? settings.lastRounds : Math.min(MOST_ROUNDS, settings.firstRounds * 2 ** (rung - 1));
+    const rounds = isLast ? settings.lastRounds : countRounds(rung, settings);
     const untilMs = clock.elapsedMs + (budgetMs - clock.elapsedMs) / countRungs(left.length, settings);
     const runsMs = yield* runRung(search, left, { rung, rounds, untilMs: isLast ? budgetMs : untilMs }, clock);
     if (isLast) {
@@ -127,16 +132,18 @@ interface BudgetClock {
   cut: boolean;
 }
 
-/** Checks candidates in order while their share of the budget lasts, the default in any case. */
+/** Checks candidates in order until only what the rungs will want is left, the default in any case. */
 function* screen(
   search: readonly Contestant[],
   hasDefault: boolean,
   clock: BudgetClock,
-  { checkShare, slowFactor }: TunerSettings,
+  settings: TunerSettings,
 ): Generator<TunerStep, void, TunerReport> {
+  const { slowFactor, rungShare } = settings;
   let fastestMs = Number.POSITIVE_INFINITY;
   for (const [candidate, contestant] of search.entries()) {
-    if (candidate > 0 && clock.elapsedMs >= checkShare * clock.budgetMs) {
+    const reserveMs = Math.min(rungShare * clock.budgetMs, expectRungsMs(search, slowFactor * fastestMs, settings));
+    if (candidate > 0 && clock.elapsedMs >= clock.budgetMs - reserveMs) {
       clock.cut = true;
       break;
     }
@@ -144,7 +151,7 @@ function* screen(
     const report = yield {
       kind: "check",
       candidate,
-      hopelessMs: Math.max(CHEAP_RUN_MS, 4 * slowFactor * fastestMs),
+      hopelessMs: Math.max(CHEAP_RUN_MS, 3 * slowFactor * fastestMs),
       ...progress,
     };
     clock.elapsedMs = report.elapsedMs;
@@ -163,6 +170,17 @@ function* screen(
     trial.outcome = "too-slow";
     trial.reason = `one run took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
   }
+}
+
+/** What the rungs of those checked so far will cost: from the second on, half the candidates run twice as often. */
+function expectRungsMs(search: readonly Contestant[], slowMs: number, settings: TunerSettings): number {
+  const costs = search.flatMap(({ trial, costMs }) =>
+    trial.outcome === "timed" && costMs <= slowMs ? [costMs + RUN_OVERHEAD_MS] : [],
+  );
+  const roundMs = costs.reduce((sum, cost) => sum + cost, 0);
+  const rungs = countRungs(costs.length, settings);
+  const lastMs = costs.length === 0 ? 0 : (2 * settings.lastRounds * roundMs) / costs.length;
+  return CAUTION * ((rungs / 2) * settings.firstRounds * roundMs + lastMs);
 }
 
 /**
@@ -225,10 +243,16 @@ function decide(
     return { trials, best: left[challenger ?? -1] ?? null, bestMs, untunedMs, gain: null, complete };
   }
   const gain = challenger === undefined ? null : ratioOfMedians(untunedMs, bestMs);
-  if (challenger !== undefined && gain !== null && (gain.low ?? gain.ratio) > 1) {
+  if (challenger !== undefined && gain !== null && isSure(gain, untunedMs, bestMs)) {
     return { trials, best: left[challenger] ?? null, bestMs, untunedMs, gain, complete };
   }
   return { trials, best: 0, bestMs: untunedMs, untunedMs, gain: { ratio: 1, low: 1, high: 1 }, complete };
+}
+
+/** Too few pairs for an interval convince only if there are two and all agree. */
+function isSure({ low }: RatioEstimate, untunedMs: readonly number[], bestMs: readonly number[]): boolean {
+  if (low !== null) return low > 1;
+  return bestMs.length > 1 && bestMs.every((ms, pair) => ms < (untunedMs[pair] ?? 0));
 }
 
 /** Candidates that are right and fast enough. */
@@ -246,6 +270,10 @@ function rank(search: readonly Contestant[], indexes: readonly number[]): number
 function narrow(ranked: readonly number[], count: number, isDefaultIn: boolean): number[] {
   const kept = ranked.slice(0, count);
   return !isDefaultIn || kept.includes(0) ? kept : [...kept.slice(0, -1), 0];
+}
+
+function countRounds(rung: number, { firstRounds }: TunerSettings): number {
+  return Math.min(MOST_ROUNDS, firstRounds * 2 ** Math.max(0, rung - 2));
 }
 
 function keepCount(left: number, { keep }: TunerSettings): number {
