@@ -66,8 +66,9 @@ export function explainMisfit(
   const beyond = (what: string, size: number, limit: number | undefined) =>
     limit !== undefined && size > limit ? `${what} are ${size}, and the device takes ${limit}` : null;
   const numbers = { ...axes, ...variant.constants?.(shape) };
-  for (const { entryPoint, workgroups } of variant.passes) {
-    const groups = Math.max(...workgroups(shape, axes));
+  for (const pass of variant.passes) {
+    const { entryPoint } = pass;
+    const groups = Math.max(...pass.workgroups(shape, axes));
     const size = readWorkgroupSize(sources.get(variant.file) ?? "", entryPoint, numbers) ?? [1, 1, 1];
     const [x, y, z] = size;
     const reason =

@@ -15,7 +15,6 @@ import {
   SUCCESSIVE_HALVING,
   type Trial,
   type TunerOutcome,
-  type TunerReport,
   type TunerSettings,
   type TunerStep,
 } from "./tuner.ts";
@@ -60,7 +59,7 @@ export async function tuneKernel(
       assertWanted();
       onProgress(describeStep(state.value));
       const verdict = await perform(stand, list, state.value);
-      state = search.next({ ...verdict, elapsedMs: performance.now() - startedAt } as TunerReport);
+      state = search.next({ ...verdict, elapsedMs: performance.now() - startedAt });
     }
     const { best, bestMs, untunedMs, gain, complete } = demandBest(state.value, list);
     const choose = ({ variant, axes }: Candidate, samplesMs: readonly number[]) => ({

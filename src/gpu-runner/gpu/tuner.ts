@@ -93,7 +93,7 @@ export function* searchCandidates(
   budgetMs: number,
   settings: TunerSettings = SUCCESSIVE_HALVING,
 ): Generator<TunerStep, TunerOutcome, TunerReport> {
-  const search = new Array(count).fill(null).map((): Contestant => ({
+  const search = Array.from({ length: count }, (): Contestant => ({
     trial: { outcome: "untried", reason: null, rungsMs: [] },
     costMs: 0,
     pairedMs: [],
@@ -286,7 +286,7 @@ function countRungs(left: number, settings: TunerSettings): number {
 }
 
 function medianOf(values: readonly number[] = []): number {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = Float64Array.from(values).toSorted();
   const middle = sorted.length / 2;
   return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
