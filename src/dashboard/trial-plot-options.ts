@@ -31,6 +31,7 @@ export function trialPlotOptions(element: HTMLElement, onHover: (index: number |
         label: "candidates, the fastest first",
         labelFont: font,
         labelSize: 18,
+        size: 26,
         values: (_, splits) => splits.map((split) => (Number.isInteger(split) && split > 0 ? String(split) : "")),
       },
       {

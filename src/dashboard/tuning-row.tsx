@@ -28,15 +28,15 @@ export function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
       </td>
       <td data-label="Faster than the default">
         {describeGain(tuning)}
-        <small>{`${formatMeasure(best.ms.p50, "ms")}${untuned === null ? "" : ` after ${formatMeasure(untuned.ms.p50, "ms")}`}`}</small>
+        <small>{`${formatMeasure(best.ms.p50, "ms")}${untuned === null ? "" : ` instead of ${formatMeasure(untuned.ms.p50, "ms")}`}`}</small>
       </td>
       <td data-label="Found">
         <Timestamp at={tunedAt} />
         <small>{`in ${formatDuration(spentMs)}${complete ? "" : ", cut short"}`}</small>
       </td>
       <td data-label="Trials">
-        <button type="button" aria-pressed={isShown} onClick={onShow} aria-label={`Show trials of ${kernel}`}>
-          {isShown ? "Shown" : "Show"}
+        <button type="button" aria-pressed={isShown} onClick={onShow}>
+          Show<span class="unseen">{` trials of ${kernel}`}</span>
         </button>
       </td>
     </tr>

@@ -70,6 +70,8 @@ export const SUCCESSIVE_HALVING: TunerSettings = {
 /** Up to here a second run is cheap, and the first may have paid for what a driver compiles late. */
 const CHEAP_RUN_MS = 250;
 
+/** The rungs get this share of the budget at least: what they will want is a guess. */
+const LEAST_RUNG_SHARE = 0.1;
 /** Submitting a run and reading its timestamps, about. */
 const RUN_OVERHEAD_MS = 1;
 /** The first times tell little of those to come. */
@@ -142,8 +144,10 @@ function* screen(
   const { slowFactor, rungShare } = settings;
   let fastestMs = Number.POSITIVE_INFINITY;
   for (const [candidate, contestant] of search.entries()) {
-    const reserveMs = Math.min(rungShare * clock.budgetMs, expectRungsMs(search, slowFactor * fastestMs, settings));
-    if (candidate > 0 && clock.elapsedMs >= clock.budgetMs - reserveMs) {
+    const wantedMs = expectRungsMs(search, slowFactor * fastestMs, settings);
+    const reserveMs = clock.budgetMs * Math.min(rungShare, Math.max(LEAST_RUNG_SHARE, wantedMs / clock.budgetMs));
+    const checkMs = clock.elapsedMs / Math.max(1, candidate);
+    if (candidate > 0 && clock.elapsedMs + checkMs > clock.budgetMs - reserveMs) {
       clock.cut = true;
       break;
     }
