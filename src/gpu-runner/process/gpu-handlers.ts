@@ -41,7 +41,8 @@ export async function createGpuHandlers(
     benchmark: async ({ spec, axes }, options) => benchmarkKernel(target(), spec, { axes, ...options }),
     stream: async ({ spec }, options) => streamKernel(target(), spec, options),
     benchmarkProgram: async ({ spec, program }, options) => benchmarkProgram(target(), spec, program, options),
-    tune: async ({ spec }, options) => tuneKernel(target(), spec, options),
+    tune: async ({ spec, settings }, options) =>
+      tuneKernel(target(), spec, { ...options, ...(settings && { settings }) }),
     loadModel: servesNoModels,
     unloadModel: servesNoModels,
     infer: servesNoModels,

@@ -11,6 +11,7 @@ import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
 import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
 import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
+import type { TunerSettings } from "../gpu/tuner.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 
 /** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
@@ -28,7 +29,7 @@ export interface DeviceCalls {
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
-  tune: { input: { spec: TuningSpec }; output: TuningMeasurement };
+  tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
   /** `model` is the path of an ONNX file, or what is in one. */
   loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };
