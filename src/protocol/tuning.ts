@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
-import { fingerprintText } from "./fingerprint-text.ts";
+import { fingerprintText } from "./fingerprint-id.ts";
 import { Fingerprint } from "./hardware.ts";
 import { createContentId, idSchema } from "./id.ts";
 import { targetFields } from "./job-target.ts";
@@ -90,6 +90,7 @@ export type TuningResult = z.infer<typeof TuningResult>;
 /** A tuning as the edge keeps it: the latest of its kernel, type, bucket, candidates and fingerprint. */
 export const StoredTuning = Tuning.extend({
   id: idSchema("tuning"),
+  fingerprintId: idSchema("fingerprint"),
   jobId: idSchema("job"),
   runnerId: idSchema("runner"),
 }).openapi("Tuning");
@@ -100,7 +101,7 @@ export type StoredTuningRecord = z.infer<typeof StoredTuningRecord>;
 
 export const TuningListQuery = PageQuery.extend({
   kernel: Name.optional(),
-  device: z.string().max(256).optional().openapi({ description: "Name of the device" }),
+  device: idSchema("fingerprint").optional().openapi({ description: "Id of a fingerprint, as a tuning gives it" }),
 });
 export type TuningListQuery = z.infer<typeof TuningListQuery>;
 

@@ -51,8 +51,8 @@ export const capabilities: Capabilities = {
       description: "a = b + s·c",
       dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
       dtypes: ["float32"],
-      variants: ["plain", "wide"],
-      axes: { plain: [], wide: [{ name: "lanes", values: [32, 64], default: 64 }] },
+      variants: ["plain"],
+      axes: { plain: [{ name: "lanes", values: [32, 64], default: 64 }] },
       bindings: [
         { name: "b", access: "read", dtype: "float32", alignment: [4] },
         { name: "c", access: "read", dtype: "float32", alignment: [4] },

@@ -1,4 +1,4 @@
-import { fingerprintText } from "../../protocol/fingerprint-text.ts";
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { Database } from "../store/database.ts";

@@ -182,7 +182,7 @@ export const tunings = sqliteTable(
     /** Digest of the key: kernel, type, bucket, candidates, fingerprint. */
     id: text().primaryKey(),
     kernel: text().notNull(),
-    deviceName: text().notNull(),
+    fingerprintId: text().notNull(),
     jobId: text().notNull(),
     runnerId: text().notNull(),
     tuning: text({ mode: "json" }).$type<Tuning>().notNull(),

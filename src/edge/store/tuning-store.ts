@@ -1,4 +1,5 @@
 import { and, desc, eq, lt, lte, or } from "drizzle-orm";
+import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import {
   type StoredTuning,
   type StoredTuningRecord,
@@ -14,8 +15,8 @@ import { runs, tunings } from "./schema.ts";
 
 type Row = typeof tunings.$inferSelect;
 
-function toStoredTuning({ id, jobId, runnerId, tuning }: Row): StoredTuning {
-  return { ...tuning, id, jobId, runnerId };
+function toStoredTuning({ id, fingerprintId, jobId, runnerId, tuning }: Row): StoredTuning {
+  return { ...tuning, id, fingerprintId, jobId, runnerId };
 }
 
 /**
@@ -28,8 +29,8 @@ export async function saveTuning(
   { tuning, cached }: TuningResult,
 ): Promise<void> {
   const id = await tuningIdOf(tuning);
-  const { kernel, deviceName } = tuning;
-  const found = { kernel, deviceName, jobId, runnerId, tuning, storedAtMs: endedAtMs };
+  const fingerprintId = await fingerprintIdOf(tuning.fingerprint);
+  const found = { kernel: tuning.kernel, fingerprintId, jobId, runnerId, tuning, storedAtMs: endedAtMs };
   const insert = db.insert(tunings).values({ id, ...found });
   await (cached
     ? insert.onConflictDoNothing()
@@ -53,7 +54,7 @@ export async function listTunings(
       and(
         after,
         kernel === undefined ? undefined : eq(tunings.kernel, kernel),
-        device === undefined ? undefined : eq(tunings.deviceName, device),
+        device === undefined ? undefined : eq(tunings.fingerprintId, device),
       ),
     )
     .orderBy(desc(tunings.storedAtMs), desc(tunings.id))

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { fingerprintText } from "../../protocol/fingerprint-text.ts";
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { tuningIdOf, TuningRecord } from "../../protocol/tuning.ts";
