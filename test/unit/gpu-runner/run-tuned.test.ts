@@ -28,7 +28,7 @@ async function createRunner(best: { variant: string; axes: Record<string, number
     save: async (id: string, saved: TuningRecord) => void known.set(id, saved),
   };
   const context = { fleet: { withKernel: () => ({ host }) }, tunings, signal: new AbortController().signal };
-  const shared = { ...context, otherJobs: 0, onProgress: () => undefined } as never;
+  const shared = { ...context, program: null, otherJobs: 0, onProgress: () => undefined } as never;
   return {
     asked,
     known,
