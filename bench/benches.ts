@@ -34,6 +34,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "tuner",
+    {
+      description: "What tuning is worth against the default and the textbook's kernel, and what a search costs",
+      load: async () => (await import("./tuner.ts")).benchTuner,
+    },
+  ],
+  [
     "hop",
     {
       description: "What the edge adds to an inference, against plain-http to the same backend",

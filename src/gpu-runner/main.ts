@@ -15,6 +15,8 @@ import { DiskStore } from "./memory/disk-store.ts";
 import { createEdgeSource } from "./memory/edge-source.ts";
 import { ResidencyManager } from "./memory/residency-manager.ts";
 import { RooflineStore } from "./memory/roofline-store.ts";
+import { TuningCache } from "./memory/tuning-cache.ts";
+import { createTuningSource } from "./memory/tuning-source.ts";
 import { readHardware } from "./read-hardware.ts";
 import { registerRunner } from "./register.ts";
 import { ModelLoader } from "./serving/model-loader.ts";
@@ -48,8 +50,14 @@ async function main(): Promise<void> {
     devices: fleet.all().map(({ host }) => host),
     logger,
   });
+  const tunings = await TuningCache.open({
+    dataDir: config.dataDir,
+    fingerprints: devices.map(({ fingerprint }) => fingerprint),
+    source: createTuningSource(credential),
+    logger,
+  });
   const models = new ModelLoader(residency);
-  const jobs = new JobRunner({ fleet, models, probe, rooflines }, channel, logger);
+  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {

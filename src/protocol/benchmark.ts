@@ -19,6 +19,12 @@ export const benchmarkFields = {
   }),
   dtype: DType.optional().openapi({ description: "Absent: the kernel's first" }),
   variant: Name.optional(),
+  axes: z.record(z.string(), z.number().int()).optional().openapi({
+    description: "Values of the variant's tuning axes; what is absent takes its default",
+  }),
+  tuned: z.boolean().default(true).openapi({
+    description: "False: the untuned default, even where a tuning is known. A named variant is never tuned",
+  }),
   warmup: z.number().int().min(0).max(LIMITS.maxWarmup).default(5),
   iterations: z.number().int().min(1).max(LIMITS.maxIterations).default(100),
   seed: z
@@ -46,6 +52,11 @@ export const BenchmarkResult = z
     kind: z.literal("benchmark"),
     kernel: Name,
     variant: Name,
+    axes: z.record(z.string(), z.number().int()).default({}),
+    /** Whether these are the variant's own values. */
+    defaultAxes: z.boolean().default(true),
+    /** Whether variant and axes are those that a tuning found. */
+    tuned: z.boolean().default(false),
     shape: z.record(z.string(), z.number().int()),
     dtype: DType,
     correctness: z.object({

@@ -12,6 +12,7 @@ import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./m
 import { Name, PageQuery } from "./page.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
+import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
 
@@ -22,6 +23,7 @@ const byKernelId = z.object({ id: idSchema("kernel") });
 const byKernel = z.object({ kernel: Name });
 const byRunId = z.object({ id: idSchema("run") });
 const byProfileName = z.object({ name: Name });
+const byTuningId = z.object({ id: idSchema("tuning") });
 const byModel = z.object({ model: z.string().min(1).max(128) });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
 const idempotencyKey = z.object({
@@ -400,6 +402,35 @@ export const endpoints = {
     problems: ["not-found"],
   }),
 
+  listTunings: defineEndpoint({
+    method: "get",
+    path: "/v1/tunings",
+    tag: "kernels",
+    summary: "What searches found to be fastest, by kernel and device, newest first",
+    access: "read",
+    query: TuningListQuery,
+    reply: { status: 200, schema: TuningPage },
+  }),
+  getTuning: defineEndpoint({
+    method: "get",
+    path: "/v1/tunings/{id}",
+    tag: "kernels",
+    summary: "A tuning with every candidate that was tried",
+    access: "read",
+    params: byTuningId,
+    reply: { status: 200, schema: StoredTuningRecord },
+    problems: ["not-found"],
+  }),
+  fetchTuning: defineEndpoint({
+    method: "get",
+    path: "/v1/link/tunings/{id}",
+    tag: "runners",
+    summary: "The tuning of a key, as a runner: what another runner with the same fingerprint found",
+    access: "runner",
+    params: byTuningId,
+    reply: { status: 200, schema: TuningRecord },
+    problems: ["not-found"],
+  }),
   submitKernel: defineEndpoint({
     method: "post",
     path: "/v1/kernels",

@@ -93,6 +93,10 @@ export const KernelAnnouncement = z
       .openapi({ description: "WebGPU features that a device needs for it; absent: none" }),
     variants: z.array(z.string()),
     bindings: z.array(AnnouncedBinding).optional(),
+    axes: z
+      .record(z.string(), z.array(z.object({ name: z.string(), values: z.array(z.number()), default: z.number() })))
+      .optional()
+      .openapi({ description: "Tuning axes by variant" }),
   })
   .openapi("Kernel");
 export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;

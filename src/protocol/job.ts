@@ -6,12 +6,13 @@ import { Instant, PageQuery, pageOf } from "./page.ts";
 import { Problem } from "./problem.ts";
 import { RooflinePosition } from "./roofline.ts";
 import { ThroughputResult, ThroughputSpec, throughputFields } from "./throughput.ts";
+import { TuningResult, TuningSpec, tuningFields } from "./tuning.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
-const JobKind = z.enum(["benchmark", "throughput", "calibration"]);
+const JobKind = z.enum(["benchmark", "throughput", "calibration", "tuning"]);
 
 export const JobSpec = z
-  .discriminatedUnion("kind", [BenchmarkSpec, ThroughputSpec, CalibrationSpec])
+  .discriminatedUnion("kind", [BenchmarkSpec, ThroughputSpec, CalibrationSpec, TuningSpec])
   .openapi("JobSpec");
 export type JobSpec = z.infer<typeof JobSpec>;
 
@@ -21,16 +22,24 @@ export const JobInput = z
     z.strictObject(benchmarkFields),
     z.strictObject(throughputFields),
     z.strictObject(calibrationFields),
+    z.strictObject(tuningFields),
   ])
   .openapi("JobInput");
 
 export const JobResult = z
-  .discriminatedUnion("kind", [BenchmarkResult, ThroughputResult, CalibrationResult])
+  .discriminatedUnion("kind", [BenchmarkResult, ThroughputResult, CalibrationResult, TuningResult])
   .openapi("JobResult");
 export type JobResult = z.infer<typeof JobResult>;
 
 export const JobProgress = z
-  .object({ phase: z.string().max(64), done: z.number().int().min(0), total: z.number().int().min(0) })
+  .object({
+    phase: z.string().max(64),
+    done: z.number().int().min(0),
+    total: z.number().int().min(0),
+    /** Of a tuning: how often the candidates were thinned, and how many are left. */
+    rung: z.number().int().min(0).optional(),
+    candidatesLeft: z.number().int().min(0).optional(),
+  })
   .openapi("JobProgress");
 export type JobProgress = z.infer<typeof JobProgress>;
 

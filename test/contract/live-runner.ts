@@ -4,6 +4,7 @@ import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
 import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
+import type { TuningCache } from "../../src/gpu-runner/memory/tuning-cache.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
@@ -63,7 +64,8 @@ export function startLiveRunner(port: number): LiveRunner {
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines }, channel, logger);
+  const tunings = { find: async () => null } as unknown as TuningCache;
+  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());

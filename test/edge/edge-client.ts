@@ -82,6 +82,7 @@ export const missingId = {
   run: createId("run"),
   series: createId("series"),
   kernel: createId("kernel"),
+  tuning: createId("tuning"),
 };
 
 const TABLES = [
@@ -92,6 +93,7 @@ const TABLES = [
   "models",
   "model_versions",
   "placements",
+  "tunings",
   "runs",
   "series",
   "points",

@@ -3,6 +3,7 @@ import type { SeriesKey } from "../../protocol/history.ts";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { ThroughputResult } from "../../protocol/throughput.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
+import type { TuningResult } from "../../protocol/tuning.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/series-store.ts";
 
@@ -18,6 +19,14 @@ function toAggregate({ count, min, max, sum, sketch }: Distribution): Aggregate 
 
 function single(value: number): Aggregate {
   return toAggregate(summarise([value]));
+}
+
+/** Axes as a series' configuration says them. */
+function describeAxes(axes: Readonly<Record<string, number>>): string {
+  return Object.keys(axes)
+    .toSorted()
+    .map((name) => `${name}=${axes[name]}`)
+    .join(" ");
 }
 
 /** Makes the points of one run of a kernel; `further` is configuration beyond shape, type, variant and device. */
@@ -51,7 +60,11 @@ function pointsOf(
 
 /** What a benchmark leaves in the history: its durations by clock, and its rates. */
 export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
-  const point = pointsOf(result, run);
+  const point = pointsOf(result, run, {
+    // Absent for what a variant is by itself, so that its series goes on.
+    ...(result.defaultAxes ? {} : { axes: describeAxes(result.axes) }),
+    ...(result.tuned ? { tuned: "true" } : {}),
+  });
   const share = result.roofline?.shareOfRoof;
   return [
     point("wallMs", "ms", "runner-wall", "lower", toAggregate(result.wallMs)),
@@ -69,6 +82,32 @@ export function measureThroughput(result: ThroughputResult, run: RunContext): Me
     point("itemsPerSecond", "1/s", "runner-wall", "higher", single(result.itemsPerSecond)),
     point("busyShare", "1", result.clock, "higher", single(result.busyShare)),
     point("submissionMs", "ms", "runner-wall", "lower", toAggregate(result.latencyMs)),
+  ];
+}
+
+/** What a search leaves in the history: the runs of the best choice, whichever that is. A known answer is no new point. */
+export function measureTuning({ tuning, cached }: TuningResult, run: RunContext): Measurement[] {
+  if (cached) return [];
+  const { kernel, shape, dtype, deviceName, fingerprint, software, clock, best } = tuning;
+  return [
+    {
+      key: {
+        subjectKind: "kernel",
+        subject: kernel,
+        metric: "tunedMs",
+        unit: "ms",
+        clock,
+        direction: "lower",
+        configuration: { ...shape, dtype, device: deviceName },
+        fingerprint,
+        software,
+        label: run.label,
+      },
+      atMs: run.atMs,
+      sourceId: run.runId,
+      runId: run.runId,
+      aggregate: toAggregate(best.ms),
+    },
   ];
 }
 

@@ -11,16 +11,30 @@ export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
 }
 
 function answers(spec: JobSpec, result: JobResult): boolean {
-  if (spec.kind === "calibration") {
-    return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
+  switch (spec.kind) {
+    case "benchmark":
+    case "throughput":
+      return result.kind === spec.kind && result.kernel === spec.kernel;
+    case "calibration":
+      return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
+    case "tuning":
+      return result.kind === "tuning" && result.tuning.kernel === spec.kernel && result.tuning.dtype === spec.dtype;
   }
-  return result.kind === spec.kind && result.kernel === spec.kernel;
 }
 
 function distributionsOf(result: JobResult): Distribution[] {
-  if (result.kind === "benchmark") return [result.wallMs, ...(result.gpuMs === null ? [] : [result.gpuMs])];
-  if (result.kind === "throughput") return [result.latencyMs];
-  return [result.linkMs, ...result.placements.map((placement) => placement.serviceMs)];
+  switch (result.kind) {
+    case "benchmark":
+      return [result.wallMs, ...(result.gpuMs === null ? [] : [result.gpuMs])];
+    case "throughput":
+      return [result.latencyMs];
+    case "calibration":
+      return [result.linkMs, ...result.placements.map((placement) => placement.serviceMs)];
+    case "tuning": {
+      const { best, untuned } = result.tuning;
+      return [best.ms, ...(untuned === null ? [] : [untuned.ms])];
+    }
+  }
 }
 
 function isSound({ count, min, max, sum, sketch }: Distribution): boolean {

@@ -12,6 +12,7 @@ import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
+import { bindTunings } from "../routes/tunings.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -34,6 +35,7 @@ export function createApp(): Hono<AppEnv> {
     bindRuns,
     bindHistory,
     bindKernels,
+    bindTunings,
   ]) {
     bindResource(app);
   }

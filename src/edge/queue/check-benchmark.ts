@@ -7,15 +7,15 @@ import { SUBMITTED_VARIANT } from "../store/kernel-store.ts";
 import { hasKernel } from "./has-kernel.ts";
 import { offersKernel } from "./offers-kernel.ts";
 
-type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "dtypes" | "variants">;
+type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "dtypes" | "variants" | "axes">;
 
 /** What of a job says which kernel runs, and how. */
-type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant">;
+type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant" | "axes">;
 
 /**
- * Checks a benchmark against what the runners announce: the kernel, its sizes, its types and its
- * variants. Throws `unknown-kernel` where nobody has the kernel, and `kernel-invalid` where no device
- * has the features that it needs; gives the other mistakes back.
+ * Checks a benchmark or a tuning against what the runners announce: the kernel, its sizes, types,
+ * variants and their axes. Throws `unknown-kernel` where nobody has the kernel, and `kernel-invalid`
+ * where no device has the features that it needs; gives the other mistakes back.
  */
 export function checkBenchmark(spec: KernelRequest, runners: readonly Capabilities[]): FieldError[] {
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
@@ -39,7 +39,8 @@ export function checkSubmitted(
     throw unknownKernel(`No runner can run ${id}.`, `needs a runner that takes submitted kernels and has ${reference}`);
   }
   const { dimensions } = definition;
-  const errors = checkChoices(spec, { name: id, dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT] });
+  const choices = { dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT], axes: { [SUBMITTED_VARIANT]: [] } };
+  const errors = checkChoices(spec, { name: id, ...choices });
   if (errors.length > 0) return errors;
   const sizes = Object.fromEntries(
     dimensions.map(({ name, default: standard }) => [name, spec.shape[name] ?? standard]),
@@ -80,5 +81,23 @@ function checkChoices(spec: KernelRequest, kernel: Choices): FieldError[] {
   if (spec.variant !== undefined && !kernel.variants.includes(spec.variant)) {
     errors.push({ pointer: "#/variant", message: `must be ${kernel.variants.join(" or ")} for ${kernel.name}` });
   }
-  return errors;
+  return [...errors, ...checkAxes(spec, kernel)];
+}
+
+/** Axes belong to a variant; where the runner does not announce them, it checks them itself. */
+function checkAxes({ variant, axes = {} }: KernelRequest, kernel: Choices): FieldError[] {
+  if (Object.keys(axes).length > 0 && variant === undefined) {
+    return [{ pointer: "#/axes", message: "wants a variant beside it" }];
+  }
+  const known = kernel.axes?.[variant ?? ""];
+  if (known === undefined) return [];
+  return Object.entries(axes).flatMap(([name, value]) => {
+    const axis = known.find((candidate) => candidate.name === name);
+    if (axis?.values.includes(value)) return [];
+    const message =
+      axis === undefined
+        ? `is not an axis of ${variant}, which has ${known.map((candidate) => candidate.name).join(", ") || "none"}`
+        : `must be one of ${axis.values.join(", ")}`;
+    return [{ pointer: `#/axes/${toPointerPart(name)}`, message }];
+  });
 }

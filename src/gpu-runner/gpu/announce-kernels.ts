@@ -16,5 +16,15 @@ export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): Kerne
       dtype: binding.dtype,
       alignment: [...binding.alignment],
     })),
+    axes: Object.fromEntries(
+      variants.map((variant) => [
+        variant.name,
+        variant.axes.map(({ name: axis, values, default: standard }) => ({
+          name: axis,
+          values: [...values],
+          default: standard,
+        })),
+      ]),
+    ),
   }));
 }

@@ -19,7 +19,7 @@ import { recordSpan, type RunTimes, SpanRecorder } from "./span-recorder.ts";
 import { GpuTimer } from "./timer.ts";
 
 /** A benchmark's result, less what only the runner around the device knows, and the trace that it speaks of, as JSON. */
-export interface BenchmarkMeasurement extends Omit<BenchmarkResult, "kind" | "environment" | "roofline"> {
+export interface BenchmarkMeasurement extends Omit<BenchmarkResult, "kind" | "environment" | "roofline" | "tuned"> {
   readonly traceText: string | null;
 }
 
@@ -79,7 +79,7 @@ export async function benchmarkKernel(
     const measure = (phase: string, runs: number) => {
       const onRun = recorder && ((index: number, times: RunTimes) => recorder.addRun(index, times));
       return recordPhase(target, phase, () =>
-        measureKernel(target.device, prepared, timer, runs, before(phase), onRun),
+        measureKernel(target.device, prepared, timer, runs, before(phase), onRun === undefined ? {} : { onRun }),
       );
     };
     const samples = await withErrorScopes(target.device, async () => {
@@ -166,7 +166,7 @@ async function check(
   return checkOutputs(outputs, references, kernel.tolerance, shape, seed, report);
 }
 
-function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelChoice, samples: Samples) {
+function describe(target: BenchmarkDevice, { kernel, variant, shape, axes }: KernelChoice, samples: Samples) {
   const wallMs = summarise(samples.wallMs);
   const gpuMs = samples.gpuMs === null ? null : summarise(samples.gpuMs);
   const clock = chooseClock(target.description, gpuMs?.p50 ?? null);
@@ -175,6 +175,8 @@ function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelCho
   return {
     kernel: kernel.name,
     variant: variant.name,
+    axes: { ...axes },
+    defaultAxes: variant.axes.every((axis) => axes[axis.name] === axis.default),
     shape: { ...shape },
     gpuMs,
     wallMs,

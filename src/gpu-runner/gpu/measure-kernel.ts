@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { PreparedKernel } from "./dispatch.ts";
+import type { RunnableKernel } from "./dispatch.ts";
 import type { RunTimes } from "./span-recorder.ts";
 import type { GpuTimer } from "./timer.ts";
 
@@ -14,18 +14,26 @@ export interface Samples {
 /** Below this, sleeping costs more than polling does. */
 const SHORTEST_NAP_MS = 4;
 
-/** Runs a kernel again and again, one run at a time; `onRun` is told of the steps of each. */
+/** What is known of a kernel's runs before, and who is told of them. */
+interface MeasureOptions {
+  /** The shortest run that is known of it. */
+  readonly shortestMs?: number;
+  /** Told of the steps of each run. */
+  readonly onRun?: (run: number, times: RunTimes) => void;
+}
+
+/** Runs a kernel again and again, one run at a time. */
 export async function measureKernel(
   device: GPUDevice,
-  kernel: PreparedKernel,
+  kernel: RunnableKernel,
   timer: GpuTimer | null,
   runs: number,
   beforeRun: (done: number, total: number) => void | Promise<void>,
-  onRun?: (run: number, times: RunTimes) => void,
+  { shortestMs = 0, onRun }: MeasureOptions = {},
 ): Promise<Samples> {
   const gpuMs = timer === null ? null : new Float64Array(runs);
   const wallMs = new Float64Array(runs);
-  let shortestMs = 0;
+  let knownMs = shortestMs;
   for (let run = 0; run < runs; run++) {
     await beforeRun(run, runs);
     const startMs = performance.now();
@@ -33,7 +41,7 @@ export async function measureKernel(
     const startedAt = performance.now();
     device.queue.submit([commands]);
     const submittedMs = performance.now();
-    await waitForQueue(device, shortestMs);
+    await waitForQueue(device, knownMs);
     const doneMs = performance.now();
     const tookMs = doneMs - startedAt;
     wallMs[run] = tookMs;
@@ -41,7 +49,7 @@ export async function measureKernel(
     if (ticks !== null && gpuMs !== null) gpuMs[run] = Number(ticks.endNs - ticks.beginNs) / 1e6;
     onRun?.(run, { startMs, submittedMs, doneMs, readMs: performance.now(), ticks });
     const durationMs = Math.min(tookMs, gpuMs?.[run] ?? tookMs);
-    shortestMs = run === 0 ? durationMs : Math.min(shortestMs, durationMs);
+    knownMs = knownMs === 0 ? durationMs : Math.min(knownMs, durationMs);
   }
   return { gpuMs, wallMs };
 }

@@ -67,6 +67,12 @@ function resolveShape(kernel: KernelSpec, sizes: KernelShape, errors: FieldError
 }
 
 function resolveAxes(variant: KernelVariant, axes: AxisValues, errors: FieldError[]): AxisValues {
+  const names = variant.axes.map(({ name }) => name);
+  for (const name of Object.keys(axes)) {
+    if (!names.includes(name)) {
+      errors.push({ pointer: `#/axes/${name}`, message: `is no axis of ${variant.name}; it has: ${names.join(", ")}` });
+    }
+  }
   return Object.fromEntries(
     variant.axes.map(({ name, values, default: standard }) => {
       const value = axes[name] ?? standard;

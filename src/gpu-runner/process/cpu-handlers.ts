@@ -17,6 +17,7 @@ export function createCpuHandlers(): DeviceHandlers {
     measureRoofline: async () => {
       throw new ProblemError("backend-failed", "The CPU process runs no kernels, so it has no roofs to measure");
     },
+    tune: runsNoKernels,
     loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);

@@ -8,7 +8,9 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { PoolState } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
+import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 import { callApart } from "./call-apart.ts";
@@ -44,6 +46,9 @@ const MAX_FATAL_RELOADS = 3;
 const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
+
+/** A search ends by itself, but for a candidate that hangs. */
+const TUNING_GRACE_MS = 120_000;
 
 /** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
 type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
@@ -138,9 +143,14 @@ export class DeviceHost {
   /** Checks and times a kernel; see `work`. */
   benchmark(
     spec: BenchmarkSpec,
-    { axes = {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
+    { axes = spec.axes ?? {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
   ): Promise<BenchmarkMeasurement> {
     return this.work("benchmark", { spec, axes }, spec.timeoutMs, options);
+  }
+
+  /** Searches for a kernel's fastest variant and axes; see `work`. */
+  tune(spec: TuningSpec, options: WorkOptions = {}): Promise<TuningMeasurement> {
+    return this.work("tune", { spec }, spec.budgetMs + TUNING_GRACE_MS, options);
   }
 
   /**

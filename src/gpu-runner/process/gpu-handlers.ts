@@ -11,6 +11,7 @@ import { probeGpu } from "../gpu/probe.ts";
 import { ResidentBuffers } from "../gpu/resident-buffers.ts";
 import { measureRoofline } from "../gpu/roofline.ts";
 import { streamKernel } from "../gpu/stream-kernel.ts";
+import { tuneKernel } from "../gpu/tune-kernel.ts";
 import type { DeviceHandlers } from "./messages.ts";
 
 /**
@@ -43,6 +44,8 @@ export async function createGpuHandlers(
     stream: async ({ spec }, options) => streamKernel(target(), spec, options),
     benchmarkProgram: async ({ spec, program }, options) => benchmarkProgram(target(), spec, program, options),
     measureRoofline: async ({ budgetMs }, options) => measureRoofline(target(), { budgetMs, ...options }),
+    tune: async ({ spec, settings }, options) =>
+      tuneKernel(target(), spec, { ...options, ...(settings && { settings }) }),
     loadModel: servesNoModels,
     unloadModel: servesNoModels,
     infer: servesNoModels,

@@ -7,9 +7,12 @@ import type { PoolState } from "../../protocol/memory.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Roofline } from "../../protocol/roofline.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
 import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
+import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
+import type { TunerSettings } from "../gpu/tuner.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 
 /** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
@@ -28,6 +31,7 @@ export interface DeviceCalls {
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
   measureRoofline: { input: { budgetMs: number }; output: Roofline };
+  tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
   /** `model` is the path of an ONNX file, or what is in one. */
   loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };

@@ -4,6 +4,7 @@ import type { PlacedModel } from "../../protocol/link.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
 import type { LinkProbe } from "../link-probe.ts";
 import type { RooflineStore } from "../memory/roofline-store.ts";
+import type { TuningCache } from "../memory/tuning-cache.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
 
 /** What a workload works with. */
@@ -12,6 +13,7 @@ export interface WorkloadContext {
   readonly models: ModelLoader;
   readonly probe: LinkProbe;
   readonly rooflines: RooflineStore;
+  readonly tunings: TuningCache;
   readonly model: PlacedModel | null;
   readonly program: KernelProgram | null;
   readonly otherJobs: number;

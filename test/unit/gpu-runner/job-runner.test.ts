@@ -13,7 +13,7 @@ const offer = (epoch = 1): Offer => ({
   type: "offer",
   lease: { jobId: createId("job"), epoch },
   attempt: epoch,
-  spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" }),
+  spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", tuned: false }),
   model: null,
 });
 
