@@ -9,6 +9,7 @@ import type { ScriptedRunner } from "./scripted-runner.ts";
 import { tuningResult } from "./samples.ts";
 
 const body = { kind: "tuning", kernel: "triad", shape: { n: 60 } };
+const typed = { ...body, dtype: "float32" };
 
 let runner: Awaited<ReturnType<typeof newOnlineRunner>>;
 beforeEach(async () => {
@@ -35,7 +36,7 @@ describe("a tuning job", () => {
   it("is offered with its defaults to a runner that has the kernel", async () => {
     const job = await submitJob(body);
     const offer = await runner.scripted.next("offer");
-    expect(offer.spec).toEqual({ ...body, dtype: "float32", budgetMs: 30_000, seed: 1, fresh: false });
+    expect(offer.spec).toEqual({ ...body, budgetMs: 30_000, seed: 1, fresh: false });
     const progress = { phase: "rung 1", done: 3, total: 8, rung: 1, candidatesLeft: 4 };
     runner.scripted.send({ type: "jobProgress", lease: offer.lease, progress });
     runner.scripted.succeed(offer, ownTuning());
@@ -77,7 +78,7 @@ describe("a tuning job", () => {
       { dtype: "int32" },
       { best: { ...tuning.best, ms: { ...tuning.best.ms, count: 9 } } },
     ] as const) {
-      const { id } = await submitJob(body);
+      const { id } = await submitJob(typed);
       runner.scripted.succeed(await runner.scripted.next("offer"), ownTuning(wrong));
       await runner.scripted.next("jobSettled");
       expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });

@@ -18,7 +18,11 @@ function answers(spec: JobSpec, result: JobResult): boolean {
     case "calibration":
       return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
     case "tuning":
-      return result.kind === "tuning" && result.tuning.kernel === spec.kernel && result.tuning.dtype === spec.dtype;
+      return (
+        result.kind === "tuning" &&
+        result.tuning.kernel === spec.kernel &&
+        (spec.dtype === undefined || result.tuning.dtype === spec.dtype)
+      );
   }
 }
 

@@ -23,11 +23,12 @@ async function createRunner(best: { variant: string; axes: Record<string, number
     benchmark: async ({ variant, axes }: BenchmarkSpec) => (asked.push({ variant, axes }), measured),
     tune: async (spec: TuningSpec) => (asked.push(spec), { tuning, trials }),
   };
+  const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
   const tunings = {
     find: async (id: string) => known.get(id) ?? null,
     save: async (id: string, saved: TuningRecord) => void known.set(id, saved),
   };
-  const context = { fleet: { withKernel: () => ({ host }) }, tunings, signal: new AbortController().signal };
+  const context = { fleet: { withKernel: () => ({ host }) }, tunings, rooflines, signal: new AbortController().signal };
   const shared = { ...context, program: null, otherJobs: 0, onProgress: () => undefined } as never;
   return {
     asked,
