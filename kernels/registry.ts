@@ -9,6 +9,8 @@ import { divergence } from "./divergence/divergence.kernel.ts";
 import { dot4Peak } from "./dot4-peak/dot4-peak.kernel.ts";
 import { emptyDispatch } from "./empty-dispatch/empty-dispatch.kernel.ts";
 import { fmaPeak } from "./fma-peak/fma-peak.kernel.ts";
+import { gemmF16 } from "./gemm-f16/gemm-f16.kernel.ts";
+import { gemmInt8 } from "./gemm-int8/gemm-int8.kernel.ts";
 import { gemm } from "./gemm/gemm.kernel.ts";
 import { gemv } from "./gemv/gemv.kernel.ts";
 import { fmaPeakF16 } from "./fma-peak-f16/fma-peak-f16.kernel.ts";
@@ -63,5 +65,7 @@ export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
     fmaPeak,
     fmaPeakF16,
     dot4Peak,
+    gemmF16,
+    gemmInt8,
   ].map((spec: KernelSpec) => [spec.name, spec]),
 );
