@@ -1,6 +1,9 @@
 import { argmax } from "./argmax/argmax.kernel.ts";
 import { atomicsContention } from "./atomics-contention/atomics-contention.kernel.ts";
 import { batchedGemm } from "./batched-gemm/batched-gemm.kernel.ts";
+import { consensusConflicts } from "./consensus-conflicts/consensus-conflicts.kernel.ts";
+import { consensusLeader } from "./consensus-leader/consensus-leader.kernel.ts";
+import { consensusTally } from "./consensus-tally/consensus-tally.kernel.ts";
 import { conv2d } from "./conv2d/conv2d.kernel.ts";
 import { copy } from "./copy/copy.kernel.ts";
 import { depthwiseConv2d } from "./depthwise-conv2d/depthwise-conv2d.kernel.ts";
@@ -67,5 +70,8 @@ export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
     dot4Peak,
     gemmF16,
     gemmInt8,
+    consensusTally,
+    consensusLeader,
+    consensusConflicts,
   ].map((spec: KernelSpec) => [spec.name, spec]),
 );
