@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
+import { readReference } from "../../test/kernels/read-reference.ts";
 import { testKernel } from "../../test/kernels/test-kernel.ts";
 import { consensusLeader } from "./consensus-leader.kernel.ts";
 import { consensusLeaderReference } from "./consensus-leader.reference.ts";
 
 test("the highest score leads, and the lowest index of equal ones", () => {
   const scores = Int32Array.of(-7, -3, -3, /* */ 4, 9, 2);
-  const { element } = consensusLeaderReference({ scores }, { elections: 2, candidates: 3 });
-  expect([0, 1].map(element)).toEqual([1, 1]);
+  const reference = consensusLeaderReference({ scores }, { elections: 2, candidates: 3 });
+  expect(readReference(reference)).toEqual({ leader: [1, 1] });
 });
 
 testKernel(consensusLeader, [

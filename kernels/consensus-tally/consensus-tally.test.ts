@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readReference } from "../../test/kernels/read-reference.ts";
 import { testKernel } from "../../test/kernels/test-kernel.ts";
 import { consensusTally } from "./consensus-tally.kernel.ts";
 import { consensusTallyReference } from "./consensus-tally.reference.ts";
@@ -10,9 +11,8 @@ test("counts the electorate's votes for the options there are, and compares with
     electorate: Int32Array.of(0b111011, 0b00011),
     percent: Int32Array.of(50, 101),
   };
-  const { element, others } = consensusTallyReference(inputs, { ballots: 2, voters: 5, options: 2 });
-  expect([0, 1, 2, 3].map(element)).toEqual([0, 2, 2, 0]);
-  expect([0, 1].map((ballot) => others?.[0]?.element(ballot))).toEqual([1, 0]);
+  const reference = consensusTallyReference(inputs, { ballots: 2, voters: 5, options: 2 });
+  expect(readReference(reference)).toEqual({ tally: [0, 2, 2, 0], quorum: [1, 0] });
 });
 
 testKernel(
