@@ -14,14 +14,27 @@ override shares: u32 = 4;
 
 var<workgroup> sums: array<f32, lanes>;
 
-fn measure(a: u32, b: u32) -> f32 {
+fn square(a: vec4<f32>, b: vec4<f32>) -> f32 {
+  let gap = a - b;
+  return dot(gap, gap);
+}
+
+// Distances of a row from four others.
+fn measure(row: u32, others: vec4<u32>) -> vec4<f32> {
   let pitch = (shape.genes + 3u) / 4u;
+  let first = row * pitch;
+  let firsts = others * pitch;
   var squares = vec4<f32>();
   for (var i = 0u; i < pitch; i++) {
-    let gap = population[a * pitch + i] - population[b * pitch + i];
-    squares = fma(gap, gap, squares);
+    let own = population[first + i];
+    squares += vec4<f32>(
+      square(own, population[firsts.x + i]),
+      square(own, population[firsts.y + i]),
+      square(own, population[firsts.z + i]),
+      square(own, population[firsts.w + i]),
+    );
   }
-  return sqrt(dot(squares, vec4<f32>(1.0)));
+  return sqrt(squares);
 }
 
 @compute @workgroup_size(lanes)
@@ -32,11 +45,13 @@ fn sumShares(@builtin(global_invocation_id) at: vec3<u32>) {
   }
   // Of an even number, only half of the members are paired with the one opposite.
   let following = (shape.members - 1u) / 2u + u32(shape.members % 2u == 0u && member < shape.members / 2u);
-  var sum = 0.0;
-  for (var step = 1u + at.y; step <= following; step += shares) {
-    sum += measure(member, (member + step) % shape.members);
+  var totals = vec4<f32>();
+  for (var step = 1u + 4u * at.y; step <= following; step += 4u * shares) {
+    let steps = vec4<u32>(step) + vec4<u32>(0u, 1u, 2u, 3u);
+    let distances = measure(member, (vec4<u32>(member) + steps) % shape.members);
+    totals += select(vec4<f32>(), distances, steps <= vec4<u32>(following));
   }
-  partial[at.y * shape.members + member] = sum;
+  partial[at.y * shape.members + member] = dot(totals, vec4<f32>(1.0));
 }
 
 @compute @workgroup_size(lanes)
