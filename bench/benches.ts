@@ -27,6 +27,20 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "consensus",
+    {
+      description: "Tallies, leaders and conflicts, against typed-arrays and assemblyscript",
+      load: async () => (await import("./consensus.ts")).benchConsensus,
+    },
+  ],
+  [
+    "evolution",
+    {
+      description: "Generations, fronts, crowding and diversity, against typed-arrays and assemblyscript",
+      load: async () => (await import("./evolution.ts")).benchEvolution,
+    },
+  ],
+  [
     "residency",
     {
       description: "Migrations between a runner's tiers of memory; prefetching and eviction against lru",

@@ -107,7 +107,9 @@ export function uploadBinding(device: GPUDevice, bound: BoundBuffer, inputs: Ker
   if (binding.access !== "read") return resetOutput(device, bound);
   const values = inputs[binding.name];
   if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
-  device.queue.writeBuffer(buffer, 0, padValues(values, layout));
+  // As an ArrayBuffer: Dawn's binding divides by zero when it is given a Float16Array.
+  const padded = padValues(values, layout);
+  device.queue.writeBuffer(buffer, 0, padded.buffer, padded.byteOffset, padded.byteLength);
 }
 
 /** What no kernel is likely to write, as the words that outputs start with: NaN and the lowest integers. */
