@@ -40,7 +40,7 @@ export interface PreparedKernel {
   readonly outputs: readonly DeviceOutput[];
   /** Bytes that one `upload` moves. */
   readonly uploadBytes: number;
-  /** Gives the `read` bindings other values; work that was submitted before still sees the old ones. */
+  /** Gives the `read` bindings that are named other values; work that was submitted before still sees the old ones. */
   upload(inputs: KernelArrays): void;
   /** Adds one run to a list of commands. */
   encodeInto(encoder: GPUCommandEncoder, timestampWrites?: GPUComputePassTimestampWrites): void;
@@ -108,7 +108,8 @@ export async function prepareKernel(
     return {
       outputs,
       uploadBytes: read.reduce((total, { layout }) => total + layout.sizeBytes, 0),
-      upload: (values) => read.forEach((each) => upload(device, each, values, traffic)),
+      upload: (values) =>
+        read.filter(({ binding }) => binding.name in values).forEach((each) => upload(device, each, values, traffic)),
       encodeInto,
       encode: (timestampWrites) => {
         const encoder = device.createCommandEncoder();

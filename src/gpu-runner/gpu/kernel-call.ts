@@ -1,0 +1,32 @@
+import type { KernelArray } from "../../../kernels/kernel-spec.ts";
+import type { DeviceOutput, KernelContext, PreparedKernel } from "./dispatch.ts";
+import { readBuffer } from "./readback.ts";
+import { RunForecast } from "./run-forecast.ts";
+
+/** A prepared kernel as it is asked for answers: runs and the readback of one output are one submission. */
+export class KernelCall {
+  readonly #context: KernelContext;
+  readonly #kernel: PreparedKernel;
+  readonly #output: DeviceOutput;
+  readonly #forecast = new RunForecast();
+
+  /** `output` names a `write` binding. */
+  constructor(context: KernelContext, kernel: PreparedKernel, output: string) {
+    const found = kernel.outputs.find(({ name }) => name === output);
+    if (found === undefined) throw new TypeError(`there is no output '${output}'`);
+    this.#context = context;
+    this.#kernel = kernel;
+    this.#output = found;
+  }
+
+  /** Runs back to back, once unless told otherwise, and gives the output as the last run left it, dense. */
+  run(runs = 1): Promise<KernelArray> {
+    const { device, pool } = this.#context;
+    const { buffer, sizeBytes, unpack } = this.#output;
+    return this.#forecast.observe(runs, async (expectedMs) => {
+      const encoder = device.createCommandEncoder();
+      for (let i = 0; i < runs; i++) this.#kernel.encodeInto(encoder);
+      return unpack(await readBuffer(device, pool, buffer, sizeBytes, { encoder, expectedMs }));
+    });
+  }
+}
