@@ -2,25 +2,25 @@ import { type KernelContext, type PreparedKernel, prepareKernel } from "../../sr
 import type { KernelChoice } from "../../src/gpu-runner/gpu/resolve-benchmark.ts";
 import { inputsOf, type KernelCase, specOf } from "./kernel-case.ts";
 
-/** So much slower than the best so far, a candidate is not tried a second time. */
+/** So much slower than the best so far, a candidate is not tried again. */
 const HOPELESS = 1.5;
+/** A candidate runs so often and so long at least: short runs are easily disturbed. */
+const MIN_RUNS = 3;
+const MIN_MS = 20;
 
 export interface Fastest {
   readonly choice: KernelChoice;
   readonly prepared: PreparedKernel;
 }
 
-/** Tries every variant of a kernel with every value of its axes: the best of three runs each. */
+/** Tries every variant of a kernel with every value of its axes; the best of its runs counts. */
 export async function findFastest(context: KernelContext, input: KernelCase, output: string): Promise<Fastest> {
   const inputs = inputsOf(input);
   let best: (Fastest & { readonly ms: number }) | null = null;
   for (const choice of listChoices(input)) {
     const prepared = await prepareKernel(context, choice, inputs);
     await prepared.run(output);
-    let ms = await timeRun(prepared, output);
-    for (let i = 0; i < 2 && (best === null || ms < HOPELESS * best.ms); i++) {
-      ms = Math.min(ms, await timeRun(prepared, output));
-    }
+    const ms = await timeRuns(prepared, output, best?.ms ?? Number.POSITIVE_INFINITY);
     if (best === null || ms < best.ms) {
       best?.prepared.release();
       best = { choice, prepared, ms };
@@ -30,10 +30,17 @@ export async function findFastest(context: KernelContext, input: KernelCase, out
   return best;
 }
 
-async function timeRun(prepared: PreparedKernel, output: string): Promise<number> {
+async function timeRuns(prepared: PreparedKernel, output: string, bestMs: number): Promise<number> {
   const startedAt = performance.now();
-  await prepared.run(output);
-  return performance.now() - startedAt;
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (let run = 0, now = startedAt; run < MIN_RUNS || now - startedAt < MIN_MS; run++) {
+    await prepared.run(output);
+    const endedAt = performance.now();
+    shortestMs = Math.min(shortestMs, endedAt - now);
+    now = endedAt;
+    if (shortestMs > HOPELESS * bestMs) break;
+  }
+  return shortestMs;
 }
 
 function listChoices(input: KernelCase): KernelChoice[] {
