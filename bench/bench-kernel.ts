@@ -1,12 +1,18 @@
-import { checkOutput } from "../src/gpu-runner/gpu/check-output.ts";
 import type { Bench } from "./benches.ts";
+import { checkAgainstReference } from "./check-against-reference.ts";
 import { runContest } from "./contest.ts";
 import { installPeers } from "./install-peers.ts";
-import { inputsOf, type KernelCase, SEED, specOf } from "./kernel-contest/kernel-case.ts";
+import type { KernelCase } from "./kernel-contest/kernel-case.ts";
 import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 
-const PEERS = ["tfjs-webgpu", "ort-webgpu", "ort-cpu", "tfjs-wasm"];
+const OURS = new URL("./kernel-contest/ours.ts", import.meta.url);
+const PEERS = {
+  "tfjs-webgpu": new URL("./kernel-contest/tfjs-webgpu.ts", import.meta.url),
+  "ort-webgpu": new URL("./kernel-contest/ort-webgpu.ts", import.meta.url),
+  "ort-cpu": new URL("./kernel-contest/ort-cpu.ts", import.meta.url),
+  "tfjs-wasm": new URL("./kernel-contest/tfjs-wasm.ts", import.meta.url),
+} as const;
 
 /**
  * Our kernel, at the variant and axes that are fastest here, against WebGPU peers on the same adapter
@@ -17,28 +23,17 @@ export function benchKernel(cases: readonly { readonly name: string; readonly in
   return async function* run(context) {
     await installPeers(context.say);
     const { device, environment } = await openAdapter();
-    const contender = (name: string) =>
-      inProcess<KernelCase>(new URL(`./kernel-contest/${name}.ts`, import.meta.url), environment);
+    const contender = (module: URL) => inProcess<KernelCase>(module, environment);
     yield* runContest<KernelCase>(
       {
         metrics: { time: { unit: "ms", better: "lower" } },
         cases,
         device,
-        ours: contender("ours"),
-        peers: Object.fromEntries(PEERS.map((name) => [name, contender(name)])),
+        ours: contender(OURS),
+        peers: Object.fromEntries(Object.entries(PEERS).map(([name, module]) => [name, contender(module)])),
         check: checkAgainstReference,
       },
       context,
     );
   };
-}
-
-/** By the kernel's own f64 reference and tolerance, whoever computed it. */
-async function checkAgainstReference(input: KernelCase, output: Float32Array): Promise<void> {
-  const spec = specOf(input);
-  const reference = spec.reference(inputsOf(input), input.shape);
-  if (output.length !== reference.length) {
-    throw new RangeError(`it has ${output.length} elements, not ${reference.length}`);
-  }
-  await checkOutput(output as Float32Array<ArrayBuffer>, reference, spec.tolerance, input.shape, SEED, () => {});
 }

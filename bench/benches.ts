@@ -64,6 +64,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "population",
+    {
+      description: "A network for each member of a population, on wgsl and on cpu-simd, against typed-arrays",
+      load: async () => (await import("./population.ts")).benchPopulation,
+    },
+  ],
+  [
     "hop",
     {
       description: "What the edge adds to an inference, against plain-http to the same backend",

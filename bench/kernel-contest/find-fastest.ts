@@ -1,4 +1,5 @@
 import { type KernelContext, type PreparedKernel, prepareKernel } from "../../src/gpu-runner/gpu/dispatch.ts";
+import { KernelCall } from "../../src/gpu-runner/gpu/kernel-call.ts";
 import type { KernelChoice } from "../../src/gpu-runner/gpu/resolve-benchmark.ts";
 import { inputsOf, type KernelCase, specOf } from "./kernel-case.ts";
 
@@ -11,6 +12,7 @@ const MIN_MS = 20;
 export interface Fastest {
   readonly choice: KernelChoice;
   readonly prepared: PreparedKernel;
+  readonly call: KernelCall;
 }
 
 /** Tries every variant of a kernel with every value of its axes; the best of its runs counts. */
@@ -19,22 +21,23 @@ export async function findFastest(context: KernelContext, input: KernelCase, out
   let best: (Fastest & { readonly ms: number }) | null = null;
   for (const choice of listChoices(input)) {
     const prepared = await prepareKernel(context, choice, inputs);
-    await prepared.run(output);
-    const ms = await timeRuns(prepared, output, best?.ms ?? Number.POSITIVE_INFINITY);
+    const call = new KernelCall(context, prepared, output);
+    await call.run();
+    const ms = await timeRuns(call, best?.ms ?? Number.POSITIVE_INFINITY);
     if (best === null || ms < best.ms) {
       best?.prepared.release();
-      best = { choice, prepared, ms };
+      best = { choice, prepared, call, ms };
     } else prepared.release();
   }
   if (best === null) throw new Error("the kernel has no variants");
   return best;
 }
 
-async function timeRuns(prepared: PreparedKernel, output: string, bestMs: number): Promise<number> {
+async function timeRuns(call: KernelCall, bestMs: number): Promise<number> {
   const startedAt = performance.now();
   let shortestMs = Number.POSITIVE_INFINITY;
   for (let run = 0, now = startedAt; run < MIN_RUNS || now - startedAt < MIN_MS; run++) {
-    await prepared.run(output);
+    await call.run();
     const endedAt = performance.now();
     shortestMs = Math.min(shortestMs, endedAt - now);
     now = endedAt;

@@ -3,7 +3,7 @@ import { KERNELS } from "../../kernels/registry.ts";
 
 /** One kernel at one shape, as every contender computes it. */
 export interface KernelCase {
-  readonly kernel: "gemm" | "softmax" | "mlp" | "conv2d";
+  readonly kernel: string;
   readonly shape: KernelShape;
   /**
    * `stream`: inputs lie where the contender computes, `runs` runs are issued back to back, and the last

@@ -86,10 +86,12 @@ const conv2d: Build = (input) => {
   };
 };
 
-const BUILDS: Readonly<Record<KernelCase["kernel"], Build>> = { gemm, softmax, mlp, conv2d };
+const BUILDS: Readonly<Record<string, Build>> = { gemm, softmax, mlp, conv2d };
 
 /** The case as one ONNX file that holds what is measured, and nothing else. */
 export function createOnnxOperation(input: KernelCase): OnnxOperation {
-  const { graph, ...operation } = BUILDS[input.kernel](input);
+  const build = BUILDS[input.kernel];
+  if (build === undefined) throw new RangeError(`it has no operators for '${input.kernel}'`);
+  const { graph, ...operation } = build(input);
   return { ...operation, file: writeOnnxGraph(graph), output: graph.outputs[0]?.name ?? "" };
 }

@@ -6,7 +6,8 @@ import { createOnnxOperation } from "./onnx-operations.ts";
 
 /** ONNX Runtime's CPU provider with as many threads as it likes: no adapter, but what a machine can do without one. */
 export const contender: Contender<KernelCase> = async (input) => {
-  const { file, feeds, output, arrange } = createOnnxOperation(input);
+  const operation = createOnnxOperation(input);
+  const { file, feeds, output } = operation;
   const session = await InferenceSession.create(file, { executionProviders: ["cpu"], logSeverityLevel: 3 });
   const tensors = Object.fromEntries(
     feeds.map(({ name, shape, values }) => [name, new Tensor("float32", values, shape)]),
@@ -17,5 +18,5 @@ export const contender: Contender<KernelCase> = async (input) => {
     return (await session.run(tensors))[output]?.data as Float32Array;
   };
   const entry = await createBatchEntry(run, input.runs, { adapter: null });
-  return { ...entry, opened: { ...entry.opened, output: arrange(entry.opened.output) } };
+  return { ...entry, opened: { ...entry.opened, output: operation.arrange(entry.opened.output) } };
 };

@@ -1,3 +1,4 @@
+import type { KernelArrays } from "../../kernels/kernel-spec.ts";
 import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
 import { openGpu } from "../../src/gpu-runner/gpu/device.ts";
 import { PipelineCache } from "../../src/gpu-runner/gpu/pipeline-cache.ts";
@@ -14,12 +15,12 @@ export const contender: Contender<KernelCase> = async (input) => {
   const { device } = gpu;
   const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
   const { output } = specOf(input).reference(inputsOf(input), input.shape);
-  const { choice, prepared } = await findFastest(context, input, output);
+  const { choice, prepared, call } = await findFastest(context, input, output);
 
-  const fresh = input.mode === "round-trip" ? listFresh(input) : [];
+  const fresh = input.mode === "round-trip" ? pickFresh(input) : {};
   const run = async (count: number): Promise<Float32Array> => {
-    for (const [name, values] of fresh) prepared.write(name, values);
-    const values = await prepared.run(output, count);
+    prepared.upload(fresh);
+    const values = await call.run(count);
     gpu.throwUncaptured();
     return values as Float32Array;
   };
@@ -31,6 +32,6 @@ export const contender: Contender<KernelCase> = async (input) => {
 };
 
 /** What a round trip brings anew: a network's parameters stay. */
-function listFresh(input: KernelCase) {
-  return Object.entries(inputsOf(input)).filter(([name]) => name === "input");
+function pickFresh(input: KernelCase): KernelArrays {
+  return Object.fromEntries(Object.entries(inputsOf(input)).filter(([name]) => name === "input"));
 }

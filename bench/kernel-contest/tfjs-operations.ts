@@ -64,9 +64,11 @@ const conv2d: Build = (tf, input) => {
   };
 };
 
-const BUILDS: Readonly<Record<KernelCase["kernel"], Build>> = { gemm, softmax, mlp, conv2d };
+const BUILDS: Readonly<Record<string, Build>> = { gemm, softmax, mlp, conv2d };
 
 /** The case as calls of TensorFlow.js; weights of networks are on its backend already. */
 export function createTfjsOperation(tf: Tfjs, input: KernelCase): TfjsOperation {
-  return BUILDS[input.kernel](tf, input);
+  const build = BUILDS[input.kernel];
+  if (build === undefined) throw new RangeError(`it has no operators for '${input.kernel}'`);
+  return build(tf, input);
 }

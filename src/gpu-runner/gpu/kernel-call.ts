@@ -22,11 +22,11 @@ export class KernelCall {
   /** Runs back to back, once unless told otherwise, and gives the output as the last run left it, dense. */
   run(runs = 1): Promise<KernelArray> {
     const { device, pool } = this.#context;
-    const { buffer, sizeBytes, unpack } = this.#output;
+    const { buffer, sizeBytes } = this.#output;
     return this.#forecast.observe(runs, async (expectedMs) => {
       const encoder = device.createCommandEncoder();
       for (let i = 0; i < runs; i++) this.#kernel.encodeInto(encoder);
-      return unpack(await readBuffer(device, pool, buffer, sizeBytes, { encoder, expectedMs }));
+      return this.#output.unpack(await readBuffer(device, pool, buffer, sizeBytes, { encoder, expectedMs }));
     });
   }
 }

@@ -10,7 +10,7 @@ import type { Workload } from "./workload.ts";
  */
 export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
   const { fleet, program, rooflines, otherJobs, signal, onProgress } = context;
-  const { host } = program === null ? fleet.withKernel(spec.kernel) : fleet.forProgram(program);
+  const { host } = program === null ? fleet.withKernel(spec.kernel, spec.variant) : fleet.forProgram(program);
   const environment = describeEnvironment(host.device, otherJobs);
   const options = { onProgress, signal };
   const { traceText, ...measured } =
