@@ -25,3 +25,8 @@ export function specOf({ kernel }: KernelCase): KernelSpec {
 export function inputsOf(input: KernelCase): KernelArrays {
   return specOf(input).generate(input.shape, SEED);
 }
+
+/** What a round trip brings anew: a network's parameters stay. */
+export function pickFresh({ input }: KernelArrays): KernelArrays {
+  return input === undefined ? {} : { input };
+}

@@ -1,11 +1,10 @@
-import type { KernelArrays } from "../../kernels/kernel-spec.ts";
 import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
 import { openGpu } from "../../src/gpu-runner/gpu/device.ts";
 import { PipelineCache } from "../../src/gpu-runner/gpu/pipeline-cache.ts";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
 import { findFastest } from "./find-fastest.ts";
-import { inputsOf, type KernelCase, specOf } from "./kernel-case.ts";
+import { inputsOf, type KernelCase, pickFresh, specOf } from "./kernel-case.ts";
 
 /** The product's own kernel through the product's own dispatch. */
 export const contender: Contender<KernelCase> = async (input) => {
@@ -14,10 +13,11 @@ export const contender: Contender<KernelCase> = async (input) => {
   });
   const { device } = gpu;
   const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
-  const { output } = specOf(input).reference(inputsOf(input), input.shape);
+  const inputs = inputsOf(input);
+  const { output } = specOf(input).reference(inputs, input.shape);
   const { choice, prepared, call } = await findFastest(context, input, output);
 
-  const fresh = input.mode === "round-trip" ? pickFresh(input) : {};
+  const fresh = input.mode === "round-trip" ? pickFresh(inputs) : {};
   const run = async (count: number): Promise<Float32Array> => {
     prepared.upload(fresh);
     const values = await call.run(count);
@@ -30,8 +30,3 @@ export const contender: Contender<KernelCase> = async (input) => {
     note: `${choice.variant.name} ${JSON.stringify(choice.axes)}`,
   });
 };
-
-/** What a round trip brings anew: a network's parameters stay. */
-function pickFresh(input: KernelCase): KernelArrays {
-  return Object.fromEntries(Object.entries(inputsOf(input)).filter(([name]) => name === "input"));
-}

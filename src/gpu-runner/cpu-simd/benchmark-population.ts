@@ -6,7 +6,7 @@ import type { BenchmarkMeasurement, BenchmarkOptions } from "../gpu/benchmark-ke
 import { checkOutput } from "../gpu/check-output.ts";
 import { createReporter } from "../gpu/create-reporter.ts";
 import { resolveBenchmark } from "../gpu/resolve-benchmark.ts";
-import { type PreparedPopulation, preparePopulation } from "./prepare-population.ts";
+import { type OpenPopulation, openPopulation } from "./open-population.ts";
 
 /** The kernels that the CPU has a twin of, each with that one variant. */
 export const SIMD_KERNELS: ReadonlyMap<string, KernelSpec> = new Map([
@@ -27,9 +27,10 @@ export async function benchmarkPopulation(
   const { kernel, variant, shape } = resolveBenchmark(SIMD_KERNELS, spec);
   const report = createReporter(onProgress, signal);
   report("compile")(0, 1);
-  const inputs = kernel.generate(shape, spec.seed);
-  const population = await preparePopulation(shape, inputs);
+  const population = await openPopulation(shape);
   try {
+    const inputs = kernel.generate(shape, spec.seed);
+    population.upload(inputs);
     await population.run();
     const reference = kernel.reference(inputs, shape);
     const output = population.read();
@@ -61,7 +62,7 @@ export async function benchmarkPopulation(
 }
 
 async function timeRuns(
-  population: PreparedPopulation,
+  population: OpenPopulation,
   runs: number,
   beforeRun: (done: number, total: number) => void,
 ): Promise<Float64Array<ArrayBuffer>> {

@@ -20,13 +20,15 @@ export class KernelCall {
   }
 
   /** Runs back to back, once unless told otherwise, and gives the output as the last run left it, dense. */
-  run(runs = 1): Promise<KernelArray> {
+  async run(runs = 1): Promise<KernelArray> {
     const { device, pool } = this.#context;
     const { buffer, sizeBytes } = this.#output;
-    return this.#forecast.observe(runs, async (expectedMs) => {
-      const encoder = device.createCommandEncoder();
-      for (let i = 0; i < runs; i++) this.#kernel.encodeInto(encoder);
-      return this.#output.unpack(await readBuffer(device, pool, buffer, sizeBytes, { encoder, expectedMs }));
-    });
+    const startedAt = performance.now();
+    const encoder = device.createCommandEncoder();
+    for (let i = 0; i < runs; i++) this.#kernel.encodeInto(encoder);
+    const expectedMs = this.#forecast.expectMs(runs);
+    const bytes = await readBuffer(device, pool, buffer, sizeBytes, { encoder, expectedMs });
+    this.#forecast.note(runs, performance.now() - startedAt);
+    return this.#output.unpack(bytes);
   }
 }

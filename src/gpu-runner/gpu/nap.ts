@@ -10,6 +10,12 @@ const SHORTEST_MS = 4;
  * map or the end of the queue is awaited, and a software device needs that core for itself.
  */
 export async function napFor(expectedMs: number): Promise<void> {
+  const napMs = chooseNapMs(expectedMs);
+  if (napMs > 0) await setTimeout(napMs);
+}
+
+/** Whole milliseconds, less one that the timer may be late; 0 where a nap is not worth it. */
+export function chooseNapMs(expectedMs: number): number {
   const napMs = Math.floor(SHARE * expectedMs) - 1;
-  if (napMs >= SHORTEST_MS) await setTimeout(napMs);
+  return napMs >= SHORTEST_MS ? napMs : 0;
 }

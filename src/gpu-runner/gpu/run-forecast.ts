@@ -5,13 +5,13 @@ const REMEMBERED = 8;
 export class RunForecast {
   readonly #lastMs: number[] = [];
 
-  /** Tells the work how long so many runs are expected to take, 0 where nothing is known, and times it. */
-  async observe<Result>(runs: number, work: (expectedMs: number) => Promise<Result>): Promise<Result> {
-    const expectedMs = this.#lastMs.length === 0 ? 0 : runs * Math.min(...this.#lastMs);
-    const startedAt = performance.now();
-    const result = await work(expectedMs);
-    this.#lastMs.push((performance.now() - startedAt) / runs);
+  /** How long so many runs back to back are expected to take; 0 where nothing is known. */
+  expectMs(runs: number): number {
+    return this.#lastMs.length === 0 ? 0 : runs * Math.min(...this.#lastMs);
+  }
+
+  note(runs: number, tookMs: number): void {
+    this.#lastMs.push(tookMs / runs);
     if (this.#lastMs.length > REMEMBERED) this.#lastMs.shift();
-    return result;
   }
 }

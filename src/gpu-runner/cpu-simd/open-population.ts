@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { KernelArrays, KernelShape } from "../../../kernels/kernel-spec.ts";
-import { countWeights, widestLayer } from "../../../kernels/mlp/mlp-layers.ts";
+import { countWeights, layOutLayers, mlpWidths, widestLayer } from "../../../kernels/mlp/mlp-layers.ts";
 import type { MlpPopulationSize } from "../../../kernels/mlp-population/mlp-population.reference.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { loadAssembly } from "./load-assembly.ts";
@@ -12,11 +12,11 @@ import { createWorkShares, runRound } from "./work-shares.ts";
 
 type Shape = KernelShape<MlpPopulationSize>;
 
-/** A population in memory that all threads share, ready to be computed as often as one likes. */
-export interface PreparedPopulation {
+/** A population in memory that all its threads share. */
+export interface OpenPopulation {
   /** How many work at it; 1 where the calling thread does it alone. */
   readonly threads: number;
-  /** Gives `parameters` or `input` other values. */
+  /** Gives `parameters`, `input` or both their values. */
   upload(arrays: KernelArrays): void;
   /** Takes all samples through the networks of their members; one run at a time. */
   run(): Promise<void>;
@@ -35,34 +35,37 @@ const ALONE_PRODUCTS = 1_000_000;
 const SHARES_PER_THREAD = 8;
 
 /**
- * Lays a population out in memory and starts its threads. `arrays` are those of the kernel `mlp-population`.
- * Fails with `kernel-invalid` where it is larger than a gigabyte.
+ * Makes room for a population and starts its threads; what it computes with is uploaded next, laid out as
+ * the kernel `mlp-population` has it. Fails with `kernel-invalid` where it is larger than a gigabyte.
  */
-export async function preparePopulation(shape: Shape, arrays: KernelArrays): Promise<PreparedPopulation> {
-  const alone = shape.members * shape.samples * countWeights(shape) <= ALONE_PRODUCTS;
-  const threads = alone ? 1 : Math.min(availableParallelism(), shape.members);
-  const membersPerShare = Math.ceil(shape.members / (threads * SHARES_PER_THREAD));
-  const { places, sizeBytes } = layOutPopulation(shape, arrays, threads);
+export async function openPopulation(shape: Shape): Promise<OpenPopulation> {
+  const { members, samples, outputs } = shape;
+  const alone = members * samples * countWeights(shape) <= ALONE_PRODUCTS;
+  const threads = alone ? 1 : Math.min(availableParallelism(), members);
+  const { places, sizeBytes } = layOutPopulation(shape, threads);
   const pages = Math.ceil(sizeBytes / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  new Int32Array(memory.buffer, places.widths).set(mlpWidths(shape));
   const view = (at: number, length: number) => new Float32Array(memory.buffer, at, length);
-  const upload = ({ parameters, input }: KernelArrays) => {
-    if (parameters !== undefined) view(places.parameters, parameters.length).set(parameters);
-    if (input !== undefined) view(places.input, input.length).set(input);
-  };
-  new Int32Array(memory.buffer, places.widths, shape.layers + 1).set(arrays["widths"] ?? []);
-  upload(arrays);
 
   const module = await loadAssembly("mlp-population");
+  const membersPerShare = Math.ceil(members / (threads * SHARES_PER_THREAD));
   const team = alone
-    ? await workAlone(module, memory, places, shape.members)
-    : workTogether({ module, memory, places, members: shape.members, membersPerShare }, threads);
-  const outputLength = shape.members * shape.samples * shape.outputs;
-  return { threads, upload, read: () => new Float32Array(view(places.output, outputLength)), ...team };
+    ? await workAlone(module, memory, places, members)
+    : workTogether({ module, memory, places, members, membersPerShare }, threads);
+  return {
+    threads,
+    upload({ parameters, input }) {
+      if (parameters !== undefined) view(places.parameters, parameters.length).set(parameters);
+      if (input !== undefined) view(places.input, input.length).set(input);
+    },
+    read: () => new Float32Array(view(places.output, members * samples * outputs)),
+    ...team,
+  };
 }
 
 /** Each array at a multiple of 64 bytes, which is a line of the cache. */
-function layOutPopulation(shape: Shape, arrays: KernelArrays, threads: number) {
+function layOutPopulation(shape: Shape, threads: number) {
   let sizeBytes = 0;
   const place = (bytes: number) => {
     const at = sizeBytes;
@@ -71,15 +74,15 @@ function layOutPopulation(shape: Shape, arrays: KernelArrays, threads: number) {
   };
   const items = shape.members * shape.samples;
   const rowBytes = Math.ceil((4 * widestLayer(shape)) / 64) * 64;
-  const parameterBytes = arrays["parameters"]?.byteLength ?? 0;
+  const memberBytes = 4 * (layOutLayers(shape).at(-1)?.end ?? 0);
   const places: PopulationPlaces = {
     layers: shape.layers,
     activation: shape.activation,
     samples: shape.samples,
-    memberBytes: parameterBytes / shape.members,
+    memberBytes,
     rowBytes,
     widths: place(4 * (shape.layers + 1)),
-    parameters: place(parameterBytes),
+    parameters: place(memberBytes * shape.members),
     input: place(4 * items * shape.inputs),
     output: place(4 * items * shape.outputs),
     neurons: place(2 * rowBytes * threads),
@@ -93,7 +96,7 @@ function layOutPopulation(shape: Shape, arrays: KernelArrays, threads: number) {
   return { places, sizeBytes };
 }
 
-type Team = Pick<PreparedPopulation, "run" | "release">;
+type Team = Pick<OpenPopulation, "run" | "release">;
 
 async function workAlone(
   module: WebAssembly.Module,
