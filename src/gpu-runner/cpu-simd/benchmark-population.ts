@@ -31,10 +31,18 @@ export async function benchmarkPopulation(
   try {
     const inputs = kernel.generate(shape, spec.seed);
     population.upload(inputs);
+    const reportCheck = report("check");
+    reportCheck(0, 1);
     await population.run();
     const reference = kernel.reference(inputs, shape);
-    const output = population.read();
-    const correctness = await checkOutput(output, reference, kernel.tolerance, shape, spec.seed, report("check"));
+    const correctness = await checkOutput(
+      population.read(),
+      reference,
+      kernel.tolerance,
+      shape,
+      spec.seed,
+      reportCheck,
+    );
     await timeRuns(population, spec.warmup, report("warmup"));
     const wallMs = summarise(await timeRuns(population, spec.iterations, report("measure")));
     const seconds = wallMs.p50 / 1e3;
