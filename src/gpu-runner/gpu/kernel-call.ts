@@ -21,13 +21,14 @@ export class KernelCall {
 
   /** Runs back to back, once unless told otherwise, and gives the output as the last run left it, dense. */
   async run(runs = 1): Promise<KernelArray> {
-    const { device, pool } = this.#context;
+    const { device, pool, traffic } = this.#context;
     const { buffer, sizeBytes } = this.#output;
     const startedAt = performance.now();
     const encoder = device.createCommandEncoder();
     for (let i = 0; i < runs; i++) this.#kernel.encodeInto(encoder);
     const expectedMs = this.#forecast.expectMs(runs);
     const bytes = await readBuffer(device, pool, buffer, sizeBytes, { encoder, expectedMs });
+    if (traffic !== undefined) traffic.readBackBytes += sizeBytes;
     this.#forecast.note(runs, performance.now() - startedAt);
     return this.#output.unpack(bytes);
   }
