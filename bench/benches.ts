@@ -17,12 +17,14 @@ interface BenchEntry {
   readonly load: () => Promise<Bench>;
 }
 
+const KERNEL_PEERS = "tfjs-webgpu, ort-webgpu, ort-cpu and tfjs-wasm";
+
 /** Every bench by name. */
 export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
   [
     "gemm",
     {
-      description: "Matrix products on one adapter, against tfjs-webgpu, ort-webgpu and ort-cpu",
+      description: `Matrix products, against ${KERNEL_PEERS}`,
       load: async () => (await import("./gemm.ts")).benchGemm,
     },
   ],
@@ -52,6 +54,41 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     {
       description: "What tuning is worth against the default and the textbook's kernel, and what a search costs",
       load: async () => (await import("./tuner.ts")).benchTuner,
+    },
+  ],
+  [
+    "softmax",
+    {
+      description: `Softmax along rows, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./softmax.ts")).benchSoftmax,
+    },
+  ],
+  [
+    "mlp-b1",
+    {
+      description: `Dense networks, one observation there and back, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./mlp.ts")).benchMlp(1),
+    },
+  ],
+  [
+    "mlp-b1024",
+    {
+      description: `Dense networks, 1,024 observations there and back, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./mlp.ts")).benchMlp(1024),
+    },
+  ],
+  [
+    "conv3x3",
+    {
+      description: `3×3 convolutions, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./conv3x3.ts")).benchConv3x3,
+    },
+  ],
+  [
+    "population",
+    {
+      description: "A network for each member of a population, on wgsl and on cpu-simd, against typed-arrays",
+      load: async () => (await import("./population.ts")).benchPopulation,
     },
   ],
   [

@@ -42,8 +42,13 @@ export class DeviceFleet {
     return [...this.#devices.values()].map(({ host }) => host.device);
   }
 
+  /** A kernel that several devices have is announced once, with all variants. */
   get kernels(): KernelAnnouncement[] {
-    return [...this.#devices.values()].flatMap(({ host }) => host.kernels);
+    const announced = this.#gpusFirst().flatMap(({ host }) => host.kernels);
+    return [...Map.groupBy(announced, ({ name }) => name).values()].map((same) => ({
+      ...same[0]!,
+      variants: [...new Set(same.flatMap(({ variants }) => variants))],
+    }));
   }
 
   /** The device that runs ONNX models on the CPU: the reference that others must agree with. */
@@ -57,10 +62,11 @@ export class DeviceFleet {
     return device;
   }
 
-  /** The device that has a kernel, by preference one with all features that the kernel needs. */
-  withKernel(kernel: string): FleetDevice {
-    const having = this.all().filter(({ host }) => host.kernels.some(({ name }) => name === kernel));
-    const device = having.find(({ host }) => canRun(host, kernel)) ?? having[0];
+  /** The device that has a kernel, in that variant where one is asked for, by preference a GPU that has all features that the kernel needs. */
+  withKernel(kernel: string, variant?: string): FleetDevice {
+    const having = this.#gpusFirst().filter(({ host }) => host.kernels.some(({ name }) => name === kernel));
+    const offering = having.filter(({ host }) => variant === undefined || offers(host, kernel, variant));
+    const device = offering.find(({ host }) => canRun(host, kernel)) ?? offering[0] ?? having[0];
     if (device === undefined) throw new ProblemError("unknown-kernel", `This runner has no kernel ${kernel}.`);
     return device;
   }
@@ -82,9 +88,17 @@ export class DeviceFleet {
   async stop(): Promise<void> {
     await Promise.all(this.all().map(({ host }) => host.stop()));
   }
+
+  #gpusFirst(): FleetDevice[] {
+    return this.all().toSorted((a, b) => Number(a.host.device.kind === "cpu") - Number(b.host.device.kind === "cpu"));
+  }
 }
 
 function canRun({ kernels, device }: DeviceHost, kernel: string): boolean {
   const needed = kernels.find(({ name }) => name === kernel)?.features ?? [];
   return needed.every((feature) => device.features.includes(feature));
+}
+
+function offers({ kernels }: DeviceHost, kernel: string, variant: string): boolean {
+  return kernels.some(({ name, variants }) => name === kernel && variants.includes(variant));
 }

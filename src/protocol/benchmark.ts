@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { BenchmarkCounters } from "./counters.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
+import { Backend } from "./hardware.ts";
 import { targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
 import { PredictedOccupancy } from "./occupancy.ts";
@@ -57,6 +58,8 @@ export const BenchmarkResult = z
     defaultAxes: z.boolean().default(true),
     /** Whether variant and axes are those that a tuning found. */
     tuned: z.boolean().default(false),
+    /** What executed it; absent where it was `wgsl`. */
+    backend: Backend.optional(),
     shape: z.record(z.string(), z.number().int()),
     dtype: DType,
     correctness: z.object({

@@ -64,9 +64,9 @@ function isAlive(pid: number): boolean {
 }
 
 test("the CPU is described", () => {
-  expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu"] });
+  expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
-  expect(host.kernels).toEqual([]);
+  expect(host.kernels).toMatchObject([{ name: "mlp-population", variants: ["cpu-simd"] }]);
 });
 
 describe("a model", () => {
@@ -159,6 +159,23 @@ test("a file that is no model is refused", async () => {
   expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: file }))).code).toBe("invalid-model");
   const missing = path.join(folder, "missing.onnx");
   expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: missing }))).code).toBe("invalid-model");
+});
+
+test("a population is checked and timed, and its result names the backend", { timeout: TIMEOUT_MS }, async () => {
+  const shape = { members: 33, samples: 2, inputs: 5, hidden: 7, outputs: 3 };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "mlp-population", shape, iterations: 3 });
+  const phases = new Set<string>();
+  const measured = await host.benchmark(spec, { onProgress: ({ phase }) => phases.add(phase) });
+  expect(measured).toMatchObject({
+    variant: "cpu-simd",
+    backend: "cpu-simd",
+    shape,
+    gpuMs: null,
+    clock: "runner-wall",
+  });
+  expect(measured.correctness).toMatchObject({ correct: true, checkedElements: 33 * 2 * 3 });
+  expect(measured.wallMs.count).toBe(3);
+  expect([...phases]).toEqual(["compile", "check", "warmup", "measure"]);
 });
 
 test("no kernel runs here", async () => {

@@ -3,11 +3,11 @@ import type { Device } from "../../protocol/hardware.ts";
 import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
 import { buildTrace } from "./build-trace.ts";
 import { checkOutputs } from "./check-output.ts";
 import { chooseClock } from "./choose-clock.ts";
+import { createReporter } from "./create-reporter.ts";
 import type { Gpu } from "./device.ts";
 import { type KernelContext, type PreparedKernel, prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
@@ -42,8 +42,6 @@ export interface BenchmarkDevice extends KernelContext {
   readonly kernels: ReadonlyMap<string, KernelSpec>;
   readonly description: Pick<Device, "key" | "name" | "software" | "timestampQuantised" | "fingerprint">;
 }
-
-const PROGRESS_INTERVAL_MS = 200;
 
 /**
  * Compiles a kernel, checks one run against the f64 reference, warms up and then times run by run.
@@ -127,19 +125,6 @@ function summariseTrace(
   if (recorder === undefined) return { trace: null, traceText: null };
   const { text, summary } = buildTrace(recorder, `${key}: ${name}`, LIMITS.traceBytes);
   return { trace: summary, traceText: text };
-}
-
-/** Progress of a phase, told when it begins and then a few times a second; throws once the signal is aborted. */
-function createReporter(onProgress: BenchmarkOptions["onProgress"], signal: AbortSignal) {
-  return (phase: string) => {
-    let nextAt = 0;
-    return (done: number, total: number) => {
-      if (signal.aborted) throw new ProblemError("cancelled", "The benchmark was cancelled");
-      if (performance.now() < nextAt) return;
-      nextAt = performance.now() + PROGRESS_INTERVAL_MS;
-      onProgress({ phase, done, total });
-    };
-  };
 }
 
 /** Compares the outputs of the run that `run` submits, or else of the last one. */

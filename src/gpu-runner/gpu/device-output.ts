@@ -1,14 +1,14 @@
 import type { KernelArray } from "../../../kernels/kernel-spec.ts";
 import type { KernelContext } from "./dispatch.ts";
 import { unpadValues } from "./padded-layout.ts";
-import { readBuffer } from "./readback.ts";
+import { type BufferPiece, readPieces } from "./readback.ts";
 import type { BoundBuffer } from "./upload-part.ts";
 
 /** A `write` binding where the device keeps it. */
 export interface DeviceOutput {
   readonly name: string;
   /** One after the other: several where the problem runs in parts. */
-  readonly pieces: readonly { readonly buffer: GPUBuffer; readonly sizeBytes: number }[];
+  readonly pieces: readonly BufferPiece[];
   readonly sizeBytes: number;
   /** The dense values in a copy of all the pieces' bytes. */
   unpack(bytes: ArrayBuffer): KernelArray;
@@ -56,8 +56,11 @@ export async function readOutput(
   const output = outputs.find((candidate) => candidate.name === name);
   if (output === undefined) throw new TypeError(`there is no output '${name}'`);
   if (traffic !== undefined) traffic.readBackBytes += output.sizeBytes;
-  const pieces = await Promise.all(
-    output.pieces.map(({ buffer, sizeBytes }) => readBuffer(device, pool, buffer, sizeBytes)),
-  );
-  return output.unpack(pieces.length === 1 ? pieces[0]! : await new Blob(pieces).arrayBuffer());
+  if (output.sizeBytes <= device.limits.maxBufferSize) {
+    return output.unpack(await readPieces(device, pool, output.pieces));
+  }
+  // No one staging buffer holds it.
+  const copies: ArrayBuffer[] = [];
+  for (const piece of output.pieces) copies.push(await readPieces(device, pool, [piece]));
+  return output.unpack(await new Blob(copies).arrayBuffer());
 }

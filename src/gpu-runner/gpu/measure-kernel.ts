@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import type { RunnableKernel } from "./dispatch.ts";
+import { napFor } from "./nap.ts";
 import type { RunTimes } from "./span-recorder.ts";
 import type { GpuTimer } from "./timer.ts";
 
@@ -10,9 +10,6 @@ export interface Samples {
   /** From submission to completion, on the monotonic clock. */
   readonly wallMs: Float64Array;
 }
-
-/** Below this, sleeping costs more than polling does. */
-const SHORTEST_NAP_MS = 4;
 
 /** What is known of a kernel's runs before, and who is told of them. */
 interface MeasureOptions {
@@ -41,7 +38,9 @@ export async function measureKernel(
     const startedAt = performance.now();
     device.queue.submit([commands]);
     const submittedMs = performance.now();
-    await waitForQueue(device, knownMs);
+    // From the GPU's clock, where there is one: on the wall's, a nap that was too long hides in the next expectation.
+    await napFor(knownMs);
+    await device.queue.onSubmittedWorkDone();
     const doneMs = performance.now();
     const tookMs = doneMs - startedAt;
     wallMs[run] = tookMs;
@@ -52,15 +51,4 @@ export async function measureKernel(
     knownMs = knownMs === 0 ? durationMs : Math.min(knownMs, durationMs);
   }
   return { gpuMs, wallMs };
-}
-
-/**
- * Waits until the queue is empty. Dawn polls with a whole core while anything waits, which a software
- * device needs for itself, so most of the expected time is slept. What is expected should come from the
- * GPU's clock: on the wall's, a nap that was too long is hidden in the next expectation.
- */
-async function waitForQueue(device: GPUDevice, expectedMs: number): Promise<void> {
-  const napMs = Math.floor(0.9 * expectedMs) - 1;
-  if (napMs >= SHORTEST_NAP_MS) await setTimeout(napMs);
-  await device.queue.onSubmittedWorkDone();
 }

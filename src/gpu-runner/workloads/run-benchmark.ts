@@ -8,14 +8,13 @@ import { describeTuningKey, suitsShape } from "./tuning-key.ts";
 import type { Workload } from "./workload.ts";
 
 /**
-/**
  * Checks and times a kernel in the process of the device that has it, tuned where that is known and
  * wanted; a submitted one in a process of its own. Then it is placed under the device's roofs, which are
  * measured behind the first benchmark that wants them, so that they disturb none.
  */
 export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
   const { fleet, tunings, program, rooflines, otherJobs, signal, onProgress } = context;
-  const { host } = program === null ? fleet.withKernel(spec.kernel) : fleet.forProgram(program);
+  const { host } = program === null ? fleet.withKernel(spec.kernel, spec.variant) : fleet.forProgram(program);
   const environment = describeEnvironment(host.device, otherJobs);
   const options = { onProgress, signal };
   const isOpen = program === null && spec.tuned && spec.variant === undefined;
