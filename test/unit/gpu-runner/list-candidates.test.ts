@@ -45,6 +45,15 @@ describe("the candidates of a kernel", () => {
     );
   });
 
+  it("leave out a variant that does not take the shape", () => {
+    const [first, ...rest] = untuned.kernel.variants;
+    const kernel: KernelSpec = { ...untuned.kernel, variants: [{ ...first, takes: ({ m }) => m === 1 }, ...rest] };
+    const found = listCandidates({ ...untuned, kernel }, sources, roomy, 1, 100);
+    expect(new Set(found.candidates.map(({ variant }) => variant.name))).toEqual(new Set(["shared-tiled"]));
+    expect(found.rejected).toHaveLength(16);
+    expect(found.rejected[0]?.reason).toBe("the variant does not take this shape");
+  });
+
   it("tell where the default itself does not fit", () => {
     expect(list({ maxComputeWorkgroupSizeX: 4 })).toMatchObject({ hasDefault: false });
   });
