@@ -27,6 +27,11 @@ const SHAPES: Readonly<Record<string, KernelShape>> = {
   "depthwise-conv2d": { batch: 5, height: 5, width: 7, channels: 9, kernel: 3 },
   quantize: { channels: 10, length: 100 },
   dequantize: { channels: 10, length: 100 },
+  "hrr-bind": { pairs: 7, dimension: 256 },
+  "hrr-unbind": { pairs: 7, dimension: 24 },
+  "hrr-similarity": { pairs: 10, dimension: 37 },
+  "hrr-superpose": { groups: 7, vectors: 3, dimension: 37 },
+  "hrr-project": { rows: 50, inputs: 8, outputs: 5 },
 };
 
 const splittable = [...KERNELS.values()].filter(({ splitBy }) => splitBy !== undefined);
@@ -67,6 +72,12 @@ describe.each(splittable)("$name", ({ name, bindings, dimensions, splitBy = "" }
 
 test("the device has every limit of its adapter", () => {
   expect(lines.at(-1)).toEqual({ lower: [] });
+});
+
+test("a binding beyond 128 MiB runs where the adapter allows it", () => {
+  const { boundBytes, worst } = lines.at(-2) as { boundBytes: number; worst: number };
+  expect(boundBytes).toBeGreaterThan(128 * 2 ** 20);
+  expect(worst).toBeLessThan(1e-5);
 });
 
 describe("splitProblem", () => {

@@ -55,6 +55,24 @@ for (const { kernel, shape } of JSON.parse(process.argv[2] ?? "[]") as SplitCase
     }),
   );
 }
+
+/** Binds 160 MiB at once; what WebGPU promises is 128. */
+const large = resolveBenchmark(KERNELS, {
+  kernel: "hrr-similarity",
+  shape: { pairs: 5120, dimension: 8192 },
+  dtype: "float32",
+});
+const inputs = large.kernel.generate(large.shape, SEED);
+const prepared = await prepareKernel(context, large, inputs);
+device.queue.submit([prepared.encode()]);
+const cosines = await prepared.read("cosines");
+prepared.release();
+gpu.throwUncaptured();
+const reference = large.kernel.reference(inputs, large.shape);
+const probes = [0, 1, 2, 3, 4095, 4096, 4097, 5117, 5118, 5119];
+const worst = Math.max(...probes.map((pair) => Math.abs(cosines[pair]! - reference.element(pair))));
+console.log(JSON.stringify({ boundBytes: inputs["x"]!.byteLength, worst }));
+
 const adapterLimits = readLimits(gpu.adapter.limits);
 const lower = Object.entries(readLimits(device.limits)).filter(([name, value]) => value !== adapterLimits[name]);
 console.log(JSON.stringify({ lower }));
