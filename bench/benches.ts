@@ -92,6 +92,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "hrr",
+    {
+      description: "Bindings of holographic reduced representations, against fft.js, typed arrays and AssemblyScript",
+      load: async () => (await import("./hrr.ts")).benchHrr,
+    },
+  ],
+  [
     "hop",
     {
       description: "What the edge adds to an inference, against plain-http to the same backend",

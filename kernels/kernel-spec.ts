@@ -61,6 +61,8 @@ export interface KernelVariant<Size extends string = string, Axis extends string
   /** Further `override`s, which follow from the shape and are not tuned. */
   constants?(shape: KernelShape<Size>): Readonly<Record<string, number>>;
   readonly passes: readonly KernelPass<Size, Axis>[];
+  /** Whether it can run at a shape; absent where it runs at any. At least one variant does at every shape. */
+  takes?(shape: KernelShape<Size>): boolean;
 }
 
 /** How far an output may be from the reference: |error| ≤ absolute(shape) + relative · |reference|. */
@@ -97,8 +99,13 @@ export interface KernelSpec<Size extends string = string> {
   /** WebGPU features that a device needs for it, such as `shader-f16`. */
   readonly features?: readonly string[];
   readonly bindings: readonly KernelBinding<Size>[];
-  /** The first is taken where no other is asked for or preferred. */
+  /** The first that takes the shape is taken where no other is asked for or preferred. */
   readonly variants: readonly [KernelVariant<Size>, ...KernelVariant<Size>[]];
+  /**
+   * Size along which a problem falls into independent ones, so that one beyond the device's limits may run in
+   * parts: every binding either does not depend on it or has it as a factor of its outermost extent.
+   */
+  readonly splitBy?: Size;
   /** Name of the variant for a shape, until the tuner knows better. */
   preferVariant?(shape: KernelShape<Size>): string;
   /** Floating-point operations of the problem, whatever a variant does. */

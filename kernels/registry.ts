@@ -20,6 +20,11 @@ import { gemm } from "./gemm/gemm.kernel.ts";
 import { gemv } from "./gemv/gemv.kernel.ts";
 import { fmaPeakF16 } from "./fma-peak-f16/fma-peak-f16.kernel.ts";
 import { histogram } from "./histogram/histogram.kernel.ts";
+import { hrrBind } from "./hrr-bind/hrr-bind.kernel.ts";
+import { hrrProject } from "./hrr-project/hrr-project.kernel.ts";
+import { hrrSimilarity } from "./hrr-similarity/hrr-similarity.kernel.ts";
+import { hrrSuperpose } from "./hrr-superpose/hrr-superpose.kernel.ts";
+import { hrrUnbind } from "./hrr-unbind/hrr-unbind.kernel.ts";
 import type { KernelSpec } from "./kernel-spec.ts";
 import { layernorm } from "./layernorm/layernorm.kernel.ts";
 import { mapReduce } from "./map-reduce/map-reduce.kernel.ts";
@@ -85,5 +90,10 @@ export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
     pairwiseDistance,
     synthesisMatch,
     synthesisExpand,
+    hrrBind,
+    hrrUnbind,
+    hrrSimilarity,
+    hrrSuperpose,
+    hrrProject,
   ].map((spec: KernelSpec) => [spec.name, spec]),
 );

@@ -40,6 +40,7 @@ export const softmax: KernelSpec<Size> = {
     { name: "y", access: "write", dtype: "float32", extents: (s) => [s.rows, s.columns], alignment: [1, 4] },
   ],
   variants: [rowPerLane, rowPerGroup],
+  splitBy: "rows",
   flops: ({ rows, columns }) => 5 * rows * columns,
   bytes: ({ rows, columns }) => 8 * rows * columns,
   tolerance: {

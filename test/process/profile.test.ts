@@ -105,7 +105,7 @@ test(
       new Set(["dispatches", "bytes", "buffer pool", "buffer pool bytes", "pipeline cache", "compile time"]),
     );
     const dispatches = samples.filter(({ name }) => name === "dispatches").map(({ args }) => args["dispatches"]!);
-    expect(dispatches.at(-1) - dispatches[0]!).toBe(2 * (1 + 2 + 5));
+    expect(dispatches.at(-1)! - dispatches[0]!).toBe(2 * (1 + 2 + 5));
   },
   TIMEOUT_MS,
 );

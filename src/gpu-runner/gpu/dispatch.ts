@@ -1,9 +1,10 @@
-import type { KernelArray, KernelArrays, KernelBinding } from "../../../kernels/kernel-spec.ts";
+import type { KernelArray, KernelArrays, KernelBinding, KernelShape } from "../../../kernels/kernel-spec.ts";
 import type { BufferPool } from "./buffer-pool.ts";
 import { type DeviceOutput, readOutput, toOutput } from "./device-output.ts";
 import type { PipelineCache } from "./pipeline-cache.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
 import type { SpanRecorder } from "./span-recorder.ts";
+import { type PartLimits, sliceInputs, splitProblem } from "./split-problem.ts";
 import { resetOutput, type RunnablePart, uploadBinding, type UploadedPart, uploadPart } from "./upload-part.ts";
 
 /** What went to a device and came back from it. */
@@ -22,6 +23,8 @@ export interface KernelContext {
   readonly traffic?: Traffic;
   /** There while a benchmark is profiled. */
   readonly recorder?: SpanRecorder;
+  /** What a part of a problem may take, where that is less than what the device allows. */
+  readonly limits?: PartLimits;
 }
 
 /** A kernel with its inputs on the device, ready to run as often as one likes. */
@@ -56,38 +59,67 @@ export interface UploadedKernel {
   release(): void;
 }
 
-/** Compiles a choice and uploads its inputs. Fails with `kernel-invalid` where it does not fit the device. */
+/**
+ * Compiles a choice and uploads its inputs. A problem beyond the device's limits runs in parts, where its
+ * kernel can be split; fails with `kernel-invalid` where it does not fit the device all the same.
+ */
 export async function prepareKernel(
   context: KernelContext,
   choice: KernelChoice,
   inputs: KernelArrays,
 ): Promise<PreparedKernel> {
-  const uploaded: UploadedPart[] = [];
-  const release = () => uploaded.splice(0).forEach((part) => part.release());
+  const uploaded = await uploadParts(context, choice, inputs);
   try {
-    uploaded.push(await uploadPart(context, choice, inputs));
-    const parts: RunnablePart[] = [];
-    for (const part of uploaded) parts.push(await part.compile(choice));
-    return { ...createRunnable(context, choice.kernel.bindings, parts, (_, values) => values), release };
+    return { ...(await uploaded.compile(choice)), release: uploaded.release };
   } catch (error) {
-    release();
+    uploaded.release();
     throw error;
   }
 }
 
-/** Uploads a kernel's inputs. Fails with `kernel-invalid` where they do not fit the device. */
+/**
+ * Uploads a kernel's inputs, in parts where they are more than the device binds. Fails with
+ * `kernel-invalid` where they do not fit all the same.
+ */
 export async function uploadKernel(
   context: KernelContext,
   choice: Pick<KernelChoice, "kernel" | "shape">,
   inputs: KernelArrays,
 ): Promise<UploadedKernel> {
-  const part = await uploadPart(context, choice, inputs);
+  const { parts, compile, release } = await uploadParts(context, choice, inputs);
   return {
-    prepare: async ({ variant, axes }) =>
-      createRunnable(context, choice.kernel.bindings, [await part.compile({ variant, axes })], (_, values) => values),
-    reset: () => part.bound.forEach((each) => resetOutput(context.device, each)),
-    release: () => part.release(),
+    prepare: compile,
+    reset: () => parts.flatMap(({ bound }) => bound).forEach((each) => resetOutput(context.device, each)),
+    release,
   };
+}
+
+/** What of a choice is known when its inputs are uploaded: without a variant, its workgroups are not. */
+type Problem = Pick<KernelChoice, "kernel" | "shape"> & Partial<Pick<KernelChoice, "variant" | "axes">>;
+
+async function uploadParts(context: KernelContext, { kernel, shape, variant, axes }: Problem, inputs: KernelArrays) {
+  const passes = variant === undefined || axes === undefined ? [] : variant.passes;
+  const countGroups = (size: KernelShape) => passes.flatMap((pass) => pass.workgroups(size, axes ?? {}));
+  const split = splitProblem(context.limits ?? context.device.limits, kernel, shape, countGroups);
+  const parts: UploadedPart[] = [];
+  const release = () => parts.splice(0).forEach((part) => part.release());
+  try {
+    for (const part of split) {
+      const own = sliceInputs(kernel, shape, part, inputs);
+      parts.push(await uploadPart(context, { kernel, shape: part.shape }, own));
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const compile = async (choice: Pick<KernelChoice, "variant" | "axes">): Promise<RunnableKernel> => {
+    const runnable: RunnablePart[] = [];
+    for (const part of parts) runnable.push(await part.compile(choice));
+    return createRunnable(context, kernel.bindings, runnable, (part, values) =>
+      sliceInputs(kernel, shape, split[part]!, values),
+    );
+  };
+  return { parts, compile, release };
 }
 
 /** All parts as one kernel; `slice` gives the inputs of a part out of those of the whole. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
+import type { KernelShape, KernelSpec } from "../../../kernels/kernel-spec.ts";
 
 /** The WGSL of a kernel's variants by file. */
 export type KernelSources = ReadonlyMap<string, string>;
@@ -12,9 +12,13 @@ export async function readSources({ folder, variants }: KernelSpec): Promise<Ker
   );
 }
 
-/** Digest of what a search chooses from: names, axes and WGSL. A changed kernel has another one. */
-export function digestCandidates(kernel: KernelSpec, sources: KernelSources): string {
-  const variants = kernel.variants.map(({ name, file, axes, passes }) => [
+/**
+ * Digest of what a search at a shape chooses from: names, axes and WGSL of the variants that take it. A
+ * changed kernel has another one, and so has a shape of the same bucket that other variants take.
+ */
+export function digestCandidates(kernel: KernelSpec, shape: KernelShape, sources: KernelSources): string {
+  const possible = kernel.variants.filter((variant) => variant.takes?.(shape) ?? true);
+  const variants = possible.map(({ name, file, axes, passes }) => [
     name,
     axes.map((axis) => [axis.name, axis.values, axis.default]),
     passes.map(({ entryPoint }) => entryPoint),

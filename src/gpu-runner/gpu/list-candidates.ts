@@ -63,6 +63,7 @@ export function explainMisfit(
   sources: KernelSources,
   limits: DispatchLimits,
 ): string | null {
+  if (!(variant.takes?.(shape) ?? true)) return "the variant does not take this shape";
   const beyond = (what: string, size: number, limit: number | undefined) =>
     limit !== undefined && size > limit ? `${what} are ${size}, and the device takes ${limit}` : null;
   const numbers = { ...axes, ...variant.constants?.(shape) };

@@ -35,10 +35,11 @@ export function resolveBenchmark(
   }
   // A preference may look at sizes, so it waits until they are known to be right.
   const preferred = errors.length === 0 ? kernel.preferVariant?.(shape) : undefined;
-  const name = request.variant ?? preferred ?? kernel.variants[0].name;
-  const variant = kernel.variants.find((candidate) => candidate.name === name);
+  const possible = kernel.variants.filter((candidate) => errors.length > 0 || (candidate.takes?.(shape) ?? true));
+  const name = request.variant ?? preferred ?? possible[0]?.name;
+  const variant = possible.find((candidate) => candidate.name === name);
   if (variant === undefined) {
-    const message = `must be one of: ${kernel.variants.map((candidate) => candidate.name).join(", ")}`;
+    const message = `must be one of those that take this shape: ${possible.map((each) => each.name).join(", ")}`;
     errors.push({ pointer: "#/variant", message });
   }
   const values = variant === undefined ? {} : resolveAxes(variant, axes, errors);

@@ -73,7 +73,7 @@ export async function tuneKernel(
         dtype: spec.dtype ?? kernel.dtypes[0],
         shape: { ...shape },
         bucket: bucketShape(shape),
-        digest: digestCandidates(kernel, sources),
+        digest: digestCandidates(kernel, shape, sources),
         clock: stand.clock,
         best: choose(best, bestMs),
         untuned: untunedMs === null ? null : choose(untuned, untunedMs),

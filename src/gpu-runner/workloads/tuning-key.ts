@@ -22,7 +22,7 @@ export async function describeTuningKey(device: Device, problem: Problem): Promi
     kernel: kernel.name,
     dtype: problem.dtype ?? kernel.dtypes[0],
     bucket: bucketShape(shape),
-    digest: digestCandidates(kernel, await readSources(kernel)),
+    digest: digestCandidates(kernel, shape, await readSources(kernel)),
     fingerprint: device.fingerprint,
   };
 }

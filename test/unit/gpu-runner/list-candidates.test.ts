@@ -45,6 +45,15 @@ describe("the candidates of a kernel", () => {
     );
   });
 
+  it("leave out a variant that does not take the shape", () => {
+    const [first, ...rest] = untuned.kernel.variants;
+    const kernel: KernelSpec = { ...untuned.kernel, variants: [{ ...first, takes: ({ m }) => m === 1 }, ...rest] };
+    const found = listCandidates({ ...untuned, kernel }, sources, roomy, 1, 100);
+    expect(new Set(found.candidates.map(({ variant }) => variant.name))).toEqual(new Set(["shared-tiled"]));
+    expect(found.rejected).toHaveLength(16);
+    expect(found.rejected[0]?.reason).toBe("the variant does not take this shape");
+  });
+
   it("tell where the default itself does not fit", () => {
     expect(list({ maxComputeWorkgroupSizeX: 4 })).toMatchObject({ hasDefault: false });
   });
@@ -85,19 +94,28 @@ describe("what a tuning is known by", () => {
   });
 
   it("changes with names, axes and WGSL, and with nothing else", () => {
-    const digest = digestCandidates(gemm, sources);
+    const digestOf = (kernel: KernelSpec, files = sources) => digestCandidates(kernel, untuned.shape, files);
+    const digest = digestOf(gemm);
     const spec: KernelSpec = gemm;
     const [first, ...rest] = spec.variants;
     const changed = (variant: Partial<typeof first>): KernelSpec => ({
       ...spec,
       variants: [{ ...first, ...variant }, ...rest],
     });
-    expect(digestCandidates({ ...spec, description: "another" }, sources)).toBe(digest);
+    expect(digestOf({ ...spec, description: "another" })).toBe(digest);
     const others = [
-      digestCandidates(changed({ name: "renamed" }), sources),
-      digestCandidates(changed({ axes: [{ name: "lanesN", values: [4], default: 4 }] }), sources),
-      digestCandidates(spec, new Map([...sources, ["register-tiled.wgsl", "fn main() {}"]])),
+      digestOf(changed({ name: "renamed" })),
+      digestOf(changed({ axes: [{ name: "lanesN", values: [4], default: 4 }] })),
+      digestOf(spec, new Map([...sources, ["register-tiled.wgsl", "fn main() {}"]])),
     ];
     expect(new Set([digest, ...others]).size).toBe(4);
+  });
+
+  it("differs between shapes that different variants take, though they share a bucket", () => {
+    const bind = KERNELS.get("hrr-bind")!;
+    const digestOf = (dimension: number) => digestCandidates(bind, { pairs: 1, dimension }, sources);
+    expect(bucketShape({ pairs: 1, dimension: 1000 })).toEqual({ pairs: 1, dimension: 1024 });
+    expect(digestOf(1000)).not.toBe(digestOf(1024));
+    expect(digestOf(1000)).toBe(digestOf(1001));
   });
 });

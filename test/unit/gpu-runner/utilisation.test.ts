@@ -36,7 +36,7 @@ function run(state: LoadState, see: (setting: LoadSetting) => LoadObservation, t
 describe.each(["careful", "aggressive"] as const)("%s", (mode) => {
   test("reaches the target by depth where gaps can be hidden, and stays", () => {
     const settings = run(startLoad({ depth: 1, batch: 1 }), device(1, 3), { ...goal, mode }, 30);
-    const last = settings.at(-1);
+    const last = settings.at(-1)!;
     expect(device(1, 3)(last).busyShare).toBeGreaterThanOrEqual(goal.targetBusyShare);
     expect(last.batch).toBe(1);
     expect(settings.slice(-10).every(({ depth }) => depth === last.depth)).toBe(true);
@@ -44,7 +44,7 @@ describe.each(["careful", "aggressive"] as const)("%s", (mode) => {
 
   test("reaches it by larger batches where depth does not help", () => {
     const see = ({ batch }: LoadSetting) => ({ busyShare: batch / (batch + 2), latencyMs: batch });
-    const last = run(startLoad({ depth: 1, batch: 1 }), see, { ...goal, mode }, 30).at(-1);
+    const last = run(startLoad({ depth: 1, batch: 1 }), see, { ...goal, mode }, 30).at(-1)!;
     expect(see(last).busyShare).toBeGreaterThanOrEqual(goal.targetBusyShare);
     expect(last.depth).toBeLessThanOrEqual(2);
   });
