@@ -44,7 +44,7 @@ test(
   "a profiled benchmark's spans nest: phases, their runs, and the steps of each run in order",
   async () => {
     const { named } = await profile();
-    const phases = ["compile", "upload", "check", "warmup", "measure"].map((name) => named(name));
+    const phases = ["upload", "compile", "check", "warmup", "measure"].map((name) => named(name));
     expect(phases.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1]);
     const starts = phases.map(([span]) => span?.ts ?? Number.NaN);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
