@@ -6,7 +6,7 @@ import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 
 let fleet: DeviceFleet;
 beforeAll(async () => {
-  const config = readConfig({ MILLRACE_DATA_DIR: CACHE_DIR, MILLRACE_GPU: "software" });
+  const config = readConfig({ MILLRACE_RUNNER_DIR: CACHE_DIR, MILLRACE_GPU: "software" });
   fleet = await DeviceFleet.start(config, pino({ level: "silent" }));
 }, 60_000);
 afterAll(() => fleet.stop());
