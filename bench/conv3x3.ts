@@ -12,10 +12,10 @@ const layer = (batch: number, size: number, channels: number, filters: number, r
 
 /** Layers as networks for pictures have them, from the first on three colours to deep ones, and odd channels. */
 export const benchConv3x3 = benchKernel([
-  layer(1, 64, 3, 32, 4),
-  layer(1, 56, 64, 64, 1),
-  layer(1, 28, 33, 64, 4),
-  layer(1, 28, 128, 128, 1),
-  layer(1, 14, 129, 128, 2),
-  layer(4, 32, 16, 32, 2),
+  layer(1, 32, 3, 32, 8),
+  layer(1, 28, 64, 64, 1),
+  layer(1, 28, 33, 64, 2),
+  layer(1, 14, 128, 128, 1),
+  layer(1, 14, 129, 128, 1),
+  layer(4, 16, 16, 32, 4),
 ]);

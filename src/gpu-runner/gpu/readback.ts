@@ -1,5 +1,6 @@
 import type { BufferPool } from "./buffer-pool.ts";
 import { napFor } from "./nap.ts";
+import { shareCoreUntil } from "./share-core.ts";
 
 /** Commands that are submitted together with the copy, and how long they are expected to take. */
 export interface WorkBefore {
@@ -40,7 +41,7 @@ export async function readPieces(
     }
     device.queue.submit([encoder.finish()]);
     await napFor(expectedMs);
-    await staging.mapAsync(GPUMapMode.READ, 0, totalBytes);
+    await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, totalBytes));
     const bytes = staging.getMappedRange(0, totalBytes).slice(0);
     staging.unmap();
     return bytes;
