@@ -37,11 +37,14 @@ async function main(): Promise<void> {
   const rooflines = new RooflineStore(config.dataDir, ({ key, roofline }) => {
     if (roofline !== null) channel.send({ type: "deviceRoofline", deviceKey: key, roofline });
   });
-  const { devices, kernels } = fleet;
-  for (const device of devices) await rooflines.recall(device, Date.now());
-  const { jobSlots } = config;
-  const userKernels = config.userKernels && kernels.length > 0;
-  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
+  // The hosts' own records: what the fleet tells of them may be copies.
+  const owned = fleet.all().map(({ host }) => host.device);
+  for (const device of owned) await rooflines.recall(device, Date.now());
+  const capabilities = (): Capabilities => {
+    const { devices, kernels, jobSlots } = fleet;
+    const userKernels = config.userKernels && kernels.length > 0;
+    return { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
+  };
   const probe = new LinkProbe(channel);
   const residency = await ResidencyManager.open({
     budgets: config.memory,
@@ -52,13 +55,14 @@ async function main(): Promise<void> {
   });
   const tunings = await TuningCache.open({
     dataDir: config.dataDir,
-    fingerprints: devices.map(({ fingerprint }) => fingerprint),
+    fingerprints: owned.map(({ fingerprint }) => fingerprint),
     source: createTuningSource(credential),
     logger,
   });
   const models = new ModelLoader(residency);
   const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
+  fleet.onChange(() => session.capabilitiesChanged());
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {
     await keepConnected(credential, session, stopping.signal, logger);

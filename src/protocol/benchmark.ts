@@ -2,8 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { BenchmarkCounters } from "./counters.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
-import { Backend } from "./hardware.ts";
-import { targetFields } from "./job-target.ts";
+import { faultFields } from "./fault.ts";
+import { Backend, DeviceKey } from "./hardware.ts";
+import { deviceFields, targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
 import { PredictedOccupancy } from "./occupancy.ts";
 import { Name } from "./page.ts";
@@ -36,7 +37,19 @@ export const benchmarkFields = {
     .default(1),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
   trace: z.boolean().default(false).openapi({ description: "Whether to profile it and keep the trace with its run" }),
+  allowSmallerBatch: z.boolean().optional().openapi({
+    description:
+      "Where memory ends, half the batch is run, and half of that; else the job fails and says what would fit",
+  }),
+  onDeviceFailure: z.enum(["fail", "cpu-reference"]).optional().openapi({
+    description:
+      "What answers where the device fails for good; a reference is timed on the CPU and never enters the history",
+  }),
+  spread: z.boolean().optional().openapi({
+    description: "Divides the batch over the runner's devices of one kind, in proportion to their measured speed",
+  }),
   ...targetFields,
+  ...deviceFields,
 };
 export const BenchmarkSpec = z
   .object({
@@ -86,6 +99,16 @@ export const BenchmarkResult = z
     /** Null where none was asked for. */
     trace: TraceSummary.nullable().default(null),
     environment: Environment,
+    /** Set where the device failed and the f64 reference answered: the times are then the reference's on the CPU. */
+    fallback: z.literal("cpu-reference").optional(),
+    /** Shares of a batch that was spread. Rates are then sums, and durations those of the part that took longest. */
+    parts: z
+      .array(
+        z.object({ deviceKey: DeviceKey, batch: z.number().int(), p50Ms: z.number(), gigabytesPerSecond: z.number() }),
+      )
+      .max(LIMITS.devices)
+      .optional(),
+    ...faultFields,
   })
   .openapi("BenchmarkResult");
 export type BenchmarkResult = z.infer<typeof BenchmarkResult>;

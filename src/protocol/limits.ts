@@ -70,6 +70,11 @@ export const LIMITS = {
   leaderboardEntries: 1_000,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
+  /** Devices of one runner. */
+  devices: 16,
+  deviceKeyLength: 32,
+  /** Kernels of one device that are told to be in quarantine. */
+  quarantinedKernels: 64,
   nameLength: 64,
   labelCount: 32,
 } as const;

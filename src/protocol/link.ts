@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { faultFields } from "./fault.ts";
 import { Capabilities } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
@@ -51,6 +52,9 @@ const Hello = z.object({
   running: z.array(Lease).max(64),
 });
 
+/** What the runner can do has changed since its hello: a kernel went into quarantine or came out of it. */
+const CapabilitiesMessage = z.object({ type: z.literal("capabilities"), capabilities: Capabilities });
+
 const Heartbeat = z.object({
   type: z.literal("heartbeat"),
   running: z.array(Lease).max(64),
@@ -101,6 +105,7 @@ const MemoryReportMessage = z.object({
 
 export const RunnerMessage = z.discriminatedUnion("type", [
   Hello,
+  CapabilitiesMessage,
   Heartbeat,
   JobProgressMessage,
   JobOutcome,
@@ -175,6 +180,7 @@ export const InferResult = z.object({
   requestId: idSchema("request"),
   times: ServiceTimes,
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
+  ...faultFields,
 });
 export type InferResult = z.infer<typeof InferResult>;
 

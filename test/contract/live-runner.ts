@@ -11,6 +11,7 @@ import { Session } from "../../src/gpu-runner/session.ts";
 import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities, memoryReport } from "../edge/samples.ts";
+import { createGuarding } from "../unit/gpu-runner/guarding-fleet.ts";
 
 /** A benchmark that the runner has begun; it ends when the test says so. */
 export interface StartedBenchmark {
@@ -46,13 +47,12 @@ export function startLiveRunner(port: number): LiveRunner {
     return { loadMs: 1 };
   };
   const server = new InferenceServer(backend);
-  const devices = [cpu, gpu].map((device) => ({ host: { device, benchmark, loadModel }, server }));
+  const devices = [cpu, gpu].map((device) => ({ host: { device, kernelDigests: {}, benchmark, loadModel }, server }));
   const find = (key: string) => {
     const device = devices.find(({ host }) => host.device?.key === key);
     if (device === undefined) throw new ProblemError("backend-failed", `no device ${key}`);
     return device;
   };
-  const fleet = { all: () => devices, find, cpu: devices[0], withKernel: () => devices[1] } as unknown as DeviceFleet;
   const residency = {
     keep: () => {},
     keepOnly: async () => {},
@@ -61,12 +61,28 @@ export function startLiveRunner(port: number): LiveRunner {
   };
   const models = new ModelLoader(residency);
   const logger = pino({ level: "silent" });
+  const fleet = {
+    all: () => devices,
+    find,
+    cpu: devices[0],
+    withKernel: () => devices[1],
+    ...createGuarding(),
+  } as unknown as DeviceFleet;
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
   const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
-  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
+  const session = new Session({
+    capabilities: () => capabilities,
+    fleet,
+    models,
+    residency,
+    probe,
+    jobs,
+    channel,
+    logger,
+  });
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());
   const edgeUrl = `http://127.0.0.1:${port}`;

@@ -93,6 +93,13 @@ describe("a model", () => {
     );
   });
 
+  test("answers NaN with NaN", async () => {
+    const { pid } = host;
+    const { tensors } = await host.infer(model.modelVersionId, [input([Number.NaN, 1])], { requestId: "req_nan" });
+    expect([...typedView(tensors[0]!)]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(host.pid).toBe(pid);
+  });
+
   test(
     "is there again after its process was killed",
     async () => {
@@ -132,8 +139,9 @@ describe("a model", () => {
     await copyFile(model.path, short.path);
     await host.loadModel(short);
     await rm(short.path);
+    const { restarts } = host;
     process.kill(pidOf(host), "SIGKILL");
-    await vi.waitFor(() => expect(host.pid).toBeNull());
+    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
     const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_6" });
     expect(tensors).toHaveLength(1);
     const gone = await problemOf(host.infer(short.modelVersionId, [input([0, 0])], { requestId: "req_7" }));

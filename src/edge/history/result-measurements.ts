@@ -58,12 +58,17 @@ function pointsOf(
   });
 }
 
-/** What a benchmark leaves in the history: its durations by clock, and its rates. */
+/**
+ * What a benchmark leaves in the history: its durations by clock, and its rates. One that was spread is a
+ * series of its own; a reference that stood in for a device leaves nothing.
+ */
 export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
+  if (result.fallback !== undefined) return [];
   const point = pointsOf(result, run, {
     // Absent for what a variant is by itself, so that its series goes on.
     ...(result.defaultAxes ? {} : { axes: describeAxes(result.axes) }),
     ...(result.tuned ? { tuned: "true" } : {}),
+    ...(result.parts === undefined ? {} : { devices: result.parts.length }),
   });
   const share = result.roofline?.shareOfRoof;
   return [

@@ -1,4 +1,5 @@
 import type { Distribution } from "../../protocol/distribution.ts";
+import type { Environment } from "../../protocol/environment.ts";
 import type { JobResult, JobSpec } from "../../protocol/job.ts";
 import { decodeSketch } from "../../stats/sketch.ts";
 
@@ -13,8 +14,11 @@ export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
 function answers(spec: JobSpec, result: JobResult): boolean {
   switch (spec.kind) {
     case "benchmark":
+      if (result.kind !== "benchmark" || result.kernel !== spec.kernel) return false;
+      if (result.fallback !== undefined) return spec.onDeviceFailure === result.fallback;
+      return isFrom(result, spec.deviceKey);
     case "throughput":
-      return result.kind === spec.kind && result.kernel === spec.kernel;
+      return result.kind === "throughput" && result.kernel === spec.kernel && isFrom(result, spec.deviceKey);
     case "calibration":
       return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
     case "tuning":
@@ -24,6 +28,10 @@ function answers(spec: JobSpec, result: JobResult): boolean {
         (spec.dtype === undefined || result.tuning.dtype === spec.dtype)
       );
   }
+}
+
+function isFrom({ environment }: { environment: Environment }, deviceKey: string | undefined): boolean {
+  return deviceKey === undefined || environment.deviceKey === deviceKey;
 }
 
 function distributionsOf(result: JobResult): Distribution[] {

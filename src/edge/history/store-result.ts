@@ -20,7 +20,9 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   if (result.kind === "benchmark") {
     await appendMeasurements(binding, measureBenchmark(result, run));
     const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;
-    await recordStandings(db, result, { ...run, reference });
+    // Neither a reference that stood in nor several devices together compete with kernels on one.
+    const competes = result.fallback === undefined && result.parts === undefined;
+    if (competes) await recordStandings(db, result, { ...run, reference });
     if (isKernelId(result.kernel)) await markKernelValid(db, result.kernel);
     return;
   }

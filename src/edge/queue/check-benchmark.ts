@@ -7,10 +7,11 @@ import { SUBMITTED_VARIANT } from "../store/kernel-store.ts";
 import { hasKernel } from "./has-kernel.ts";
 import { offersKernel } from "./offers-kernel.ts";
 
-type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "dtypes" | "variants" | "axes">;
+type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "batchDimension" | "dtypes" | "variants" | "axes">;
 
 /** What of a job says which kernel runs, and how. */
-type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant" | "axes">;
+type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant" | "axes"> &
+  Partial<Pick<BenchmarkSpec, "allowSmallerBatch" | "spread" | "deviceKey" | "onDeviceFailure">>;
 
 /**
  * Checks a benchmark or a tuning against what the runners announce: the kernel, its sizes, types,
@@ -41,6 +42,9 @@ export function checkSubmitted(
   const { dimensions } = definition;
   const choices = { dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT], axes: { [SUBMITTED_VARIANT]: [] } };
   const errors = checkChoices(spec, { name: id, ...choices });
+  if (spec.onDeviceFailure === "cpu-reference") {
+    errors.push({ pointer: "#/onDeviceFailure", message: `needs a kernel of the runner's own, which ${id} is not` });
+  }
   if (errors.length > 0) return errors;
   const sizes = Object.fromEntries(
     dimensions.map(({ name, default: standard }) => [name, spec.shape[name] ?? standard]),
@@ -81,7 +85,21 @@ function checkChoices(spec: KernelRequest, kernel: Choices): FieldError[] {
   if (spec.variant !== undefined && !kernel.variants.includes(spec.variant)) {
     errors.push({ pointer: "#/variant", message: `must be ${kernel.variants.join(" or ")} for ${kernel.name}` });
   }
-  return [...errors, ...checkAxes(spec, kernel)];
+  return [...errors, ...checkAxes(spec, kernel), ...checkBatch(spec, kernel)];
+}
+
+/** A batch can be halved or divided only where there is one. */
+function checkBatch(spec: KernelRequest, { name, batchDimension }: Choices): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const wish of ["allowSmallerBatch", "spread"] as const) {
+    if (spec[wish] === true && batchDimension === undefined) {
+      errors.push({ pointer: `#/${wish}`, message: `needs a kernel with a batch, which ${name} has not` });
+    }
+  }
+  if (spec.spread === true && spec.deviceKey !== undefined) {
+    errors.push({ pointer: "#/spread", message: "cannot be together with deviceKey" });
+  }
+  return errors;
 }
 
 /** Axes belong to a variant; where the runner does not announce them, it checks them itself. */

@@ -141,6 +141,13 @@ export class JobQueue extends DurableObject<Env> {
     return stale;
   }
 
+  /** What a runner can do has changed while it is connected. */
+  async runnerChanged(id: string, capabilities: Capabilities): Promise<void> {
+    this.#runners.setCapabilities(id, capabilities);
+    this.#log.announce({ type: "runner", id });
+    await this.#dispatch();
+  }
+
   /** The runner's socket closed. Its leases run on: it may come back in time. */
   runnerDisconnected(id: string): void {
     this.#runners.setOnline(id, false);
@@ -259,7 +266,7 @@ export class JobQueue extends DurableObject<Env> {
     const ready = this.#runners.list().filter((runner) => runner.online && !runner.draining);
     if (ready.length === 0) return;
     const waiting = this.#store.queuedFor(ready.map(({ id }) => id));
-    const pairs = assignJobs(waiting, ready, this.#store.leased());
+    const pairs = assignJobs(waiting, ready, this.#store.leased(), Date.now());
     await Promise.all(pairs.map(({ job, runner }) => this.#offer(job, runner)));
   }
 

@@ -166,6 +166,14 @@ export async function recordRoofline(db: Database, id: string, deviceKey: string
     .where(eq(runners.id, id));
 }
 
+/** Replaces what a runner said of itself. */
+export async function recordCapabilities(db: Database, id: string, capabilities: Capabilities): Promise<void> {
+  await db
+    .update(runners)
+    .set({ capabilities, lastSeenAtMs: Date.now(), version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
+}
+
 export async function recordSeen(db: Database, id: string): Promise<void> {
   await db.update(runners).set({ lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
 }

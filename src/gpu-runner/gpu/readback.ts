@@ -44,8 +44,10 @@ export async function readPieces(
     await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, totalBytes));
     const bytes = staging.getMappedRange(0, totalBytes).slice(0);
     staging.unmap();
-    return bytes;
-  } finally {
     pool.release(staging);
+    return bytes;
+  } catch (error) {
+    pool.discard(staging);
+    throw error;
   }
 }

@@ -29,7 +29,7 @@ export interface UploadedPart {
   release(): void;
 }
 
-/** Uploads a kernel's inputs. Fails with `kernel-invalid` where they do not fit the device. */
+/** Uploads a kernel's inputs. Fails with `kernel-invalid` or `out-of-memory` where they do not fit the device. */
 export async function uploadPart(
   context: KernelContext,
   { kernel, shape }: Pick<KernelChoice, "kernel" | "shape">,
@@ -78,7 +78,8 @@ export async function uploadPart(
       release,
     };
   } catch (error) {
-    release();
+    // Some of them may be buffers in name only.
+    for (const buffer of buffers) pool.discard(buffer);
     throw error;
   }
 }

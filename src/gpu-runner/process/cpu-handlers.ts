@@ -12,7 +12,13 @@ export function createCpuHandlers(): DeviceHandlers {
   const ort = new OrtCpuBackend();
   const keepsNothing = () => Promise.reject(new ProblemError("backend-failed", "The CPU's process keeps no buffers"));
   return {
-    describe: async ({ deviceKey }) => ({ device: describeCpu(deviceKey), kernels: announceKernels(SIMD_KERNELS) }),
+    describe: async ({ deviceKey }) => ({
+      device: describeCpu(deviceKey),
+      kernels: announceKernels(SIMD_KERNELS),
+      kernelDigests: {},
+      adapters: [],
+    }),
+    warm: async () => null,
     benchmark: ({ spec }, options) => benchmarkPopulation(spec, options),
     stream: runsNoWgsl,
     benchmarkProgram: runsNoWgsl,
@@ -20,6 +26,14 @@ export function createCpuHandlers(): DeviceHandlers {
       throw new ProblemError("backend-failed", "The CPU process runs no WGSL, so it has no roofs to measure");
     },
     tune: runsNoWgsl,
+    reference: async ({ spec }, options) => {
+      // Seldom wanted, and what it needs would make every start slower.
+      const [{ KERNELS }, { benchmarkReference }] = await Promise.all([
+        import("../../../kernels/registry.ts"),
+        import("../gpu/benchmark-reference.ts"),
+      ]);
+      return benchmarkReference(KERNELS, spec, options);
+    },
     loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);

@@ -1,33 +1,75 @@
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
-import { locateUnderRoof } from "../gpu/locate-under-roof.ts";
+import type { Fault } from "../../protocol/fault.ts";
 import type { Device } from "../../protocol/hardware.ts";
+import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
 import { tuningIdOf } from "../../protocol/tuning.ts";
+import type { FleetDevice } from "../device-fleet.ts";
+import { locateUnderRoof } from "../gpu/locate-under-roof.ts";
 import type { TuningCache } from "../memory/tuning-cache.ts";
+import { benchmarkOnDevice, withFaults } from "./benchmark-on-device.ts";
 import { describeEnvironment } from "./describe-environment.ts";
+import { spreadBenchmark } from "./spread-benchmark.ts";
 import { describeTuningKey, suitsShape } from "./tuning-key.ts";
-import type { Workload } from "./workload.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
+
+/** Problems of a device, behind which a reference may answer. */
+const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set([
+  "device-lost",
+  "kernel-timeout",
+  "kernel-quarantined",
+  "out-of-memory",
+]);
 
 /**
- * Checks and times a kernel in the process of the device that has it, tuned where that is known and
- * wanted; a submitted one in a process of its own. Then it is placed under the device's roofs, which are
- * measured behind the first benchmark that wants them, so that they disturb none.
+ * Checks and times a kernel on the device that is likely to be done first, or on several. Where the
+ * device fails for good and the caller allows it, the f64 reference answers on the CPU.
  */
 export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
-  const { fleet, tunings, program, rooflines, otherJobs, signal, onProgress } = context;
-  const { host } = program === null ? fleet.withKernel(spec.kernel, spec.variant) : fleet.forProgram(program);
+  const { fleet, program } = context;
+  const device = program === null ? fleet.withKernel(spec.kernel, spec) : fleet.forProgram(program, spec.deviceKey);
+  try {
+    return await fleet.use(device, () => runOn(device, spec, context));
+  } catch (error) {
+    if (spec.onDeviceFailure !== "cpu-reference" || context.signal.aborted) throw error;
+    if (!(error instanceof ProblemError) || !DEVICE_FAILURES.has(error.problem.code)) throw error;
+    const { code, detail } = error.problem;
+    return runReference(spec, context, { code, detail, action: "cpu-reference" });
+  }
+};
+
+/**
+ * Runs a kernel tuned where that is known and wanted; a submitted one in a process of its own. Then it is
+ * placed under the device's roofs, which are measured behind the first benchmark that wants them, so that
+ * they disturb none. Several devices together have no roof.
+ */
+async function runOn(device: FleetDevice, spec: BenchmarkSpec, context: WorkloadContext): Promise<WorkloadResult> {
+  const { tunings, program, rooflines, otherJobs, signal, onProgress } = context;
+  const { host } = device;
   const environment = describeEnvironment(host.device, otherJobs);
-  const options = { onProgress, signal };
   const isOpen = program === null && spec.tuned && spec.variant === undefined;
   const tuned = isOpen ? await findTuned(tunings, host.device, spec) : null;
-  const { traceText, ...measured } =
-    program === null
-      ? await host.benchmark({ ...spec, ...tuned }, options)
-      : await host.benchmarkProgram(spec, program, options);
-  const { roofline, missing } = await rooflines.ensure(host, Date.now(), options);
+  const run = spec.spread === true ? spreadBenchmark : benchmarkOnDevice;
+  const { traceText, ...measured } = await run(device, { ...spec, ...tuned }, context);
+  const { roofline, missing } =
+    measured.parts === undefined
+      ? await rooflines.ensure(host, Date.now(), { onProgress, signal })
+      : { roofline: null, missing: "Several devices ran it together" };
   const position = locateUnderRoof(measured, roofline, missing);
   const result = { kind: "benchmark", ...measured, tuned: tuned !== null, roofline: position, environment } as const;
   return { result, deviceKey: host.device.key, traceText };
-};
+}
+
+async function runReference(
+  spec: BenchmarkSpec,
+  { fleet, otherJobs, onProgress, signal }: WorkloadContext,
+  fault: Fault,
+): Promise<WorkloadResult> {
+  const { host } = fleet.cpu;
+  const environment = describeEnvironment(host.device, otherJobs);
+  const { traceText: _, ...measured } = await host.work("reference", { spec }, spec.timeoutMs, { onProgress, signal });
+  const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
+  return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
+}
 
 /** The variant and axes that a search found to be best for this problem's bucket; null where none is known. */
 async function findTuned(

@@ -1,11 +1,20 @@
 import { tuningIdOf, type TuningSpec } from "../../protocol/tuning.ts";
+import type { FleetDevice } from "../device-fleet.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { describeTuningKey } from "./tuning-key.ts";
-import type { Workload } from "./workload.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
 
 /** Finds a kernel's fastest variant and axes on the device that has it, or tells what is known already. */
-export const runTuning: Workload<TuningSpec> = async (spec, { fleet, tunings, otherJobs, signal, onProgress }) => {
-  const { host } = fleet.withKernel(spec.kernel);
+export const runTuning: Workload<TuningSpec> = async (spec, context) => {
+  const device = context.fleet.withKernel(spec.kernel);
+  return context.fleet.use(device, () => tuneOn(device, spec, context));
+};
+
+async function tuneOn(
+  { host }: FleetDevice,
+  spec: TuningSpec,
+  { tunings, otherJobs, signal, onProgress }: WorkloadContext,
+): Promise<WorkloadResult> {
   const { device } = host;
   const environment = describeEnvironment(device, otherJobs);
   const key = await describeTuningKey(device, spec);
@@ -19,4 +28,4 @@ export const runTuning: Workload<TuningSpec> = async (spec, { fleet, tunings, ot
   const record = { tuning, trials: found.trials };
   await tunings.save(await tuningIdOf(tuning), record);
   return { result: { kind: "tuning", ...record, cached: false, environment }, deviceKey: device.key };
-};
+}

@@ -35,6 +35,8 @@ describe("the fit of a runner to a profile", () => {
   });
 });
 
+const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
+
 describe("a benchmark", () => {
   const spec = (changes: object = {}) => BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...changes });
   const runner = { id: "rnr_a", capabilities, online: true, draining: false };
@@ -44,7 +46,7 @@ describe("a benchmark", () => {
     profile,
   });
   const may = (changes: object, profile: Profile | null = null) =>
-    assignJobs([waiting(changes, profile)], [runner], []).length === 1;
+    assignJobs([waiting(changes, profile)], [runner], [], NOW_MS).length === 1;
 
   it("is checked against what is announced, by field", () => {
     expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
@@ -66,7 +68,7 @@ describe("a benchmark", () => {
     const able = { ...capabilities, devices: [cpu!, { ...gpu!, features: ["shader-f16"] }] };
     expect(checkBenchmark(halves, [capabilities, able])).toEqual([]);
     const runners = [runner, { ...runner, id: "rnr_b", capabilities: able }];
-    const given = assignJobs([waiting({ kernel: "halves" })], runners, []);
+    const given = assignJobs([waiting({ kernel: "halves" })], runners, [], NOW_MS);
     expect(given.map((each) => each.runner.id)).toEqual(["rnr_b"]);
   });
 
@@ -89,6 +91,34 @@ describe("a benchmark", () => {
     expect(may({}, profile({ allowSoftware: false, device: "gpu" }))).toBe(false);
   });
 
+  it("goes to a runner with the device that it names, and where its kernel is not in quarantine", () => {
+    expect(may({ deviceKey: "gpu0" })).toBe(true);
+    expect(may({ deviceKey: "gpu1" })).toBe(false);
+    expect(may({ deviceKey: "cpu" })).toBe(false);
+
+    const locked = (until: string, kernel = "triad") => ({ kernel, code: "device-lost" as const, failures: 3, until });
+    const withDevices = (...entries: ReturnType<typeof locked>[][]) => ({
+      ...runner,
+      capabilities: {
+        ...capabilities,
+        devices: entries.map((quarantined, index) => ({
+          ...capabilities.devices[1]!,
+          key: `gpu${index}`,
+          quarantined,
+        })),
+      },
+    });
+    const later = "2026-11-21T12:00:00.001Z";
+    const mayOn = (to: typeof runner, changes: object = {}) =>
+      assignJobs([waiting(changes)], [to], [], NOW_MS).length === 1;
+    expect(mayOn(withDevices([locked(later)]))).toBe(false);
+    expect(mayOn(withDevices([locked(later)]), { onDeviceFailure: "cpu-reference" })).toBe(true);
+    expect(mayOn(withDevices([locked("2026-11-21T12:00:00.000Z")]))).toBe(true);
+    expect(mayOn(withDevices([locked(later, "gemm")]))).toBe(true);
+    expect(mayOn(withDevices([locked(later)], []))).toBe(true);
+    expect(mayOn(withDevices([locked(later)], []), { deviceKey: "gpu0" })).toBe(false);
+  });
+
   it("is given out oldest first, to runners with room beside what they hold", () => {
     const jobs = [waiting({ seed: 1 }), waiting({ seed: 2, runnerId: "rnr_a" }), waiting({ seed: 3 })];
     const other = { ...runner, id: "rnr_b" };
@@ -97,6 +127,7 @@ describe("a benchmark", () => {
         jobs,
         [runner, other],
         leasedBy.map((runnerId) => ({ runnerId }) as never),
+        NOW_MS,
       ).map(({ job, runner: to }) => [job.spec.kind === "benchmark" && job.spec.seed, to.id]);
     expect(capabilities.jobSlots).toBe(1);
     expect(seeds([])).toEqual([

@@ -6,6 +6,7 @@ import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { type JobOutcome, type Offer, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities } from "../../edge/samples.ts";
+import { createGuarding } from "./guarding-fleet.ts";
 
 const RESEND_MS = 1_000;
 const silent = { error: () => undefined, info: () => undefined };
@@ -38,6 +39,7 @@ function scriptJobs() {
   channel.attach(socket as unknown as WebSocket);
   const host = {
     device: capabilities.devices[1],
+    kernelDigests: {},
     benchmark: (
       _spec: unknown,
       { onProgress, signal }: { onProgress: (progress: object) => void; signal: AbortSignal },
@@ -54,7 +56,8 @@ function scriptJobs() {
       }),
   };
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
-  const shared = { fleet: { withKernel: () => ({ host }) }, models: {}, probe: {}, rooflines };
+  const fleet = { withKernel: () => ({ host }), ...createGuarding() };
+  const shared = { fleet, models: {}, probe: {}, rooflines };
   const jobs = new JobRunner(shared as never, channel, silent as never);
   const outcomes = () => sent.filter((message): message is JobOutcome => message.type === "jobOutcome");
   return { jobs, channel, socket, sent, started, outcomes };

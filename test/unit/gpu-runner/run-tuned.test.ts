@@ -5,6 +5,7 @@ import { describeTuningKey } from "../../../src/gpu-runner/workloads/tuning-key.
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { tuningIdOf, type TuningRecord, TuningSpec } from "../../../src/protocol/tuning.ts";
 import { benchmarkResult, capabilities, tuningResult } from "../../edge/samples.ts";
+import { createGuarding } from "./guarding-fleet.ts";
 
 const device = { ...capabilities.devices[1]!, limits: { maxComputeInvocationsPerWorkgroup: 128 } };
 const gemm = { kernel: "gemm", shape: { m: 500, n: 512, k: 512 }, dtype: "float32" } as const;
@@ -20,6 +21,7 @@ async function createRunner(best: { variant: string; axes: Record<string, number
   const { kind: _, environment: __, tuned: ___, ...measured } = benchmarkResult();
   const host = {
     device,
+    kernelDigests: {},
     benchmark: async ({ variant, axes }: BenchmarkSpec) => (asked.push({ variant, axes }), measured),
     tune: async (spec: TuningSpec) => (asked.push(spec), { tuning, trials }),
   };
@@ -28,7 +30,8 @@ async function createRunner(best: { variant: string; axes: Record<string, number
     find: async (id: string) => known.get(id) ?? null,
     save: async (id: string, saved: TuningRecord) => void known.set(id, saved),
   };
-  const context = { fleet: { withKernel: () => ({ host }) }, tunings, rooflines, signal: new AbortController().signal };
+  const fleet = { withKernel: () => ({ host }), ...createGuarding() };
+  const context = { fleet, tunings, rooflines, signal: new AbortController().signal };
   const shared = { ...context, program: null, otherJobs: 0, onProgress: () => undefined } as never;
   return {
     asked,
