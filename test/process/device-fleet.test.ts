@@ -20,7 +20,7 @@ test("a kernel that GPU and CPU have is announced once, with the variants of bot
 
 test("the GPU is taken, and the CPU where its variant is asked for", () => {
   expect(fleet.withKernel("mlp-population").host.device.key).toBe("gpu0");
-  expect(fleet.withKernel("mlp-population", "sample-per-group").host.device.key).toBe("gpu0");
-  expect(fleet.withKernel("mlp-population", "cpu-simd").host.device.key).toBe("cpu");
+  expect(fleet.withKernel("mlp-population", { variant: "sample-per-group" }).host.device.key).toBe("gpu0");
+  expect(fleet.withKernel("mlp-population", { variant: "cpu-simd" }).host.device.key).toBe("cpu");
   expect(() => fleet.withKernel("no-such-kernel")).toThrow("no kernel no-such-kernel");
 });
