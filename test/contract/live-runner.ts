@@ -25,6 +25,8 @@ export interface LiveRunner {
   readonly warmed: string[];
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
+  /** Makes the runner offer other jobs at a time, and tell of it. */
+  changeSlots(jobSlots: number): void;
   stop(): Promise<void>;
 }
 
@@ -73,8 +75,9 @@ export function startLiveRunner(port: number): LiveRunner {
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
   const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
+  let { jobSlots } = capabilities;
   const session = new Session({
-    capabilities: () => capabilities,
+    capabilities: () => ({ ...capabilities, jobSlots }),
     fleet,
     models,
     residency,
@@ -98,6 +101,10 @@ export function startLiveRunner(port: number): LiveRunner {
     benchmarks,
     warmed,
     done,
+    changeSlots: (slots) => {
+      jobSlots = slots;
+      session.capabilitiesChanged();
+    },
     stop: async () => {
       stopping.abort();
       await done.catch(() => undefined);
