@@ -149,7 +149,7 @@ export class DeviceFleet {
   }
 
   #choose(able: readonly FleetDevice[], kernel: string, deviceKey: string | undefined): FleetDevice {
-    if (able.length === 0) throw new ProblemError("unknown-kernel", `This runner has no device for ${kernel}.`);
+    if (able.length === 0) throw new ProblemError("unknown-kernel", `This runner has no kernel ${kernel}.`);
     const gpus = able.filter(runsWgsl);
     const unnamed = gpus.length > 0 ? gpus : able;
     const allowed = deviceKey === undefined ? unnamed : able.filter(({ host }) => host.device.key === deviceKey);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
 import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
+import { devicesFor } from "../../../src/edge/queue/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import type { Profile } from "../../../src/protocol/profile.ts";
@@ -117,6 +118,23 @@ describe("a benchmark", () => {
     expect(mayOn(withDevices([locked(later, "gemm")]))).toBe(true);
     expect(mayOn(withDevices([locked(later)], []))).toBe(true);
     expect(mayOn(withDevices([locked(later)], []), { deviceKey: "gpu0" })).toBe(false);
+  });
+
+  it("runs on the CPU where its variant is asked for, the CPU is named or there is no GPU", () => {
+    const [cpu, gpu] = capabilities.devices.map((device) =>
+      device.kind === "cpu" ? { ...device, backends: ["ort-cpu" as const, "cpu-simd" as const] } : device,
+    );
+    const announced = capabilities.kernels.find(({ name }) => name === "triad")!;
+    const triad = { ...announced, variants: ["plain", "cpu-simd"] };
+    const both = { ...capabilities, devices: [cpu!, gpu!], kernels: [triad] };
+    const keys = (target: object, on = both) => devicesFor({ kernel: "triad", ...target }, on).map(({ key }) => key);
+    expect(keys({})).toEqual(["gpu0"]);
+    expect(keys({ variant: "plain" })).toEqual(["gpu0"]);
+    expect(keys({ variant: "cpu-simd" })).toEqual(["cpu"]);
+    expect(keys({ deviceKey: "cpu" })).toEqual(["cpu"]);
+    expect(keys({ deviceKey: "cpu", variant: "plain" })).toEqual([]);
+    expect(keys({}, { ...both, devices: [cpu!] })).toEqual(["cpu"]);
+    expect(keys({ deviceKey: "cpu" }, capabilities)).toEqual([]);
   });
 
   it("is given out oldest first, to runners with room beside what they hold", () => {
