@@ -15,8 +15,8 @@ const PEERS = {
 } as const;
 
 /**
- * Our kernel, at the variant and axes that are fastest here, against WebGPU peers on the same adapter
- * and against what the processor does without one. What a round is stands in each case's `mode`;
+ * Our kernel, as tuning finds it here, against WebGPU peers on the same adapter and against what the
+ * processor does without one. What a round is stands in each case's `mode`;
  * compiling, choosing and bringing weights come before.
  */
 export function benchKernel(cases: readonly { readonly name: string; readonly input: KernelCase }[]): Bench {

@@ -20,7 +20,18 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
 
   var highs = LOWEST;
   var sums = vec4<f32>();
-  for (var i = lane.x; i < length; i += lanes) {
+  var i = lane.x;
+  // Four at a time, so that the sums are scaled once for four vectors; none of them is the row's last.
+  for (; i + 3u * lanes + 1u < length; i += 4u * lanes) {
+    let a = x[row + i];
+    let b = x[row + i + lanes];
+    let c = x[row + i + 2u * lanes];
+    let d = x[row + i + 3u * lanes];
+    let next = max(highs, max(max(a, b), max(c, d)));
+    sums = sums * exp(highs - next) + ((exp(a - next) + exp(b - next)) + (exp(c - next) + exp(d - next)));
+    highs = next;
+  }
+  for (; i < length; i += lanes) {
     // Padding at the row's end must not count.
     let kept = 4u * i + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(shape.columns);
     let value = x[row + i];
@@ -50,7 +61,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) l
   }
   workgroupBarrier();
   let scale = 1.0 / shares[0];
-  for (var i = lane.x; i < length; i += lanes) {
+  for (i = lane.x; i < length; i += lanes) {
     y[row + i] = exp(x[row + i] - high) * scale;
   }
 }
