@@ -202,7 +202,7 @@ describe("the overview", () => {
   it("is reached by keyboard, in reading order, with the focus seen", async () => {
     const page = await openOverview();
     const reached: string[] = [];
-    for (let presses = 0; presses < 40; presses++) {
+    for (let presses = 0; presses < 120; presses++) {
       await page.keyboard.press("Tab");
       const focused = await page.evaluate(describeFocus);
       if (focused === null) break;
