@@ -1,7 +1,8 @@
 import { checkOutput } from "../src/gpu-runner/gpu/check-output.ts";
-import { type AgentCase, referencesOf, SEED, specOf } from "./agents/agent-case.ts";
+import { type AgentCase, referencesOf } from "./agents/agent-case.ts";
 import type { Bench } from "./benches.ts";
 import { runContest } from "./contest.ts";
+import { SEED, specOf } from "./kernel-at-shape.ts";
 import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 

@@ -1,8 +1,8 @@
 import { checkOutput } from "../src/gpu-runner/gpu/check-output.ts";
-import { inputsOf, type KernelCase, SEED, specOf } from "./kernel-contest/kernel-case.ts";
+import { inputsOf, type KernelAtShape, SEED, specOf } from "./kernel-at-shape.ts";
 
 /** Throws where an output is not the kernel's, by its own f64 reference and tolerance, whoever computed it. */
-export async function checkAgainstReference(input: KernelCase, output: Float32Array): Promise<void> {
+export async function checkAgainstReference(input: KernelAtShape, output: Float32Array): Promise<void> {
   const spec = specOf(input);
   const reference = spec.reference(inputsOf(input), input.shape);
   if (output.length !== reference.length) {

@@ -1,8 +1,8 @@
 import { hrrBind } from "../kernels/hrr-bind/hrr-bind.kernel.ts";
-import { checkOutput } from "../src/gpu-runner/gpu/check-output.ts";
 import type { Bench } from "./benches.ts";
+import { checkAgainstReference } from "./check-against-reference.ts";
 import { runContest } from "./contest.ts";
-import { type HrrCase, SEED } from "./hrr/hrr-case.ts";
+import type { HrrCase } from "./hrr/hrr-case.ts";
 import { installPeers } from "./install-peers.ts";
 import { openAdapter } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
@@ -32,15 +32,8 @@ export const benchHrr: Bench = async function* benchHrr(context) {
         "typed-arrays": contender(new URL("./hrr/typed-arrays.ts", import.meta.url)),
         assemblyscript: contender(new URL("./hrr/assemblyscript.ts", import.meta.url)),
       },
-      check: checkBindings,
+      check: (shape, output) => checkAgainstReference({ kernel: hrrBind.name, shape: { ...shape } }, output),
     },
     context,
   );
 };
-
-/** Against the kernel's own f64 reference and tolerance, whoever computed it. */
-async function checkBindings(input: HrrCase, output: Float32Array): Promise<void> {
-  const shape = { ...input };
-  const reference = hrrBind.reference(hrrBind.generate(shape, SEED), shape);
-  await checkOutput(output as Float32Array<ArrayBuffer>, reference, hrrBind.tolerance, shape, SEED, () => {});
-}

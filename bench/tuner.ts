@@ -1,14 +1,12 @@
-import { KERNELS } from "../kernels/registry.ts";
-import { checkOutput } from "../src/gpu-runner/gpu/check-output.ts";
-import { resolveBenchmark } from "../src/gpu-runner/gpu/resolve-benchmark.ts";
 import { SUCCESSIVE_HALVING } from "../src/gpu-runner/gpu/tuner.ts";
 import type { Bench, BenchContext } from "./benches.ts";
+import { checkAgainstReference } from "./check-against-reference.ts";
 import { type Contender, runContest } from "./contest.ts";
 import { type Adapter, openAdapters } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
 import { createRow, type Row } from "./row.ts";
 import { EXHAUSTIVE, searchKernel, type SearchOutcome } from "./tuner/search-kernel.ts";
-import { type Choice, SEED, type TunerCase } from "./tuner/tuner-case.ts";
+import type { Choice, TunerCase } from "./tuner/tuner-case.ts";
 
 /** The whole space is searched where that ends within minutes on a software device. */
 const CASES: Readonly<Record<string, TunerCase>> = {
@@ -23,7 +21,7 @@ const CASES: Readonly<Record<string, TunerCase>> = {
   },
   "conv2d 14×14×16": {
     kernel: "conv2d",
-    shape: { height: 14, width: 14, channels: 16, filters: 16 },
+    shape: { batch: 1, height: 14, width: 14, channels: 16, filters: 16, kernel: 3, stride: 1 },
     runs: 16,
     textbook: "implicit-gemm-shared",
     exhaustive: true,
@@ -121,12 +119,6 @@ function compete(
     },
     context,
   );
-}
-
-async function checkAgainstReference({ kernel: name, shape }: TunerCase, output: Float32Array): Promise<void> {
-  const { kernel, shape: full } = resolveBenchmark(KERNELS, { kernel: name, shape, dtype: "float32" });
-  const reference = kernel.reference(kernel.generate(full, SEED), full);
-  await checkOutput(output as Float32Array<ArrayBuffer>, reference, kernel.tolerance, full, SEED, () => {});
 }
 
 function cube(size: number): Record<"m" | "n" | "k", number> {

@@ -1,28 +1,13 @@
-import type { KernelArrays, KernelReference, KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
-import { KERNELS } from "../../kernels/registry.ts";
+import type { KernelArrays, KernelReference, KernelShape } from "../../kernels/kernel-spec.ts";
+import { inputsOf, type KernelAtShape, specOf } from "../kernel-at-shape.ts";
 
 /** One agent kernel at one shape; so many runs are a batch, whose last outputs are read back. */
-export interface AgentCase {
-  readonly kernel: string;
-  readonly shape: KernelShape;
+export interface AgentCase extends KernelAtShape {
   readonly runs: number;
 }
 
 /** A kernel's work on typed arrays: takes room for its outputs once; a call fills them, in the references' order. */
 export type HostWork = (inputs: KernelArrays, shape: KernelShape) => () => readonly ArrayLike<number>[];
-
-export const SEED = 1;
-
-export function specOf({ kernel }: AgentCase): KernelSpec {
-  const spec = KERNELS.get(kernel);
-  if (spec === undefined) throw new RangeError(`there is no kernel '${kernel}'`);
-  return spec;
-}
-
-/** What every contender computes with, by the names of the kernel's bindings. */
-export function inputsOf(input: AgentCase): KernelArrays {
-  return specOf(input).generate(input.shape, SEED);
-}
 
 /** The right answer, one reference for each output. */
 export function referencesOf(input: AgentCase): KernelReference[] {

@@ -2,7 +2,8 @@ import type { KernelArray, KernelArrays, KernelShape } from "../../kernels/kerne
 import { createBatchEntry } from "../batch-entry.ts";
 import { compileAssembly } from "../compile-assembly.ts";
 import type { Contender } from "../contest.ts";
-import { type AgentCase, inputsOf, joinOutputs } from "./agent-case.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
+import { type AgentCase, joinOutputs } from "./agent-case.ts";
 
 /** A compiled source, whose functions take places in its memory and numbers. */
 interface Program {

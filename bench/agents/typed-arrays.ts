@@ -1,6 +1,7 @@
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import { type AgentCase, type HostWork, inputsOf, joinOutputs } from "./agent-case.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
+import { type AgentCase, type HostWork, joinOutputs } from "./agent-case.ts";
 import { findLeaders, findConflicts, tallyVotes } from "./typed-consensus.ts";
 import { evolve } from "./typed-evolution.ts";
 import { measureCrowding, measureDiversity, rankFronts } from "./typed-fronts.ts";

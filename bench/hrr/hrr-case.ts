@@ -1,14 +1,13 @@
 import { hrrBind } from "../../kernels/hrr-bind/hrr-bind.kernel.ts";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Entry, Opened } from "../contest.ts";
+import { SEED } from "../kernel-at-shape.ts";
 
 /** So many pairs of vectors of a dimension, bound in one call. */
 export interface HrrCase {
   readonly dimension: number;
   readonly pairs: number;
 }
-
-export const SEED = 1;
 
 export interface Vectors {
   readonly a: Float32Array<ArrayBuffer>;

@@ -1,6 +1,7 @@
 import { type OnnxGraph, type OnnxNode, type OnnxValue, writeOnnxGraph } from "../write-onnx-graph.ts";
 import { readDenseLayers } from "./dense-layers.ts";
-import { inputsOf, type KernelCase } from "./kernel-case.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
+import type { KernelCase } from "./kernel-case.ts";
 import { permuteAxes } from "./permute-axes.ts";
 
 /** A case as ONNX has it; weights of networks stand in the file, so that a runtime may arrange them as it likes. */

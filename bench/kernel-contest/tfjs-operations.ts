@@ -1,5 +1,6 @@
 import { readDenseLayers } from "./dense-layers.ts";
-import { inputsOf, type KernelCase } from "./kernel-case.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
+import type { KernelCase } from "./kernel-case.ts";
 
 export type Tfjs = typeof import("@tensorflow/tfjs-core");
 export type Tensor = import("@tensorflow/tfjs-core").Tensor;

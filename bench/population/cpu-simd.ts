@@ -1,7 +1,8 @@
 import { openPopulation } from "../../src/gpu-runner/cpu-simd/open-population.ts";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import { inputsOf, pickFresh } from "../kernel-contest/kernel-case.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
+import { pickFresh } from "../kernel-contest/kernel-case.ts";
 import { countForwards, type PopulationCase } from "./population-case.ts";
 
 /** The product's AssemblyScript twin of the kernel, on all cores where that pays; parameters lie in its memory. */

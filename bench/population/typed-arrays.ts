@@ -1,7 +1,7 @@
 import { layOutLayers, type MlpLayer, widestLayer } from "../../kernels/mlp/mlp-layers.ts";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import { inputsOf } from "../kernel-contest/kernel-case.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
 import { countForwards, type PopulationCase } from "./population-case.ts";
 
 /**

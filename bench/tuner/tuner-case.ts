@@ -1,13 +1,11 @@
-import type { KernelShape } from "../../kernels/kernel-spec.ts";
 import type { TuningTrial } from "../../src/protocol/tuning.ts";
+import type { KernelAtShape } from "../kernel-at-shape.ts";
 
 /** A variant with its axes. */
 export type Choice = Pick<TuningTrial, "variant" | "axes">;
 
 /** A kernel at a shape, so many runs a batch. */
-export interface TunerCase {
-  readonly kernel: string;
-  readonly shape: KernelShape;
+export interface TunerCase extends KernelAtShape {
   readonly runs: number;
   /** The variant that the textbook would have, as it is by itself. */
   readonly textbook: string;
@@ -19,5 +17,3 @@ export interface TunerCase {
 export interface ChoiceCase extends TunerCase {
   readonly choice: Partial<Choice>;
 }
-
-export const SEED = 1;
