@@ -27,7 +27,18 @@ export default defineConfig({
         test: {
           ...wholeProcesses,
           name: "kernels",
-          include: ["kernels/**/*.test.ts", "test/kernels/**/*.test.ts", "test/process/**/*.test.ts"],
+          include: ["kernels/**/*.test.ts", "test/kernels/**/*.test.ts"],
+          // Half of a kernel's test is compiling and starting, on one core: two at a time, before all others.
+          fileParallelism: true,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...wholeProcesses,
+          name: "process",
+          include: ["test/process/**/*.test.ts"],
         },
       },
       {

@@ -17,13 +17,29 @@ interface BenchEntry {
   readonly load: () => Promise<Bench>;
 }
 
+const KERNEL_PEERS = "tfjs-webgpu, ort-webgpu, ort-cpu and tfjs-wasm";
+
 /** Every bench by name. */
 export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
   [
     "gemm",
     {
-      description: "Matrix products on one adapter, against tfjs-webgpu, ort-webgpu and ort-cpu",
+      description: `Matrix products, against ${KERNEL_PEERS}`,
       load: async () => (await import("./gemm.ts")).benchGemm,
+    },
+  ],
+  [
+    "consensus",
+    {
+      description: "Tallies, leaders and conflicts, against typed-arrays and assemblyscript",
+      load: async () => (await import("./consensus.ts")).benchConsensus,
+    },
+  ],
+  [
+    "evolution",
+    {
+      description: "Generations, fronts, crowding and diversity, against typed-arrays and assemblyscript",
+      load: async () => (await import("./evolution.ts")).benchEvolution,
     },
   ],
   [
@@ -31,6 +47,55 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     {
       description: "Migrations between a runner's tiers of memory; prefetching and eviction against lru",
       load: async () => (await import("./residency.ts")).benchResidency,
+    },
+  ],
+  [
+    "tuner",
+    {
+      description: "What tuning is worth against the default and the textbook's kernel, and what a search costs",
+      load: async () => (await import("./tuner.ts")).benchTuner,
+    },
+  ],
+  [
+    "softmax",
+    {
+      description: `Softmax along rows, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./softmax.ts")).benchSoftmax,
+    },
+  ],
+  [
+    "mlp-b1",
+    {
+      description: `Dense networks, one observation there and back, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./mlp.ts")).benchMlp(1),
+    },
+  ],
+  [
+    "mlp-b1024",
+    {
+      description: `Dense networks, 1,024 observations there and back, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./mlp.ts")).benchMlp(1024),
+    },
+  ],
+  [
+    "conv3x3",
+    {
+      description: `3×3 convolutions, against ${KERNEL_PEERS}`,
+      load: async () => (await import("./conv3x3.ts")).benchConv3x3,
+    },
+  ],
+  [
+    "population",
+    {
+      description: "A network for each member of a population, on wgsl and on cpu-simd, against typed-arrays",
+      load: async () => (await import("./population.ts")).benchPopulation,
+    },
+  ],
+  [
+    "hrr",
+    {
+      description: "Bindings of holographic reduced representations, against fft.js, typed arrays and AssemblyScript",
+      load: async () => (await import("./hrr.ts")).benchHrr,
     },
   ],
   [

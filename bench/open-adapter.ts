@@ -19,6 +19,20 @@ export async function openAdapter(): Promise<Adapter> {
   return describe({}).catch(async () => describe(await installSoftwareGpu(CACHE_DIR)));
 }
 
+/** Every adapter here: the best of the machine's own drivers, and the software GPU where that is another one. */
+export async function openAdapters(): Promise<Adapter[]> {
+  const found = await Promise.all([
+    describe({}).catch(() => null),
+    installSoftwareGpu(CACHE_DIR)
+      .then(describe)
+      .catch(() => null),
+  ]);
+  const adapters = found.filter((adapter) => adapter !== null);
+  return adapters.filter(
+    ({ device }, index) => adapters.findIndex((other) => other.device.name === device.name) === index,
+  );
+}
+
 async function describe(environment: Readonly<Record<string, string>>): Promise<Adapter> {
   const deviceKey = "gpu0";
   const logger = pino({ level: "silent" });

@@ -6,31 +6,40 @@ export interface OnnxValue {
   readonly shape: readonly number[];
 }
 
-/** One operator without attributes. */
+/** A float32 tensor that stands in the file. */
+export interface OnnxConstant extends OnnxValue {
+  readonly values: Float32Array;
+}
+
+/** One operator; attributes are lists of whole numbers. */
 export interface OnnxNode {
   readonly operator: string;
   readonly inputs: readonly string[];
   readonly output: string;
+  readonly attributes?: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface OnnxGraph {
   readonly name: string;
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
+  readonly constants?: readonly OnnxConstant[];
   readonly nodes: readonly OnnxNode[];
 }
 
 const IR_VERSION = 8;
 const OPSET = 17;
 const FLOAT = 1;
+const INTS = 7;
 
-/** The bytes of an ONNX file with the graph: the peers that run ONNX get the operator that is measured, and no more. */
+/** The bytes of an ONNX file with the graph: the peers that run ONNX get the operators that are measured, and no more. */
 export function writeOnnxGraph(graph: OnnxGraph): Uint8Array<ArrayBuffer> {
   const model = new BinaryWriter();
   model.tag(1, WireType.Varint).int64(IR_VERSION);
   message(model, 7, (body) => {
     for (const node of graph.nodes) message(body, 1, (writer) => writeNode(writer, node));
     text(body, 2, graph.name);
+    for (const constant of graph.constants ?? []) message(body, 5, (writer) => writeConstant(writer, constant));
     for (const value of graph.inputs) message(body, 11, (writer) => writeValue(writer, value));
     for (const value of graph.outputs) message(body, 12, (writer) => writeValue(writer, value));
   });
@@ -39,10 +48,26 @@ export function writeOnnxGraph(graph: OnnxGraph): Uint8Array<ArrayBuffer> {
 }
 
 /** NodeProto. */
-function writeNode(writer: BinaryWriter, { operator, inputs, output }: OnnxNode): void {
+function writeNode(writer: BinaryWriter, { operator, inputs, output, attributes = {} }: OnnxNode): void {
   for (const input of inputs) text(writer, 1, input);
   text(writer, 2, output);
   text(writer, 4, operator);
+  for (const [name, values] of Object.entries(attributes)) {
+    message(writer, 5, (attribute) => {
+      text(attribute, 1, name);
+      for (const value of values) attribute.tag(8, WireType.Varint).int64(value);
+      attribute.tag(20, WireType.Varint).int32(INTS);
+    });
+  }
+}
+
+/** TensorProto with raw little-endian data. */
+function writeConstant(writer: BinaryWriter, { name, shape, values }: OnnxConstant): void {
+  for (const size of shape) writer.tag(1, WireType.Varint).int64(size);
+  writer.tag(2, WireType.Varint).int32(FLOAT);
+  text(writer, 8, name);
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  writer.tag(9, WireType.LengthDelimited).bytes(bytes);
 }
 
 /** ValueInfoProto. */

@@ -8,7 +8,11 @@ export type KernelShape<Size extends string = string> = Readonly<Record<Size, nu
 export type AxisValues<Axis extends string = string> = Readonly<Record<Axis, number>>;
 
 /** Host memory of a binding. Other element types join with the kernels that need them. */
-export type KernelArray = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Int8Array<ArrayBuffer>;
+export type KernelArray =
+  | Float32Array<ArrayBuffer>
+  | Float16Array<ArrayBuffer>
+  | Int32Array<ArrayBuffer>
+  | Int8Array<ArrayBuffer>;
 
 /** Arrays by binding name, dense and row-major: padding is added on the way to the device. */
 export type KernelArrays = Readonly<Record<string, KernelArray>>;
@@ -25,8 +29,8 @@ export type KernelDimension<Size extends string = string> = KernelAnnouncement["
 export interface KernelBinding<Size extends string = string> {
   readonly name: string;
   readonly access: "read" | "write" | "scratch";
-  /** WGSL may read `int32` as u32; it sees four `int8` in a u32, the first in the lowest byte. */
-  readonly dtype: Extract<DType, "float32" | "int32" | "int8">;
+  /** WGSL may read `int32` as u32, and `float32` as the u32 of its bits; it sees four `int8` in a u32, the first in the lowest byte. */
+  readonly dtype: Extract<DType, "float32" | "float16" | "int32" | "int8">;
   /** Extents, outermost first. */
   extents(shape: KernelShape<Size>): readonly number[];
   /** Each extent is rounded up to a multiple of this on the device and filled with zeros; rows of `int8` to whole words. */
@@ -57,6 +61,8 @@ export interface KernelVariant<Size extends string = string, Axis extends string
   /** Further `override`s, which follow from the shape and are not tuned. */
   constants?(shape: KernelShape<Size>): Readonly<Record<string, number>>;
   readonly passes: readonly KernelPass<Size, Axis>[];
+  /** Whether it can run at a shape; absent where it runs at any. At least one variant does at every shape. */
+  takes?(shape: KernelShape<Size>): boolean;
 }
 
 /** How far an output may be from the reference: |error| ≤ absolute(shape) + relative · |reference|. */
@@ -88,10 +94,18 @@ export interface KernelSpec<Size extends string = string> {
   readonly dimensions: readonly KernelDimension<Size>[];
   /** The dimension that counts independent items, where there is one: a throughput job chooses how many. */
   readonly batchDimension?: Size;
-  readonly dtypes: readonly DType[];
+  /** The first is taken where none is asked for. */
+  readonly dtypes: readonly [DType, ...DType[]];
+  /** WebGPU features that a device needs for it, such as `shader-f16`. */
+  readonly features?: readonly string[];
   readonly bindings: readonly KernelBinding<Size>[];
-  /** The first is taken where no other is asked for or preferred. */
+  /** The first that takes the shape is taken where no other is asked for or preferred. */
   readonly variants: readonly [KernelVariant<Size>, ...KernelVariant<Size>[]];
+  /**
+   * Size along which a problem falls into independent ones, so that one beyond the device's limits may run in
+   * parts: every binding either does not depend on it or has it as a factor of its outermost extent.
+   */
+  readonly splitBy?: Size;
   /** Name of the variant for a shape, until the tuner knows better. */
   preferVariant?(shape: KernelShape<Size>): string;
   /** Floating-point operations of the problem, whatever a variant does. */

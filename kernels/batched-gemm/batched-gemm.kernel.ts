@@ -65,6 +65,7 @@ export const batchedGemm: KernelSpec<Size> = {
     { name: "c", access: "write", dtype: "float32", extents: ({ batch, m, n }) => [batch, m, n], alignment: [1, 1, 4] },
   ],
   variants: [registerTiled, sharedTiled],
+  splitBy: "batch",
   flops: ({ batch, m, n, k }) => 2 * batch * m * n * k,
   bytes: ({ batch, m, n, k }) => 4 * batch * (m * k + k * n + m * n),
   tolerance: {

@@ -114,6 +114,7 @@ export const conv2d: KernelSpec<Conv2dSize> = {
     },
   ],
   variants: [implicitGemm, direct, implicitGemmShared],
+  splitBy: "batch",
   flops: (shape) => 2 * shape.batch * countPixels(shape) * shape.filters * shape.channels * shape.kernel * shape.kernel,
   bytes: (shape) => {
     const { batch, height, width, channels, filters, kernel } = shape;

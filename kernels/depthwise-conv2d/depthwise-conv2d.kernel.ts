@@ -73,6 +73,7 @@ export const depthwiseConv2d: KernelSpec<DepthwiseSize> = {
     },
   ],
   variants: [createVariant("four-pixels", 4), createVariant("one-pixel", 1)],
+  splitBy: "batch",
   flops: (shape) => 2 * shape.batch * countRows(shape) * countColumns(shape) * shape.channels * shape.kernel ** 2,
   bytes: (shape) => {
     const { batch, height, width, channels, kernel } = shape;

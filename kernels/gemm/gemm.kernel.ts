@@ -49,6 +49,7 @@ export const gemm: KernelSpec<Size> = {
     { name: "c", access: "write", dtype: "float32", extents: ({ m, n }) => [m, n], alignment: [1, 4] },
   ],
   variants: [registerTiled, sharedTiled],
+  splitBy: "m",
   flops: ({ m, n, k }) => 2 * m * n * k,
   bytes: ({ m, n, k }) => 4 * (m * k + k * n + m * n),
   tolerance: {

@@ -37,6 +37,7 @@ export const gemv: KernelSpec<Size> = {
     { name: "y", access: "write", dtype: "float32", extents: ({ m }) => [m], alignment: [4] },
   ],
   variants: [rowsPerLane, rowPerGroup],
+  splitBy: "m",
   flops: ({ m, k }) => 2 * m * k,
   bytes: ({ m, k }) => 4 * (m * k + k + m),
   tolerance: {

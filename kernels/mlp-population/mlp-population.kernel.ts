@@ -86,6 +86,7 @@ export const mlpPopulation: KernelSpec<MlpPopulationSize> = {
     },
   ],
   variants: [samplePerLane, samplePerGroup],
+  splitBy: "members",
   flops: (shape) => 2 * shape.members * shape.samples * countWeights(shape),
   bytes: (shape) => 4 * shape.members * (countWeights(shape) + shape.samples * (shape.inputs + shape.outputs)),
   tolerance: {

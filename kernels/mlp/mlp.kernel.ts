@@ -90,6 +90,7 @@ export const mlp: KernelSpec<MlpSize> = {
     { name: "output", access: "write", dtype: "float32", extents: (s) => [s.batch, s.outputs], alignment: [1, 4] },
   ],
   variants: [fourSamples, oneSample],
+  splitBy: "batch",
   preferVariant: ({ batch }) => (batch < 4 ? "one-sample" : "four-samples"),
   flops: (shape) => 2 * shape.batch * countWeights(shape),
   bytes: (shape) => 4 * (countWeights(shape) + shape.batch * (shape.inputs + shape.outputs)),

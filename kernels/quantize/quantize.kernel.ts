@@ -64,6 +64,7 @@ export const quantize: KernelSpec<Size> = {
     },
   ],
   variants: [createVariant("sixteen-per-lane", 16), createVariant("four-per-lane", 4)],
+  splitBy: "channels",
   flops: ({ channels, length }) => 2 * channels * length,
   bytes: ({ channels, length }) => 5 * channels * length + 8 * channels,
   tolerance: {

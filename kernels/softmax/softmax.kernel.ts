@@ -1,4 +1,4 @@
-import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import type { KernelPass, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { coverItems, MAX_GROUPS } from "../webgpu-limits.ts";
 import { softmaxReference } from "./softmax.reference.ts";
@@ -21,6 +21,33 @@ const rowPerGroup: KernelVariant<Size, "lanes"> = {
   passes: [{ entryPoint: "main", workgroups: ({ rows }) => [rows, 1, 1] }],
 };
 
+/** No invocation that shares a row has less columns to itself. */
+const FINEST_SHARE = 256;
+
+/** Invocations that share a row. */
+const countShares = (columns: number, shareColumns: number) => Math.max(1, Math.floor(columns / shareColumns));
+
+const coverShares: KernelPass<Size, "lanes" | "shareColumns">["workgroups"] = (shape, { lanes, shareColumns }) =>
+  coverItems(shape.rows * countShares(shape.columns, shareColumns), lanes);
+
+/** For few long rows, which leave a device idle where each has but one invocation or group. */
+const rowInShares: KernelVariant<Size, "lanes" | "shareColumns"> = {
+  name: "row-in-shares",
+  file: "row-in-shares.wgsl",
+  axes: [
+    { name: "lanes", values: [4, 16, 64], default: 16 },
+    { name: "shareColumns", values: [FINEST_SHARE, 1024, 4096], default: 1024 },
+  ],
+  passes: [
+    { entryPoint: "summarise", workgroups: coverShares },
+    { entryPoint: "scale", workgroups: coverShares },
+  ],
+};
+
+/** So few rows are better shared, on any device. */
+const FEW_ROWS = 32;
+const LONG_ROW = 4096;
+
 /** Inputs are uniform in [-4, 4), so no output is above e⁴ / (columns · mean of eˣ), which is 8 / columns. */
 const AMPLITUDE = 4;
 
@@ -38,8 +65,17 @@ export const softmax: KernelSpec<Size> = {
   bindings: [
     { name: "x", access: "read", dtype: "float32", extents: (s) => [s.rows, s.columns], alignment: [1, 4] },
     { name: "y", access: "write", dtype: "float32", extents: (s) => [s.rows, s.columns], alignment: [1, 4] },
+    {
+      name: "parts",
+      access: "scratch",
+      dtype: "float32",
+      extents: (s) => [s.rows, 2 * countShares(s.columns, FINEST_SHARE)],
+      alignment: [1, 1],
+    },
   ],
-  variants: [rowPerLane, rowPerGroup],
+  variants: [rowPerLane, rowPerGroup, rowInShares],
+  preferVariant: ({ rows, columns }) => (rows <= FEW_ROWS && columns >= LONG_ROW ? "row-in-shares" : "row-per-lane"),
+  splitBy: "rows",
   flops: ({ rows, columns }) => 5 * rows * columns,
   bytes: ({ rows, columns }) => 8 * rows * columns,
   tolerance: {

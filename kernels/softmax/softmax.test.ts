@@ -11,6 +11,7 @@ testKernel(
     { rows: 16, columns: 64 },
     { rows: 9, columns: 257 },
     { rows: 65_535, columns: 2 },
+    { rows: 3, columns: 4099 },
     { rows: 2, columns: 65_536 },
   ],
   { "row-per-group": { lanes: 4 } },

@@ -20,7 +20,7 @@ export function runnerCommand(): Command {
     .option("--data-dir <folder>", "where credential and artifacts are kept (default: ~/.millrace/runner)")
     .option("--name <name>", "name of this runner (default: the host's)")
     .option("--label <key=value...>", "labels of this runner", [])
-    .option("--gpu <auto|software|none>", "which GPU to use (default: auto)")
+    .option("--gpu <auto|none|list>", "which GPUs to use; a list is of `software` and of names (default: auto)")
     .action(startRunner);
   return new Command("runner").description("Run a runner on this machine").addCommand(start);
 }

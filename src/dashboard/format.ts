@@ -25,3 +25,10 @@ export function formatBytes(bytes: number): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   return formatMeasure(bytes / 1024 ** power, units[power] ?? "");
 }
+
+/** Sizes or axes by name: `m 64, n 64`. */
+export function describeSizes(sizes: Readonly<Record<string, number>>): string {
+  return Object.entries(sizes)
+    .map(([name, size]) => `${name} ${size}`)
+    .join(", ");
+}

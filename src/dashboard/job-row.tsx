@@ -1,7 +1,8 @@
 import type { Client } from "../client/client.ts";
 import type { JobProgress, JobSpec, JobState, JobSummary } from "../protocol/job.ts";
 import { Badge, type Tone } from "./badge.tsx";
-import { formatDuration } from "./format.ts";
+import { describeRoof } from "./describe-roof.ts";
+import { describeSizes, formatDuration } from "./format.ts";
 import { Timestamp } from "./timestamp.tsx";
 import { useJobProgress } from "./use-job-progress.ts";
 
@@ -32,6 +33,9 @@ export function JobRow({ client, job, modelNames, runnerName, follow, now }: Job
       <th scope="row" title={job.id}>
         <span class="kind">{job.spec.kind}</span> {nameSubject(job.spec, modelNames)}
         <small>{describeSpec(job.spec)}</small>
+        {job.roofline?.shareOfRoof != null && (
+          <small title={job.roofline.note ?? undefined}>{describeRoof(job.roofline)}</small>
+        )}
       </th>
       <td data-label="State" class="wide">
         <Badge tone={tone}>{word}</Badge>
@@ -52,11 +56,12 @@ export function JobRow({ client, job, modelNames, runnerName, follow, now }: Job
   );
 }
 
-function Progress({ progress: { phase, done, total } }: { progress: JobProgress }) {
+function Progress({ progress: { phase, done, total, candidatesLeft } }: { progress: JobProgress }) {
+  const left = candidatesLeft === undefined ? "" : `, ${candidatesLeft} left`;
   return (
     <span class="progress">
       <progress aria-label={phase} value={done} max={Math.max(1, total)} />
-      <small>{total > 0 ? `${phase} ${done}/${total}` : phase}</small>
+      <small>{total > 0 ? `${phase} ${done}/${total}${left}` : phase}</small>
     </span>
   );
 }
@@ -66,21 +71,17 @@ function nameSubject(spec: JobSpec, modelNames: ReadonlyMap<string, string>): st
 }
 
 function describeSpec(spec: JobSpec): string {
-  const parts = [
-    spec.kind === "throughput"
-      ? `${Math.round(100 * spec.targetBusyShare)} % busy, ${spec.mode}`
-      : `${spec.iterations} iterations`,
-  ];
-  if (spec.kind !== "calibration") {
-    const sizes = Object.entries(spec.shape).map(([name, size]) => `${name} ${size}`);
-    parts.unshift(
-      sizes.length > 0 ? sizes.join(", ") : "default sizes",
-      spec.dtype,
-      ...(spec.variant === undefined ? [] : [spec.variant]),
-    );
-  }
-  if (spec.label !== undefined) parts.push(spec.label);
-  return parts.join(" · ");
+  const parts = [describeEffort(spec), spec.label];
+  if (spec.kind === "benchmark" || spec.kind === "throughput") parts.unshift(spec.variant);
+  if (spec.kind === "benchmark" && spec.axes !== undefined) parts.splice(1, 0, describeSizes(spec.axes));
+  if (spec.kind !== "calibration") parts.unshift(describeSizes(spec.shape) || "default sizes", spec.dtype);
+  return parts.filter(Boolean).join(" · ");
+}
+
+function describeEffort(spec: JobSpec): string {
+  if (spec.kind === "tuning") return `${formatDuration(spec.budgetMs)} budget`;
+  if (spec.kind === "throughput") return `${Math.round(100 * spec.targetBusyShare)} % busy, ${spec.mode}`;
+  return `${spec.iterations} iterations`;
 }
 
 function describeDuration({ startedAt, endedAt }: JobSummary, now: number): string {

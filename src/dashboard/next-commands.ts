@@ -12,4 +12,9 @@ npx millrace runner start --edge ${location.origin} --token TOKEN`,
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\
   -d '{"kind": "benchmark", "kernel": "gemm"}'`,
+
+  submitTuning: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "tuning", "kernel": "gemm", "budgetMs": 20000}'`,
 } as const;

@@ -6,15 +6,17 @@ import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { Masthead } from "./masthead.tsx";
 import { RunnerPanel } from "./runner-panel.tsx";
+import { TuningPanel } from "./tuning-panel.tsx";
 import { type Change, useFeed } from "./use-feed.ts";
 import { useResource } from "./use-resource.ts";
 
 const JOBS_SHOWN = 20;
 const SERIES_READ = 100;
+const TUNINGS_SHOWN = 10;
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
 
-/** The page: runners, latency, jobs, kept up to date by the live feed. */
+/** The page: runners, latency, tunings, jobs, kept up to date by the live feed. */
 export function Overview({ client, onLeave }: { client: Client; onLeave: () => void }) {
   const runners = useResource(
     useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
@@ -37,6 +39,14 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
     ),
     HISTORY_GAP_MS,
   );
+  const tunings = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listTunings, { query: { limit: TUNINGS_SHOWN }, signal })).items,
+      [client],
+    ),
+    HISTORY_GAP_MS,
+  );
 
   const state = useFeed(client, (change: Change) => {
     const all = change === "everything";
@@ -45,11 +55,16 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
       jobs.refresh();
       models.refresh();
     }
-    if (all || change === "history") series.refresh();
+    if (all || change === "history") {
+      series.refresh();
+      tunings.refresh();
+    }
   });
 
   // Everything appears at once, so that no part pushes another one down as it arrives.
-  const isReady = [runners, jobs, series, models].every(({ value, error }) => value !== null || error !== null);
+  const isReady = [runners, jobs, series, models, tunings].every(
+    ({ value, error }) => value !== null || error !== null,
+  );
   return (
     <>
       <Masthead current="/">
@@ -62,8 +77,9 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
         <h1 class="unseen">Overview</h1>
         {isReady ? (
           <>
-            <RunnerPanel runners={runners} />
+            <RunnerPanel runners={runners} positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []} />
             <LatencyPanel client={client} series={series} />
+            <TuningPanel client={client} tunings={tunings} />
             <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
           </>
         ) : (

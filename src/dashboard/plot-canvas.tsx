@@ -1,10 +1,10 @@
-import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
+import { useCallback, useMemo } from "preact/hooks";
+import type uPlot from "uplot";
 import type { HistoryPoint, Series } from "../protocol/history.ts";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatMeasure } from "./format.ts";
 import { plotOptions } from "./plot-options.ts";
-import { useColourScheme } from "./use-colour-scheme.ts";
+import { usePlot } from "./use-plot.ts";
 
 interface PlotCanvasProps {
   readonly series: Series;
@@ -12,32 +12,15 @@ interface PlotCanvasProps {
   readonly onHover: (index: number | null) => void;
 }
 
-/** Percentiles over time, drawn by uPlot into the size that the page gives. */
+/** Percentiles over time. */
 export function PlotCanvas({ series, points, onHover }: PlotCanvasProps) {
-  const scheme = useColourScheme();
-  const frame = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const data = toColumns(points);
   const { metric, unit } = series;
-
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const drawn = new uPlot(plotOptions(element, { metric, unit }, onHover), data, element);
-    plot.current = drawn;
-    const observer = new ResizeObserver(() =>
-      drawn.setSize({ width: element.clientWidth, height: element.clientHeight }),
-    );
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      drawn.destroy();
-      plot.current = null;
-    };
-  }, [metric, unit, scheme, onHover]);
-
-  useEffect(() => plot.current?.setData(data), [points]);
-
+  const data = useMemo(() => toColumns(points), [points]);
+  const createOptions = useCallback(
+    (element: HTMLElement) => plotOptions(element, { metric, unit }, onHover),
+    [metric, unit, onHover],
+  );
+  const frame = usePlot(createOptions, data);
   return <div ref={frame} class="plot-frame" role="img" aria-label={describe(series, points)} />;
 }
 

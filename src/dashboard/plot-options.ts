@@ -1,6 +1,7 @@
 import type uPlot from "uplot";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatNumber } from "./format.ts";
+import { readPlotTheme } from "./plot-theme.ts";
 
 /** Shortest stretch of time that is drawn, in seconds: one point alone would have none. */
 const SHORTEST_SPAN_S = 60;
@@ -17,15 +18,7 @@ export function plotOptions(
   { metric, unit }: { metric: string; unit: string },
   onHover: (index: number | null) => void,
 ): uPlot.Options {
-  const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const font = `12px ${style.fontFamily}`;
-  const axis: uPlot.Axis = {
-    font,
-    stroke: colour("muted"),
-    grid: { stroke: colour("line"), width: 1 },
-    ticks: { stroke: colour("line"), width: 1, size: 4 },
-  };
+  const { colour, font, axis } = readPlotTheme(element);
   return {
     width: element.clientWidth,
     height: element.clientHeight,

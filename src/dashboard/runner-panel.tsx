@@ -1,18 +1,26 @@
 import type { Device } from "../protocol/hardware.ts";
+import type { RooflinePosition } from "../protocol/roofline.ts";
 import type { Runner, RunnerState } from "../protocol/runner.ts";
 import { Badge, type Tone } from "./badge.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { formatBytes } from "./format.ts";
 import { nextCommands } from "./next-commands.ts";
 import { Panel } from "./panel.tsx";
+import { RooflinePlot } from "./roofline-plot.tsx";
 import { SoftwareBadge } from "./software-badge.tsx";
 import { Timestamp } from "./timestamp.tsx";
 import type { Resource } from "./use-resource.ts";
 
 const TONES: Record<RunnerState, Tone> = { online: "good", draining: "warn", registered: "busy", offline: "bad" };
 
+interface RunnerPanelProps {
+  readonly runners: Resource<readonly Runner[]>;
+  /** Where the latest benchmarks stand, each under the roofs of its own device. */
+  readonly positions: readonly RooflinePosition[];
+}
+
 /** The runners with their devices. */
-export function RunnerPanel({ runners }: { runners: Resource<readonly Runner[]> }) {
+export function RunnerPanel({ runners, positions }: RunnerPanelProps) {
   const items = runners.value ?? [];
   const online = items.filter(({ state }) => state === "online").length;
   return (
@@ -35,7 +43,7 @@ export function RunnerPanel({ runners }: { runners: Resource<readonly Runner[]> 
           </thead>
           <tbody>
             {items.map((runner) => (
-              <RunnerRow key={runner.id} runner={runner} />
+              <RunnerRow key={runner.id} runner={runner} positions={positions} />
             ))}
           </tbody>
         </table>
@@ -50,7 +58,7 @@ export function RunnerPanel({ runners }: { runners: Resource<readonly Runner[]> 
   );
 }
 
-function RunnerRow({ runner }: { runner: Runner }) {
+function RunnerRow({ runner, positions }: { runner: Runner; positions: readonly RooflinePosition[] }) {
   const { capabilities } = runner;
   const fitting = runner.profiles.filter(({ fits }) => fits).map(({ profile }) => profile);
   return (
@@ -70,7 +78,7 @@ function RunnerRow({ runner }: { runner: Runner }) {
         ) : (
           <ul class="devices">
             {capabilities.devices.map((device) => (
-              <DeviceItem key={device.key} device={device} />
+              <DeviceItem key={device.key} device={device} positions={positions} />
             ))}
           </ul>
         )}
@@ -93,11 +101,12 @@ function RunnerRow({ runner }: { runner: Runner }) {
   );
 }
 
-function DeviceItem({ device }: { device: Device }) {
+function DeviceItem({ device, positions }: { device: Device; positions: readonly RooflinePosition[] }) {
   return (
     <li>
       <span class="device-kind">{device.kind.toUpperCase()}</span> {device.name} {device.software && <SoftwareBadge />}
       <small>{device.backends.join(" · ")}</small>
+      <RooflinePlot device={device} positions={positions} />
     </li>
   );
 }

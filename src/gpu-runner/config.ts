@@ -1,6 +1,7 @@
 import { homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { LIMITS } from "../protocol/limits.ts";
 import type { MemoryBudgets } from "./memory/memory-budgets.ts";
 
 const GiB = 2 ** 30;
@@ -35,11 +36,19 @@ const Settings = z.object({
       ),
     ),
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  /** `software` skips the machine's own driver. */
-  MILLRACE_GPU: z.enum(["auto", "software", "none"]).default("auto"),
+  /** One device for each entry: `software`, or part of an adapter's name. */
+  MILLRACE_GPU: z
+    .string()
+    .min(1)
+    .default("auto")
+    .transform((text) => {
+      if (text === "auto") return text;
+      return text === "none" ? [] : text.split(",").map((entry) => entry.trim());
+    })
+    .pipe(z.union([z.literal("auto"), z.array(z.string().min(1)).max(LIMITS.devices - 1)])),
   /** `off` takes no kernels that users submitted. */
   MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
-  /** WebGPU does not tell how much a GPU has; a software one uses the machine's own. */
+  /** Of each GPU: WebGPU does not tell how much one has; a software one uses the machine's own. */
   MILLRACE_GPU_MEMORY: bytes(Math.min(4 * GiB, totalmem() / 2)),
   MILLRACE_HOST_MEMORY: bytes(Math.min(GiB / 2, totalmem() / 8)),
   MILLRACE_DISK_SPACE: bytes(8 * GiB),
@@ -55,11 +64,10 @@ export interface RunnerConfig {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly logLevel: string;
-  readonly gpu: "auto" | "software" | "none";
+  /** `auto`: every adapter of the machine's own drivers, else the software GPU. Or one device for each entry. */
+  readonly gpu: "auto" | readonly string[];
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
-  /** Jobs at a time; a benchmark wants the machine to itself. */
-  readonly jobSlots: number;
   readonly memory: MemoryBudgets;
 }
 
@@ -75,7 +83,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     logLevel: settings.MILLRACE_LOG_LEVEL,
     gpu: settings.MILLRACE_GPU,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
-    jobSlots: 1,
     memory: Object.freeze({
       gpuBytes: settings.MILLRACE_GPU_MEMORY,
       hostBytes: settings.MILLRACE_HOST_MEMORY,

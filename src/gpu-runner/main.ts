@@ -14,6 +14,9 @@ import { LinkProbe } from "./link-probe.ts";
 import { DiskStore } from "./memory/disk-store.ts";
 import { createEdgeSource } from "./memory/edge-source.ts";
 import { ResidencyManager } from "./memory/residency-manager.ts";
+import { RooflineStore } from "./memory/roofline-store.ts";
+import { TuningCache } from "./memory/tuning-cache.ts";
+import { createTuningSource } from "./memory/tuning-source.ts";
 import { readHardware } from "./read-hardware.ts";
 import { registerRunner } from "./register.ts";
 import { ModelLoader } from "./serving/model-loader.ts";
@@ -30,11 +33,18 @@ async function main(): Promise<void> {
   await mkdir(config.dataDir, { recursive: true });
   const credential = await findCredential(config);
   const [fleet, hardware] = await Promise.all([DeviceFleet.start(config, logger), readHardware()]);
-  const { devices, kernels } = fleet;
-  const { jobSlots } = config;
-  const userKernels = config.userKernels && kernels.length > 0;
-  const capabilities: Capabilities = { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
   const channel = new LinkChannel();
+  const rooflines = new RooflineStore(config.dataDir, ({ key, roofline }) => {
+    if (roofline !== null) channel.send({ type: "deviceRoofline", deviceKey: key, roofline });
+  });
+  // The hosts' own records: what the fleet tells of them may be copies.
+  const owned = fleet.all().map(({ host }) => host.device);
+  for (const device of owned) await rooflines.recall(device, Date.now());
+  const capabilities = (): Capabilities => {
+    const { devices, kernels, jobSlots } = fleet;
+    const userKernels = config.userKernels && kernels.length > 0;
+    return { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
+  };
   const probe = new LinkProbe(channel);
   const residency = await ResidencyManager.open({
     budgets: config.memory,
@@ -43,9 +53,16 @@ async function main(): Promise<void> {
     devices: fleet.all().map(({ host }) => host),
     logger,
   });
+  const tunings = await TuningCache.open({
+    dataDir: config.dataDir,
+    fingerprints: owned.map(({ fingerprint }) => fingerprint),
+    source: createTuningSource(credential),
+    logger,
+  });
   const models = new ModelLoader(residency);
-  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
+  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
+  fleet.onChange(() => session.capabilitiesChanged());
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {
     await keepConnected(credential, session, stopping.signal, logger);

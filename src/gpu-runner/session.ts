@@ -11,10 +11,12 @@ import type { LinkChannel } from "./link-channel.ts";
 import type { LinkProbe } from "./link-probe.ts";
 import type { ResidencyManager } from "./memory/residency-manager.ts";
 import type { ModelLoader } from "./serving/model-loader.ts";
+import { serveRequest } from "./serving/serve-request.ts";
 import type { JobRunner } from "./workloads/job-runner.ts";
 
 export interface SessionParts {
-  readonly capabilities: Capabilities;
+  /** As they are now. */
+  readonly capabilities: () => Capabilities;
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
   readonly residency: Pick<ResidencyManager, "keepOnly" | "report">;
@@ -46,7 +48,12 @@ export class Session {
     this.#abandon = abandon;
     this.#unwelcome = setTimeout(abandon, WELCOME_TIMEOUT_MS);
     channel.attach(socket);
-    channel.send({ type: "hello", capabilities, running: jobs.leases() });
+    channel.send({ type: "hello", capabilities: capabilities(), running: jobs.leases() });
+  }
+
+  /** Tells the edge what has changed since the hello; without a connection the next hello does. */
+  capabilitiesChanged(): void {
+    this.#parts.channel.send({ type: "capabilities", capabilities: this.#parts.capabilities() });
   }
 
   closed(): void {
@@ -137,10 +144,8 @@ export class Session {
     const { requestId, modelVersionId } = offer;
     const arrivedMs = performance.now();
     try {
-      const { host, server } = fleet.find(offer.deviceKey);
-      await models.ensureReady(modelVersionId, host);
-      const answer = await server.serve(offer, tensors, arrivedMs);
-      const frame = encodeFrame({ type: "inferResult", requestId, times: answer.times }, answer.tensors);
+      const { times, faults, tensors: outputs } = await serveRequest({ fleet, models }, offer, tensors, arrivedMs);
+      const frame = encodeFrame({ type: "inferResult", requestId, times, ...(faults && { faults }) }, outputs);
       if (frame.byteLength > LIMITS.socketMessageBytes) {
         throw new ProblemError("backend-failed", `The outputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
       }

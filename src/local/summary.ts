@@ -6,6 +6,9 @@ export interface Summary {
     readonly kernel: string;
     readonly correct: boolean;
     readonly gflops: number | null;
+    /** Share of the roof that the device has over this kernel, and what bounds it; null where that cannot be said. */
+    readonly shareOfRoof: number | null;
+    readonly bound: "memory" | "compute" | null;
     readonly p50Ms: number;
     readonly n: number;
   } | null;
@@ -36,10 +39,12 @@ export function renderSummary(summary: Summary, pageUrl: string): string {
   ];
   if (benchmark !== null) {
     const rate = benchmark.gflops === null ? "" : `, ${benchmark.gflops.toFixed(2)} GFLOP/s`;
+    const share = benchmark.shareOfRoof === null ? "" : `, ${(100 * benchmark.shareOfRoof).toFixed(0)} % of its roof`;
+    const bound = benchmark.bound === null ? "" : ` (${benchmark.bound}-bound)`;
     const check = benchmark.correct ? "outputs equal the reference" : "WRONG outputs";
     lines.push([
       "benchmark",
-      `${benchmark.kernel}: ${check}, p50 ${benchmark.p50Ms.toFixed(3)} ms of ${benchmark.n}${rate}`,
+      `${benchmark.kernel}: ${check}, p50 ${benchmark.p50Ms.toFixed(3)} ms of ${benchmark.n}${rate}${share}${bound}`,
     ]);
   }
   if (inference !== null) {

@@ -13,6 +13,8 @@ import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
+import { Run } from "./run.ts";
+import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
 
@@ -21,7 +23,9 @@ const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
 const byKernelId = z.object({ id: idSchema("kernel") });
 const byKernel = z.object({ kernel: Name });
+const byRunId = z.object({ id: idSchema("run") });
 const byProfileName = z.object({ name: Name });
+const byTuningId = z.object({ id: idSchema("tuning") });
 const byModel = z.object({ model: z.string().min(1).max(128) });
 const byPolicy = z.object({ id: z.string().min(1).max(128) });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
@@ -386,6 +390,26 @@ export const endpoints = {
     problems: ["not-found"],
   }),
 
+  getRun: defineEndpoint({
+    method: "get",
+    path: "/v1/runs/{id}",
+    tag: "history",
+    summary: "Describe a run: the execution of a job that ended well, kept when the job is forgotten",
+    access: "read",
+    params: byRunId,
+    reply: { status: 200, schema: Run },
+    problems: ["not-found"],
+  }),
+  getRunTrace: defineEndpoint({
+    method: "get",
+    path: "/v1/runs/{id}/trace",
+    tag: "history",
+    summary: "The trace of a run, where its benchmark asked for one: opens in Perfetto and chrome://tracing",
+    access: "read",
+    params: byRunId,
+    reply: { status: 200, mediaType: "application/json" },
+    problems: ["not-found"],
+  }),
   listSeries: defineEndpoint({
     method: "get",
     path: "/v1/history/series",
@@ -406,6 +430,35 @@ export const endpoints = {
     problems: ["not-found"],
   }),
 
+  listTunings: defineEndpoint({
+    method: "get",
+    path: "/v1/tunings",
+    tag: "kernels",
+    summary: "What searches found to be fastest, by kernel and device, newest first",
+    access: "read",
+    query: TuningListQuery,
+    reply: { status: 200, schema: TuningPage },
+  }),
+  getTuning: defineEndpoint({
+    method: "get",
+    path: "/v1/tunings/{id}",
+    tag: "kernels",
+    summary: "A tuning with every candidate that was tried",
+    access: "read",
+    params: byTuningId,
+    reply: { status: 200, schema: StoredTuningRecord },
+    problems: ["not-found"],
+  }),
+  fetchTuning: defineEndpoint({
+    method: "get",
+    path: "/v1/link/tunings/{id}",
+    tag: "runners",
+    summary: "The tuning of a key, as a runner: what another runner with the same fingerprint found",
+    access: "runner",
+    params: byTuningId,
+    reply: { status: 200, schema: TuningRecord },
+    problems: ["not-found"],
+  }),
   submitKernel: defineEndpoint({
     method: "post",
     path: "/v1/kernels",

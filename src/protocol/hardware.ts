@@ -1,5 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { LIMITS } from "./limits.ts";
+import { Instant } from "./page.ts";
+import { Problem } from "./problem.ts";
+import { Roofline } from "./roofline.ts";
 import { DType } from "./tensor.ts";
 
 /** What executes a model. `ort-webgpu`, `wgsl`, `cpu-simd` and `edge-wasm` join as placements learn them. */
@@ -19,10 +22,25 @@ export const Fingerprint = z
   .openapi("Fingerprint");
 export type Fingerprint = z.infer<typeof Fingerprint>;
 
+/** Key of a device: unique on its runner. */
+export const DeviceKey = z.string().min(1).max(LIMITS.deviceKeyLength).openapi({ description: "`gpu0`, `cpu`" });
+
+/** A kernel that failed on a device again and again: until then it is not run there, and jobs go elsewhere. */
+export const QuarantinedKernel = z
+  .object({
+    kernel: z.string(),
+    /** How it failed last. */
+    code: Problem.shape.code,
+    failures: z.number().int().min(1),
+    until: Instant,
+  })
+  .openapi("QuarantinedKernel");
+export type QuarantinedKernel = z.infer<typeof QuarantinedKernel>;
+
 /** One adapter, or the CPU, of a runner. A `software` device is an emulation and never compared with a GPU. */
 export const Device = z
   .object({
-    key: z.string().min(1).max(32).openapi({ description: "`gpu0`, `cpu`: unique on its runner" }),
+    key: DeviceKey,
     kind: z.enum(["gpu", "cpu"]),
     name: z.string().max(256),
     software: z.boolean(),
@@ -35,6 +53,11 @@ export const Device = z
       .boolean()
       .nullable()
       .openapi({ description: "True where GPU timestamps come in steps too coarse to trust; null without timestamps" }),
+    roofline: Roofline.nullable()
+      .default(null)
+      .openapi({ description: "Null until the device's first benchmark, which is when its roofs are measured" }),
+    /** Absent where there is none. */
+    quarantined: z.array(QuarantinedKernel).max(LIMITS.quarantinedKernels).optional(),
   })
   .openapi("Device");
 export type Device = z.infer<typeof Device>;
@@ -82,9 +105,19 @@ export const KernelAnnouncement = z
     name: z.string().max(LIMITS.nameLength),
     description: z.string(),
     dimensions: z.array(KernelDimension),
+    /** The dimension that counts independent items; absent where there is none. */
+    batchDimension: z.string().optional(),
     dtypes: z.array(DType),
+    features: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "WebGPU features that a device needs for it; absent: none" }),
     variants: z.array(z.string()),
     bindings: z.array(AnnouncedBinding).optional(),
+    axes: z
+      .record(z.string(), z.array(z.object({ name: z.string(), values: z.array(z.number()), default: z.number() })))
+      .optional()
+      .openapi({ description: "Tuning axes by variant" }),
   })
   .openapi("Kernel");
 export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
@@ -94,7 +127,7 @@ export const Capabilities = z
   .object({
     version: z.string(),
     hardware: Hardware,
-    devices: z.array(Device).max(16),
+    devices: z.array(Device).max(LIMITS.devices),
     kernels: z.array(KernelAnnouncement).max(256),
     jobSlots: z.number().int().min(1).max(64),
     userKernels: z

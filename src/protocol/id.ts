@@ -15,6 +15,7 @@ export const ID_PREFIXES = {
   series: "ser",
   kernel: "krn",
   request: "req",
+  tuning: "tun",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { faultFields } from "./fault.ts";
 import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
@@ -73,6 +74,7 @@ const replyFields = {
   prediction: z.object({ confidence: z.number(), latencyMs: z.number() }),
   budgetMs: z.number(),
   budgetMet: z.boolean(),
+  ...faultFields,
 };
 
 export const InferReply = z.object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) }).openapi("InferReply");

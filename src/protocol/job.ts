@@ -4,13 +4,15 @@ import { CalibrationResult, CalibrationSpec, calibrationFields } from "./calibra
 import { idSchema } from "./id.ts";
 import { Instant, PageQuery, pageOf } from "./page.ts";
 import { Problem } from "./problem.ts";
+import { RooflinePosition } from "./roofline.ts";
 import { ThroughputResult, ThroughputSpec, throughputFields } from "./throughput.ts";
+import { TuningResult, TuningSpec, tuningFields } from "./tuning.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
-const JobKind = z.enum(["benchmark", "throughput", "calibration"]);
+const JobKind = z.enum(["benchmark", "throughput", "calibration", "tuning"]);
 
 export const JobSpec = z
-  .discriminatedUnion("kind", [BenchmarkSpec, ThroughputSpec, CalibrationSpec])
+  .discriminatedUnion("kind", [BenchmarkSpec, ThroughputSpec, CalibrationSpec, TuningSpec])
   .openapi("JobSpec");
 export type JobSpec = z.infer<typeof JobSpec>;
 
@@ -20,16 +22,24 @@ export const JobInput = z
     z.strictObject(benchmarkFields),
     z.strictObject(throughputFields),
     z.strictObject(calibrationFields),
+    z.strictObject(tuningFields),
   ])
   .openapi("JobInput");
 
 export const JobResult = z
-  .discriminatedUnion("kind", [BenchmarkResult, ThroughputResult, CalibrationResult])
+  .discriminatedUnion("kind", [BenchmarkResult, ThroughputResult, CalibrationResult, TuningResult])
   .openapi("JobResult");
 export type JobResult = z.infer<typeof JobResult>;
 
 export const JobProgress = z
-  .object({ phase: z.string().max(64), done: z.number().int().min(0), total: z.number().int().min(0) })
+  .object({
+    phase: z.string().max(64),
+    done: z.number().int().min(0),
+    total: z.number().int().min(0),
+    /** Of a tuning: how often the candidates were thinned, and how many are left. */
+    rung: z.number().int().min(0).optional(),
+    candidatesLeft: z.number().int().min(0).optional(),
+  })
   .openapi("JobProgress");
 export type JobProgress = z.infer<typeof JobProgress>;
 
@@ -55,8 +65,10 @@ export const Job = z
   .openapi("Job");
 export type Job = z.infer<typeof Job>;
 
-/** A job in a list: without its result. */
-export const JobSummary = Job.omit({ result: true }).openapi("JobSummary");
+/** A job in a list: without its result, but for a benchmark's place under the roofs. */
+export const JobSummary = Job.omit({ result: true })
+  .extend({ roofline: RooflinePosition.nullable().default(null) })
+  .openapi("JobSummary");
 export type JobSummary = z.infer<typeof JobSummary>;
 export const JobPage = pageOf(JobSummary, "Job");
 

@@ -38,6 +38,20 @@ export const LIMITS = {
   /** Of one throughput job: submissions at once, and intervals of control that are told. */
   submissionsInFlight: 16,
   controlSteps: 4_096,
+  /** Trace of one run, as JSON; the runner drops its oldest events beyond that. */
+  traceBytes: 4 * MiB,
+  /** Time that one search for the fastest variant and axes may take, in milliseconds. */
+  minTuningBudgetMs: 200,
+  maxTuningBudgetMs: 600_000,
+  /** Candidates of one search; a larger space is sampled. Those that do not fit a device are listed beside them. */
+  tuningCandidates: 256,
+  tuningTrials: 512,
+  /** Rungs of one search, and runs of a candidate in one of them. */
+  tuningRungs: 16,
+  tuningRounds: 64,
+  tuningReasonLength: 500,
+  /** Tunings that a runner keeps on its disk. */
+  storedTunings: 1_000,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
   /** Points that one history query may return. */
@@ -64,6 +78,11 @@ export const LIMITS = {
   leaderboardEntries: 1_000,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
+  /** Devices of one runner. */
+  devices: 16,
+  deviceKeyLength: 32,
+  /** Kernels of one device that are told to be in quarantine. */
+  quarantinedKernels: 64,
   nameLength: 64,
   labelCount: 32,
 } as const;

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { faultFields } from "./fault.ts";
 import { Capabilities } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
@@ -8,6 +9,7 @@ import { LIMITS } from "./limits.ts";
 import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
+import { Roofline } from "./roofline.ts";
 import { Backend } from "./hardware.ts";
 import { TensorHeader } from "./tensor.ts";
 
@@ -50,6 +52,9 @@ const Hello = z.object({
   running: z.array(Lease).max(64),
 });
 
+/** What the runner can do has changed since its hello: a kernel went into quarantine or came out of it. */
+const CapabilitiesMessage = z.object({ type: z.literal("capabilities"), capabilities: Capabilities });
+
 const Heartbeat = z.object({
   type: z.literal("heartbeat"),
   running: z.array(Lease).max(64),
@@ -66,11 +71,21 @@ const JobOutcome = z.object({
   type: z.literal("jobOutcome"),
   lease: Lease,
   outcome: z.discriminatedUnion("ok", [
-    z.object({ ok: z.literal(true), result: JobResult, deviceKey: z.string(), startedAt: z.iso.datetime() }),
+    z.object({
+      ok: z.literal(true),
+      result: JobResult,
+      deviceKey: z.string(),
+      startedAt: z.iso.datetime(),
+      /** The trace that was asked for, as JSON text: it is kept as it comes. */
+      trace: z.string().optional(),
+    }),
     z.object({ ok: z.literal(false), problem: Problem }),
   ]),
 });
 export type JobOutcome = z.infer<typeof JobOutcome>;
+
+/** The roofs of a device were measured; `hello` holds those that were known before. */
+const DeviceRoofline = z.object({ type: z.literal("deviceRoofline"), deviceKey: z.string(), roofline: Roofline });
 
 const InferFailed = z.object({
   type: z.literal("inferFailed"),
@@ -90,9 +105,11 @@ const MemoryReportMessage = z.object({
 
 export const RunnerMessage = z.discriminatedUnion("type", [
   Hello,
+  CapabilitiesMessage,
   Heartbeat,
   JobProgressMessage,
   JobOutcome,
+  DeviceRoofline,
   InferFailed,
   Echo,
   MemoryReportMessage,
@@ -163,6 +180,7 @@ export const InferResult = z.object({
   requestId: idSchema("request"),
   times: ServiceTimes,
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
+  ...faultFields,
 });
 export type InferResult = z.infer<typeof InferResult>;
 

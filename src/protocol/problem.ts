@@ -74,6 +74,12 @@ export const PROBLEMS = {
     fault: "runner",
   },
   "kernel-timeout": { status: 504, title: "The kernel ran longer than it may", retryable: false, fault: "runner" },
+  "kernel-quarantined": {
+    status: 503,
+    title: "The kernel failed too often on this device",
+    retryable: true,
+    fault: "runner",
+  },
   "budget-exceeded": {
     status: 504,
     title: "The budget ran out before the answer came",

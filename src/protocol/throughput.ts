@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { BenchmarkResult } from "./benchmark.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
-import { targetFields } from "./job-target.ts";
+import { faultFields } from "./fault.ts";
+import { deviceFields, targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
 import { Name } from "./page.ts";
 import { DType } from "./tensor.ts";
@@ -14,7 +15,7 @@ export const throughputFields = {
   shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
     description: "Sizes of one submission to begin with; a kernel with a batch dimension is given larger batches",
   }),
-  dtype: DType.default("float32"),
+  dtype: DType.optional().openapi({ description: "Absent: the kernel's first" }),
   variant: Name.optional(),
   seed: z
     .number()
@@ -33,6 +34,7 @@ export const throughputFields = {
   maxDepth: z.number().int().min(1).max(LIMITS.submissionsInFlight).default(8),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
   ...targetFields,
+  ...deviceFields,
 };
 export const ThroughputSpec = z.object(throughputFields).openapi("ThroughputSpec");
 export type ThroughputSpec = z.infer<typeof ThroughputSpec>;
@@ -73,6 +75,7 @@ export const ThroughputResult = z
     /** From submission to the answer in host memory. */
     latencyMs: Distribution,
     environment: Environment,
+    ...faultFields,
   })
   .openapi("ThroughputResult");
 export type ThroughputResult = z.infer<typeof ThroughputResult>;

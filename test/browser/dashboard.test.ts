@@ -3,8 +3,9 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../../src/client/client.ts";
+import type { Sendable } from "../../src/client/call-options.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { JobEvent } from "../../src/protocol/job.ts";
+import { JobEvent, type JobSpec } from "../../src/protocol/job.ts";
 import { startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
@@ -19,7 +20,9 @@ let watched: WatchedPage;
 beforeAll(async () => {
   [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
   client = createClient({ baseUrl: stack.baseUrl, key: stack.adminKey });
-  await finishBenchmark();
+  await finishJob({ kind: "tuning", kernel: "triad", shape: { n: 4_096 }, budgetMs: 5_000 });
+  // The last, since the page begins with what was measured last.
+  await finishJob({ kind: "benchmark", kernel: "gemm", iterations: 10 });
 }, 300_000);
 
 afterAll(async () => {
@@ -31,13 +34,12 @@ afterEach(async () => {
   await watched?.close();
 });
 
-/** Runs a benchmark to its end, so that the history holds at least one series. */
-async function finishBenchmark(): Promise<void> {
-  const body = { kind: "benchmark", kernel: "gemm", iterations: 10 } as const;
+/** Runs a job to its end, so that there is something to show. */
+async function finishJob(body: Sendable<JobSpec>): Promise<void> {
   const params = { id: (await client.call(endpoints.createJob, { body })).id };
   const signal = AbortSignal.timeout(JOB_MS);
   for await (const { data } of client.stream(endpoints.streamJobEvents, { params, schema: JobEvent, signal })) {
-    if (data.type === "failed") throw new Error(data.detail ?? "the benchmark failed");
+    if (data.type === "failed") throw new Error(data.detail ?? "the job failed");
   }
   expect((await client.call(endpoints.getJob, { params })).state).toBe("succeeded");
 }
@@ -154,6 +156,38 @@ describe("the overview", () => {
     expect(findings()).toEqual([]);
   });
 
+  it("shows where a benchmark stands under its device's roofs, and draws them when asked", async () => {
+    const page = await openOverview();
+    const row = page.getByRole("row").filter({ hasText: "benchmark gemm" }).first();
+    await row.getByText(/^[\d.,]+% of its roof of [\d.,]+ GFLOP\/s, bound by (memory|arithmetic)$/).waitFor();
+    const plot = page.getByRole("img", { name: /^Roofline of .+ in f32: .+ GFLOP\/s, .+ GB\/s; \d+ of the latest/ });
+    expect(await plot.isVisible()).toBe(false);
+    await page.getByText(/^Roofs [\d.,]+ GFLOP\/s, [\d.,]+ GB\/s$/).click();
+    await plot.locator("canvas").waitFor();
+    expect(await plot.locator("canvas").evaluate(placeOfMedian)).not.toBeNaN();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+
+  it("shows a tuning with what it gained, and every trial drawn and listed", async () => {
+    const page = await openOverview();
+    const panel = page.getByRole("region", { name: "Tunings" });
+    const { items } = await client.call(endpoints.listTunings);
+    const row = panel.getByRole("row").filter({ hasText: "triad" }).filter({ hasText: "n 4096" });
+    await row.getByText(items[0]?.best.variant ?? "nothing").waitFor();
+    await row.getByText("software", { exact: true }).waitFor();
+    const button = row.getByRole("button", { name: "Show trials of triad" });
+    expect(await button.getAttribute("aria-pressed")).toBe("true");
+    await panel
+      .getByRole("img", { name: /^Times of \d+ candidates of triad; the best [\d.,]+ ms, the default / })
+      .waitFor();
+    await panel.getByText(/^All \d+ candidates as a table$/).click();
+    const trials = panel.getByRole("table").filter({ has: page.getByRole("columnheader", { name: "Runs by rung" }) });
+    expect(await trials.getByRole("row").count()).toBe(1 + (items[0]?.candidates ?? 0));
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+
   it("says when it is no longer live, and catches up by itself", async () => {
     const page = await openPage("/");
     await page.route("**/v1/events", (route) => route.abort());
@@ -168,7 +202,7 @@ describe("the overview", () => {
   it("is reached by keyboard, in reading order, with the focus seen", async () => {
     const page = await openOverview();
     const reached: string[] = [];
-    for (let presses = 0; presses < 40; presses++) {
+    for (let presses = 0; presses < 120; presses++) {
       await page.keyboard.press("Tab");
       const focused = await page.evaluate(describeFocus);
       if (focused === null) break;

@@ -3,12 +3,15 @@ import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
+import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
+import type { TuningCache } from "../../src/gpu-runner/memory/tuning-cache.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
 import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities, memoryReport } from "../edge/samples.ts";
+import { createGuarding } from "../unit/gpu-runner/guarding-fleet.ts";
 
 /** A benchmark that the runner has begun; it ends when the test says so. */
 export interface StartedBenchmark {
@@ -22,6 +25,8 @@ export interface LiveRunner {
   readonly warmed: string[];
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
+  /** Makes the runner offer other jobs at a time, and tell of it. */
+  changeSlots(jobSlots: number): void;
   stop(): Promise<void>;
 }
 
@@ -37,20 +42,19 @@ export function startLiveRunner(port: number): LiveRunner {
     new Promise((resolve, reject) => {
       const { kind: _, environment: __, ...measured } = benchmarkResult();
       signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
-      benchmarks.push({ signal, finish: () => resolve(measured) });
+      benchmarks.push({ signal, finish: () => resolve({ ...measured, traceText: null }) });
     });
   const loadModel = async ({ modelVersionId }: { modelVersionId: string }) => {
     warmed.push(modelVersionId);
     return { loadMs: 1 };
   };
   const server = new InferenceServer(backend);
-  const devices = [cpu, gpu].map((device) => ({ host: { device, benchmark, loadModel }, server }));
+  const devices = [cpu, gpu].map((device) => ({ host: { device, kernelDigests: {}, benchmark, loadModel }, server }));
   const find = (key: string) => {
     const device = devices.find(({ host }) => host.device?.key === key);
     if (device === undefined) throw new ProblemError("backend-failed", `no device ${key}`);
     return device;
   };
-  const fleet = { all: () => devices, find, cpu: devices[0], withKernel: () => devices[1] } as unknown as DeviceFleet;
   const residency = {
     keep: () => {},
     keepOnly: async () => {},
@@ -59,10 +63,29 @@ export function startLiveRunner(port: number): LiveRunner {
   };
   const models = new ModelLoader(residency);
   const logger = pino({ level: "silent" });
+  const fleet = {
+    all: () => devices,
+    find,
+    cpu: devices[0],
+    withKernel: () => devices[1],
+    ...createGuarding(),
+  } as unknown as DeviceFleet;
   const channel = new LinkChannel();
   const probe = new LinkProbe(channel);
-  const jobs = new JobRunner({ fleet, models, probe }, channel, logger);
-  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
+  const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
+  const tunings = { find: async () => null } as unknown as TuningCache;
+  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
+  let { jobSlots } = capabilities;
+  const session = new Session({
+    capabilities: () => ({ ...capabilities, jobSlots }),
+    fleet,
+    models,
+    residency,
+    probe,
+    jobs,
+    channel,
+    logger,
+  });
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => jobs.stop());
   const edgeUrl = `http://127.0.0.1:${port}`;
@@ -78,6 +101,10 @@ export function startLiveRunner(port: number): LiveRunner {
     benchmarks,
     warmed,
     done,
+    changeSlots: (slots) => {
+      jobSlots = slots;
+      session.capabilitiesChanged();
+    },
     stop: async () => {
       stopping.abort();
       await done.catch(() => undefined);

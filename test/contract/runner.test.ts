@@ -52,6 +52,20 @@ const offer = (): Offer => ({
 });
 const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count));
 
+describe("what the runner can do", () => {
+  it("is told when it changes, and by the next hello where there was no connection", async () => {
+    const connection = await nextWelcomed();
+    runner.changeSlots(3);
+    expect(await connection.next("capabilities")).toEqual({
+      type: "capabilities",
+      capabilities: { ...capabilities, jobSlots: 3 },
+    });
+    connection.cut();
+    runner.changeSlots(2);
+    expect(await welcome(await hub.nextConnection())).toMatchObject({ capabilities: { jobSlots: 2 } });
+  });
+});
+
 describe("the handshake", () => {
   it("shows the credential and the protocol, then says hello with what the machine is", async () => {
     const connection = await hub.nextConnection();

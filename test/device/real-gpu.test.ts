@@ -23,8 +23,12 @@ it("finds a real GPU", () => {
   expect(host.device).toMatchObject({ kind: "gpu", software: false });
 });
 
-it.each([...KERNELS.keys()])("runs %s correctly", async (kernel) => {
+it.each([...KERNELS])("runs %s correctly, or lacks a feature for it", async (kernel, { features = [] }) => {
   const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel, iterations: 20 });
+  if (features.some((feature) => !host.device.features.includes(feature))) {
+    await expect(host.benchmark(spec)).rejects.toMatchObject({ problem: { code: "kernel-invalid" } });
+    return;
+  }
   const measured = await host.benchmark(spec);
   expect(measured.correctness.correct).toBe(true);
   console.log(

@@ -46,11 +46,12 @@ describe("a stack that loses its parts", () => {
 
   const expectNextAnswer = () => waitFor("the next inference", async () => (await infer(5_000)).outputs.logits);
 
-  it("runs a job again whose device process was killed", async () => {
+  it("does the work of a killed device process again, and tells so in the result", async () => {
     const job = await startBenchmark("device-killed");
     for (const pid of await stack.devicePids()) process.kill(pid, "SIGKILL");
     await expectOneStoredResult(job.id, "device-killed");
-    expect((await waitForJob(stack, job.id, ["succeeded"])).attempt).toBe(2);
+    const { attempt, result } = await waitForJob(stack, job.id, ["succeeded"]);
+    expect({ attempt, result }).toMatchObject({ attempt: 1, result: { faults: [{ code: "device-lost" }] } });
     await expectNextAnswer();
   });
 

@@ -79,8 +79,10 @@ export const missingId = {
   key: createId("key"),
   runner: createId("runner"),
   job: createId("job"),
+  run: createId("run"),
   series: createId("series"),
   kernel: createId("kernel"),
+  tuning: createId("tuning"),
 };
 
 const TABLES = [
@@ -91,6 +93,7 @@ const TABLES = [
   "models",
   "model_versions",
   "placements",
+  "tunings",
   "runs",
   "series",
   "points",

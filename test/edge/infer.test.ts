@@ -72,6 +72,17 @@ describe("an inference", () => {
     expect(reply.headers.get("server-timing")).toMatch(/total;dur=.*compute;dur=0\.200/);
   });
 
+  it("that was mended on the way says so", async () => {
+    const pending = infer();
+    const { requestId } = await nextOffer();
+    const faults = [{ code: "device-lost", detail: "It died.", action: "retried" }];
+    const times = { queueMs: 0.1, uploadMs: 0.1, computeMs: 0.2, readbackMs: 0.1 };
+    scripted.socket.send(
+      encodeFrame({ type: "inferResult", requestId, times, faults }, [tensor(output, [0.25, 0.75])]),
+    );
+    expect(InferReply.parse((await pending).json).faults).toEqual(faults);
+  });
+
   it("sent as a frame is answered in kind", async () => {
     const { inputs: _, ...header } = request();
     const pending = fetchEdge("POST", "/v1/infer", {

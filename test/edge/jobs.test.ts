@@ -37,14 +37,14 @@ describe("submitting", () => {
       state: "queued",
       attempt: 0,
       runId: null,
-      spec: { dtype: "float32", iterations: 100 },
+      spec: { kernel: "triad", iterations: 100 },
     });
     expect((await callEdge("GET", reply.headers.get("location") ?? "")).json).toEqual(reply.json);
   });
 
   it("gives the same job for the same Idempotency-Key, and refuses it for another request", async () => {
     const first = await submit(triad, "once");
-    const again = await submit({ ...triad, dtype: "float32" }, "once");
+    const again = await submit({ ...triad, iterations: 100 }, "once");
     expect(again.json).toEqual(first.json);
     const other = await submit({ ...triad, shape: { n: 65 } }, "once");
     expect(other.status).toBe(422);
@@ -61,6 +61,7 @@ describe("submitting", () => {
     const before = await countStored();
     const cases: [object, string, string[]][] = [
       [{ ...triad, kernel: "nobody" }, "unknown-kernel", ["#/kernel"]],
+      [{ ...triad, kernel: "halves" }, "kernel-invalid", ["#/kernel"]],
       [{ ...triad, shape: { n: 0 } }, "invalid-request", ["#/shape/n"]],
       [{ ...triad, shape: { n: 2 ** 30, m: 1 } }, "invalid-request", ["#/shape/n", "#/shape/m"]],
       [{ ...triad, shape: { "a/b~c": 1 } }, "invalid-request", ["#/shape/a~1b~0c"]],

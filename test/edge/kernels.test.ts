@@ -354,6 +354,7 @@ describe("the list", () => {
     const second = await submitted(fresh(ownReference));
     const page = (await callEdge("GET", "/v1/kernels?limit=1")).json;
     expect(page.items).toMatchObject([
+      { name: "halves", source: "announced" },
       { name: "triad", source: "announced", variants: ["plain"] },
       { id: second.id, source: "submitted", reference: second.id, state: "unchecked", variants: ["submitted"] },
     ]);

@@ -15,7 +15,7 @@ describe("the table", () => {
     const namesOf = (which: (entry: (typeof table)[number]) => boolean) => table.filter(which).map(({ name }) => name);
     expect(namesOf(({ method, access }) => method !== "get" && access === "read")).toEqual([]);
     expect(namesOf(({ access }) => access === "public")).toEqual(["getHealth", "registerRunner"]);
-    expect(namesOf(({ access }) => access === "runner")).toEqual(["connectRunner", "downloadArtifact"]);
+    expect(namesOf(({ access }) => access === "runner")).toEqual(["connectRunner", "downloadArtifact", "fetchTuning"]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "uploadModel",
       "createJob",

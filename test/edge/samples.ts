@@ -3,6 +3,7 @@ import type { BenchmarkResult } from "../../src/protocol/benchmark.ts";
 import type { ThroughputResult } from "../../src/protocol/throughput.ts";
 import type { CalibrationResult } from "../../src/protocol/calibration.ts";
 import type { MemoryReport } from "../../src/protocol/memory.ts";
+import type { TuningResult } from "../../src/protocol/tuning.ts";
 import { type Distribution, summarise } from "../../src/stats/distribution.ts";
 
 /** Things of the protocol as a runner would send them, for tests in any runtime. */
@@ -18,6 +19,7 @@ const cpu: Device = {
   limits: {},
   memoryBytes: null,
   timestampQuantised: null,
+  roofline: null,
 };
 
 const softwareGpu: Device = {
@@ -46,11 +48,20 @@ export const capabilities: Capabilities = {
   devices: [cpu, softwareGpu],
   kernels: [
     {
+      name: "halves",
+      description: "needs what no device here has",
+      dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
+      dtypes: ["float16"],
+      features: ["shader-f16"],
+      variants: ["plain"],
+    },
+    {
       name: "triad",
       description: "a = b + s·c",
       dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
       dtypes: ["float32"],
       variants: ["plain"],
+      axes: { plain: [{ name: "lanes", values: [32, 64], default: 64 }] },
       bindings: [
         { name: "b", access: "read", dtype: "float32", alignment: [4] },
         { name: "c", access: "read", dtype: "float32", alignment: [4] },
@@ -82,6 +93,9 @@ export function benchmarkResult(wallMs: readonly number[] = [1, 2, 3]): Benchmar
     kind: "benchmark",
     kernel: "triad",
     variant: "plain",
+    axes: {},
+    defaultAxes: true,
+    tuned: false,
     shape: { n: 64 },
     dtype: "float32",
     correctness: { correct: true, checkedElements: 64, maxAbsoluteError: 0, maxRelativeError: 0, tolerance: "exact" },
@@ -91,6 +105,10 @@ export function benchmarkResult(wallMs: readonly number[] = [1, 2, 3]): Benchmar
     clock: "runner-wall",
     gflops: null,
     gigabytesPerSecond: 4,
+    roofline: null,
+    occupancy: null,
+    counters: null,
+    trace: null,
     environment,
   };
 }
@@ -124,6 +142,40 @@ export function throughputResult(): ThroughputResult {
     uploadedBytesPerSecond: 204_800,
     readBackBytesPerSecond: 102_400,
     latencyMs: distribution(),
+    environment,
+  };
+}
+
+/** A search among three candidates of `triad`, of which one was wrong. */
+export function tuningResult(bestMs: readonly number[] = [1, 1, 1]): TuningResult {
+  const { fingerprint, deviceName, software } = environment;
+  return {
+    kind: "tuning",
+    tuning: {
+      kernel: "triad",
+      dtype: "float32",
+      shape: { n: 60 },
+      bucket: { n: 64 },
+      digest: `sha256:${"1".repeat(64)}`,
+      fingerprint,
+      deviceName,
+      software,
+      clock: "runner-wall",
+      best: { variant: "wide", axes: { lanes: 32 }, ms: distribution(bestMs) },
+      untuned: { variant: "plain", axes: {}, ms: distribution([2, 2, 2]) },
+      gain: { ratio: 2, low: null, high: null },
+      candidates: 3,
+      budgetMs: 1_000,
+      spentMs: 800,
+      complete: true,
+      tunedAt: "2026-11-21T09:30:00.000Z",
+    },
+    trials: [
+      { variant: "plain", axes: {}, outcome: "timed", reason: null, rungsMs: [[2], [2, 2, 2]] },
+      { variant: "wide", axes: { lanes: 64 }, outcome: "wrong", reason: "off by one", rungsMs: [] },
+      { variant: "wide", axes: { lanes: 32 }, outcome: "timed", reason: null, rungsMs: [[1], [1, 1, 1]] },
+    ],
+    cached: false,
     environment,
   };
 }

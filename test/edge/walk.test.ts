@@ -118,6 +118,7 @@ const WRONG_QUERY: Record<string, string> = {
   shape: "n",
   device: "fpr_x",
   clock: "sundial",
+  kernel: "not a name",
 };
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {

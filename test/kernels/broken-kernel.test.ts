@@ -11,6 +11,8 @@ interface Attempt {
   readonly problem: Problem | null;
   readonly phases: readonly string[];
   readonly liveBytes: number;
+  /** Of the pool, in the last line. */
+  readonly counters?: { reused: number; destroyed: number; idleBytes: number };
 }
 
 let attempts: readonly Attempt[] = [];
@@ -41,11 +43,28 @@ test("a workgroup beyond the device's limits is invalid", () => {
   expect(attempts[2]).toMatchObject({ kernel: "too-wide", problem: { code: "kernel-invalid" } });
 });
 
+test("a feature that the device lacks is named", () => {
+  expect(attempts[3]).toMatchObject({ kernel: "too-demanding", problem: { code: "kernel-invalid" } });
+  expect(attempts[3]?.problem?.detail).toBe("'too-demanding' needs hovercraft, which this device does not have");
+});
+
 test("a binding beyond the device's limits is invalid and named", () => {
-  expect(attempts[3]).toMatchObject({ kernel: "unwritten", problem: { code: "kernel-invalid" } });
-  expect(attempts[3]?.problem?.detail).toContain("'values' has 4294967296 bytes");
+  expect(attempts[4]).toMatchObject({ kernel: "unwritten", problem: { code: "kernel-invalid" } });
+  expect(attempts[4]?.problem?.detail).toContain("'values' has 4294967296 bytes");
 });
 
 test("no failure keeps a buffer", () => {
-  expect(attempts.map(({ liveBytes }) => liveBytes)).toEqual([0, 0, 0, 0]);
+  expect(attempts.slice(0, 5).map(({ liveBytes }) => liveBytes)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test("buffers that nobody destroys cannot pile up: all come back, and no more wait than may", () => {
+  const sound = attempts.slice(5, -1);
+  expect(sound).toHaveLength(40);
+  expect(new Set(sound.map(({ problem, liveBytes }) => `${problem?.code} ${liveBytes}`))).toEqual(
+    new Set(["undefined 0"]),
+  );
+  const { counters } = attempts.at(-1)!;
+  expect(counters?.idleBytes).toBeLessThanOrEqual(200_000);
+  expect(counters?.reused).toBeGreaterThan(40);
+  expect(counters?.destroyed).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { KernelSpec, KernelVariant } from "../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../kernels/registry.ts";
 import { resolveBenchmark } from "../../src/gpu-runner/gpu/resolve-benchmark.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
@@ -13,7 +14,7 @@ function problemOf(work: () => unknown) {
   throw new Error("nothing was thrown");
 }
 
-const request = { kernel: "gemm", shape: {}, dtype: "float32" } as const;
+const request = { kernel: "gemm", shape: {} } as const;
 
 test("fills in sizes, variant and axes", () => {
   const { shape, variant, axes } = resolveBenchmark(KERNELS, { ...request, shape: { m: 3 } });
@@ -51,4 +52,15 @@ test("everything that is wrong is named at once", () => {
 test("an axis takes its listed values only", () => {
   const problem = problemOf(() => resolveBenchmark(KERNELS, request, { lanesN: 5 }));
   expect(problem).toMatchObject({ code: "invalid-request", errors: [{ pointer: "#/axes/lanesN" }] });
+});
+
+test("a variant that does not take the shape is not to be had", () => {
+  const gemm = KERNELS.get("gemm")!;
+  const [first, second] = gemm.variants as readonly [KernelVariant, KernelVariant];
+  const kernel: KernelSpec = { ...gemm, variants: [{ ...first, takes: ({ m }) => m === 64 }, second] };
+  const kernels = new Map([["gemm", kernel]]);
+  expect(resolveBenchmark(kernels, { ...request, shape: { m: 64 } }).variant.name).toBe(first.name);
+  expect(resolveBenchmark(kernels, { ...request, shape: { m: 65 } }).variant.name).toBe(second.name);
+  const problem = problemOf(() => resolveBenchmark(kernels, { ...request, shape: { m: 65 }, variant: first.name }));
+  expect(problem).toMatchObject({ code: "invalid-request", errors: [{ pointer: "#/variant" }] });
 });

@@ -17,7 +17,8 @@ async function openAdapters(): Promise<DeviceHost[]> {
 
 /**
  * Declares the tests of a kernel: every variant at every shape, and every value of every tuning axis
- * at the first one. A run compares with the f64 reference and fails where they differ. `shapeAxes` has,
+ * at the first one. A run compares with the f64 reference and fails where they differ; on an adapter that
+ * lacks a feature which the kernel needs, it has to be refused for that reason. `shapeAxes` has,
  * by variant, what the shapes run with where a software device would take minutes with the defaults.
  */
 export function testKernel(
@@ -39,12 +40,17 @@ export function testKernel(
         kernel: spec.name,
         variant,
         shape,
-        dtype: spec.dtypes[0],
         warmup: 0,
         iterations: 1,
       });
+      const missing = (spec.features ?? []).filter((feature) => !adapter.device.features.includes(feature));
+      if (missing.length > 0) {
+        const problem = { code: "kernel-invalid", detail: expect.stringContaining(`needs ${missing.join(" and ")}`) };
+        await expect(adapter.benchmark(benchmark, { axes })).rejects.toMatchObject({ problem });
+        continue;
+      }
       const { correctness, ...measured } = await adapter.benchmark(benchmark, { axes });
-      expect(measured).toMatchObject({ kernel: spec.name, variant, shape });
+      expect(measured).toMatchObject({ kernel: spec.name, variant, shape, dtype: spec.dtypes[0] });
       expect(correctness.correct).toBe(true);
       expect(correctness.checkedElements).toBeGreaterThan(0);
       expect(measured.wallMs.count).toBe(1);
@@ -52,7 +58,8 @@ export function testKernel(
   }
 
   describe.each(spec.variants)("$name", (variant) => {
-    test.each(shapes.map((shape) => ({ title: JSON.stringify(shape), shape })))(
+    const taken = shapes.filter((shape) => variant.takes?.(shape) ?? true);
+    test.each(taken.map((shape) => ({ title: JSON.stringify(shape), shape })))(
       "$title",
       ({ shape }) => checkRun(variant.name, shape, shapeAxes[variant.name]),
       TIMEOUT_MS,

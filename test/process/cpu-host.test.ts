@@ -64,9 +64,9 @@ function isAlive(pid: number): boolean {
 }
 
 test("the CPU is described", () => {
-  expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu"] });
+  expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
-  expect(host.kernels).toEqual([]);
+  expect(host.kernels).toMatchObject([{ name: "mlp-population", variants: ["cpu-simd"] }]);
 });
 
 describe("a model", () => {
@@ -91,6 +91,13 @@ describe("a model", () => {
     expect((await problemOf(host.infer(model.modelVersionId, [tensor], { requestId: "req_2" }))).code).toBe(
       "backend-failed",
     );
+  });
+
+  test("answers NaN with NaN", async () => {
+    const { pid } = host;
+    const { tensors } = await host.infer(model.modelVersionId, [input([Number.NaN, 1])], { requestId: "req_nan" });
+    expect([...typedView(tensors[0]!)]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(host.pid).toBe(pid);
   });
 
   test(
@@ -132,8 +139,9 @@ describe("a model", () => {
     await copyFile(model.path, short.path);
     await host.loadModel(short);
     await rm(short.path);
+    const { restarts } = host;
     process.kill(pidOf(host), "SIGKILL");
-    await vi.waitFor(() => expect(host.pid).toBeNull());
+    await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
     const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_6" });
     expect(tensors).toHaveLength(1);
     const gone = await problemOf(host.infer(short.modelVersionId, [input([0, 0])], { requestId: "req_7" }));
@@ -159,6 +167,23 @@ test("a file that is no model is refused", async () => {
   expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: file }))).code).toBe("invalid-model");
   const missing = path.join(folder, "missing.onnx");
   expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: missing }))).code).toBe("invalid-model");
+});
+
+test("a population is checked and timed, and its result names the backend", { timeout: TIMEOUT_MS }, async () => {
+  const shape = { members: 33, samples: 2, inputs: 5, hidden: 7, outputs: 3 };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "mlp-population", shape, iterations: 3 });
+  const phases = new Set<string>();
+  const measured = await host.benchmark(spec, { onProgress: ({ phase }) => phases.add(phase) });
+  expect(measured).toMatchObject({
+    variant: "cpu-simd",
+    backend: "cpu-simd",
+    shape,
+    gpuMs: null,
+    clock: "runner-wall",
+  });
+  expect(measured.correctness).toMatchObject({ correct: true, checkedElements: 33 * 2 * 3 });
+  expect(measured.wallMs.count).toBe(3);
+  expect([...phases]).toEqual(["compile", "check", "warmup", "measure"]);
 });
 
 test("no kernel runs here", async () => {

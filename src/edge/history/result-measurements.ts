@@ -3,6 +3,7 @@ import type { SeriesKey } from "../../protocol/history.ts";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { ThroughputResult } from "../../protocol/throughput.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
+import type { TuningResult } from "../../protocol/tuning.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/series-store.ts";
 
@@ -18,6 +19,14 @@ function toAggregate({ count, min, max, sum, sketch }: Distribution): Aggregate 
 
 function single(value: number): Aggregate {
   return toAggregate(summarise([value]));
+}
+
+/** Axes as a series' configuration says them. */
+function describeAxes(axes: Readonly<Record<string, number>>): string {
+  return Object.keys(axes)
+    .toSorted()
+    .map((name) => `${name}=${axes[name]}`)
+    .join(" ");
 }
 
 /** Makes the points of one run of a kernel; `further` is configuration beyond shape, type, variant and device. */
@@ -49,14 +58,25 @@ function pointsOf(
   });
 }
 
-/** What a benchmark leaves in the history: its durations by clock, and its rates. */
+/**
+ * What a benchmark leaves in the history: its durations by clock, and its rates. One that was spread is a
+ * series of its own; a reference that stood in for a device leaves nothing.
+ */
 export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
-  const point = pointsOf(result, run);
+  if (result.fallback !== undefined) return [];
+  const point = pointsOf(result, run, {
+    // Absent for what a variant is by itself, so that its series goes on.
+    ...(result.defaultAxes ? {} : { axes: describeAxes(result.axes) }),
+    ...(result.tuned ? { tuned: "true" } : {}),
+    ...(result.parts === undefined ? {} : { devices: result.parts.length }),
+  });
+  const share = result.roofline?.shareOfRoof;
   return [
     point("wallMs", "ms", "runner-wall", "lower", toAggregate(result.wallMs)),
     ...(result.gpuMs === null ? [] : [point("gpuMs", "ms", "gpu-timestamp", "lower", toAggregate(result.gpuMs))]),
     ...(result.gflops === null ? [] : [point("gflops", "GFLOP/s", result.clock, "higher", single(result.gflops))]),
     point("gigabytesPerSecond", "GB/s", result.clock, "higher", single(result.gigabytesPerSecond)),
+    ...(typeof share === "number" ? [point("shareOfRoof", "share", result.clock, "higher", single(share))] : []),
   ];
 }
 
@@ -67,6 +87,32 @@ export function measureThroughput(result: ThroughputResult, run: RunContext): Me
     point("itemsPerSecond", "1/s", "runner-wall", "higher", single(result.itemsPerSecond)),
     point("busyShare", "1", result.clock, "higher", single(result.busyShare)),
     point("submissionMs", "ms", "runner-wall", "lower", toAggregate(result.latencyMs)),
+  ];
+}
+
+/** What a search leaves in the history: the runs of the best choice, whichever that is. A known answer is no new point. */
+export function measureTuning({ tuning, cached }: TuningResult, run: RunContext): Measurement[] {
+  if (cached) return [];
+  const { kernel, shape, dtype, deviceName, fingerprint, software, clock, best } = tuning;
+  return [
+    {
+      key: {
+        subjectKind: "kernel",
+        subject: kernel,
+        metric: "tunedMs",
+        unit: "ms",
+        clock,
+        direction: "lower",
+        configuration: { ...shape, dtype, device: deviceName },
+        fingerprint,
+        software,
+        label: run.label,
+      },
+      atMs: run.atMs,
+      sourceId: run.runId,
+      runId: run.runId,
+      aggregate: toAggregate(best.ms),
+    },
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Distribution } from "../../protocol/distribution.ts";
+import type { Environment } from "../../protocol/environment.ts";
 import type { JobResult, JobSpec } from "../../protocol/job.ts";
 import { decodeSketch } from "../../stats/sketch.ts";
 
@@ -11,16 +12,41 @@ export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
 }
 
 function answers(spec: JobSpec, result: JobResult): boolean {
-  if (spec.kind === "calibration") {
-    return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
+  switch (spec.kind) {
+    case "benchmark":
+      if (result.kind !== "benchmark" || result.kernel !== spec.kernel) return false;
+      if (result.fallback !== undefined) return spec.onDeviceFailure === result.fallback;
+      return isFrom(result, spec.deviceKey);
+    case "throughput":
+      return result.kind === "throughput" && result.kernel === spec.kernel && isFrom(result, spec.deviceKey);
+    case "calibration":
+      return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
+    case "tuning":
+      return (
+        result.kind === "tuning" &&
+        result.tuning.kernel === spec.kernel &&
+        (spec.dtype === undefined || result.tuning.dtype === spec.dtype)
+      );
   }
-  return result.kind === spec.kind && result.kernel === spec.kernel;
+}
+
+function isFrom({ environment }: { environment: Environment }, deviceKey: string | undefined): boolean {
+  return deviceKey === undefined || environment.deviceKey === deviceKey;
 }
 
 function distributionsOf(result: JobResult): Distribution[] {
-  if (result.kind === "benchmark") return [result.wallMs, ...(result.gpuMs === null ? [] : [result.gpuMs])];
-  if (result.kind === "throughput") return [result.latencyMs];
-  return [result.linkMs, ...result.placements.map((placement) => placement.serviceMs)];
+  switch (result.kind) {
+    case "benchmark":
+      return [result.wallMs, ...(result.gpuMs === null ? [] : [result.gpuMs])];
+    case "throughput":
+      return [result.latencyMs];
+    case "calibration":
+      return [result.linkMs, ...result.placements.map((placement) => placement.serviceMs)];
+    case "tuning": {
+      const { best, untuned } = result.tuning;
+      return [best.ms, ...(untuned === null ? [] : [untuned.ms])];
+    }
+  }
 }
 
 function isSound({ count, min, max, sum, sketch }: Distribution): boolean {

@@ -5,11 +5,12 @@ import { savePlacement } from "../store/placement-store.ts";
 import { type RunInput, recordRun, runIdOf } from "../store/run-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
 import { recordStandings } from "../store/standing-store.ts";
-import { measureBenchmark, measureCalibration, measureThroughput } from "./result-measurements.ts";
+import { saveTuning } from "../store/tuning-store.ts";
+import { measureBenchmark, measureCalibration, measureThroughput, measureTuning } from "./result-measurements.ts";
 
 /**
- * Puts a job's result where it is kept: the run, its measurements, for a benchmark its standing,
- * and for a calibration the placements that it proved. Doing it twice changes nothing.
+ * Puts a job's result where it is kept: the run, its measurements, for a benchmark its standing, for a
+ * calibration the placements that it proved, for a tuning what it found. Doing it twice changes nothing.
  */
 export async function storeResult(binding: D1Database, input: RunInput): Promise<void> {
   const db = openDatabase(binding);
@@ -19,12 +20,19 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   if (result.kind === "benchmark") {
     await appendMeasurements(binding, measureBenchmark(result, run));
     const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;
-    await recordStandings(db, result, { ...run, reference });
+    // Neither a reference that stood in nor several devices together compete with kernels on one.
+    const competes = result.fallback === undefined && result.parts === undefined;
+    if (competes) await recordStandings(db, result, { ...run, reference });
     if (isKernelId(result.kernel)) await markKernelValid(db, result.kernel);
     return;
   }
   if (result.kind === "throughput") {
     await appendMeasurements(binding, measureThroughput(result, run));
+    return;
+  }
+  if (result.kind === "tuning") {
+    await saveTuning(db, input, result);
+    await appendMeasurements(binding, measureTuning(result, run));
     return;
   }
   const version = await findModelVersion(db, result.modelVersionId);

@@ -12,8 +12,10 @@ import { bindModels } from "../routes/models.ts";
 import { bindPolicies } from "../routes/policies.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
+import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
+import { bindTunings } from "../routes/tunings.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -35,8 +37,10 @@ export function createApp(): Hono<AppEnv> {
     bindOip,
     bindPolicies,
     bindJobs,
+    bindRuns,
     bindHistory,
     bindKernels,
+    bindTunings,
   ]) {
     bindResource(app);
   }

@@ -1,4 +1,5 @@
-import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
+import type { Capabilities } from "../../protocol/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { Database } from "../store/database.ts";
 import { readAllVersions } from "../store/model-store.ts";
@@ -35,9 +36,4 @@ export async function planRunner(db: Database, runnerId: string, capabilities: C
     uncalibrated: [...wanted].filter((id) => !placed.has(id)),
     outdated: outdated.map((row) => row.placementId),
   };
-}
-
-function fingerprintText(fingerprint: Fingerprint): string {
-  const { adapter, driver, dawn, toggles, ort, cpu } = fingerprint;
-  return JSON.stringify([adapter, driver, dawn, toggles, ort, cpu]);
 }

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { decodeFrame } from "../../protocol/frame.ts";
+import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import {
@@ -19,7 +20,13 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { deletePlacements } from "../store/placement-store.ts";
-import { recordDisconnect, recordHello, recordSeen } from "../store/runner-store.ts";
+import {
+  recordCapabilities,
+  recordDisconnect,
+  recordHello,
+  recordRoofline,
+  recordSeen,
+} from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
 import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
@@ -198,6 +205,8 @@ export class RunnerLink extends DurableObject<Env> {
     switch (message.type) {
       case "hello":
         return this.#welcome(socket, runnerId, message);
+      case "capabilities":
+        return this.#changed(runnerId, message.capabilities);
       case "heartbeat":
         return this.#cancelStale(socket, await this.#queue().heartbeat(runnerId, message.running));
       case "jobProgress":
@@ -207,6 +216,9 @@ export class RunnerLink extends DurableObject<Env> {
         sendMessage(socket, { type: "jobSettled", lease: message.lease, stored });
         return;
       }
+      case "deviceRoofline":
+        await recordRoofline(openDatabase(this.env.DB), runnerId, message.deviceKey, message.roofline);
+        return this.#queue().announce({ type: "runner", id: runnerId });
       case "inferFailed":
         return this.#inFlight.fail(message.requestId, message.problem, connectionId);
       case "memoryReport":
@@ -240,6 +252,12 @@ export class RunnerLink extends DurableObject<Env> {
     );
     await queue.ensureCalibrations(runnerId, uncalibrated);
     await deletePlacements(db, outdated, helloAtMs);
+  }
+
+  /** What the runner can do has changed: the queue first, since the next outcome may depend on it. */
+  async #changed(runnerId: string, capabilities: Capabilities): Promise<void> {
+    await this.#queue().runnerChanged(runnerId, capabilities);
+    await recordCapabilities(openDatabase(this.env.DB), runnerId, capabilities);
   }
 
   #cancelStale(socket: WebSocket, stale: Lease[]): void {

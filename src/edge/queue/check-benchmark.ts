@@ -5,20 +5,26 @@ import { type FieldError, ProblemError, toPointerPart } from "../../protocol/pro
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
 import { SUBMITTED_VARIANT } from "../store/kernel-store.ts";
 import { hasKernel } from "./has-kernel.ts";
+import { offersKernel } from "./offers-kernel.ts";
 
-type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "dtypes" | "variants">;
+type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "batchDimension" | "dtypes" | "variants" | "axes">;
 
 /** What of a job says which kernel runs, and how. */
-type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant">;
+type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant" | "axes"> &
+  Partial<Pick<BenchmarkSpec, "allowSmallerBatch" | "spread" | "deviceKey" | "onDeviceFailure">>;
 
 /**
- * Checks a benchmark against what the runners announce: the kernel, its sizes, its types and its
- * variants. Throws `unknown-kernel` where nobody has the kernel; gives the other mistakes back.
+ * Checks a benchmark or a tuning against what the runners announce: the kernel, its sizes, types,
+ * variants and their axes. Throws `unknown-kernel` where nobody has the kernel, and `kernel-invalid`
+ * where no device has the features that it needs; gives the other mistakes back.
  */
 export function checkBenchmark(spec: KernelRequest, runners: readonly Capabilities[]): FieldError[] {
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
   const kernel = announced.find(({ name }) => name === spec.kernel);
-  if (kernel !== undefined) return checkChoices(spec, kernel);
+  if (kernel !== undefined) {
+    assertOffered(kernel, runners);
+    return checkChoices(spec, kernel);
+  }
   const known = [...new Set(announced.map(({ name }) => name))].toSorted().join(", ");
   const message = known === "" ? "is not announced: no runner has connected yet" : `is not one of ${known}`;
   throw unknownKernel(`No runner has the kernel ${spec.kernel}.`, message);
@@ -34,7 +40,11 @@ export function checkSubmitted(
     throw unknownKernel(`No runner can run ${id}.`, `needs a runner that takes submitted kernels and has ${reference}`);
   }
   const { dimensions } = definition;
-  const errors = checkChoices(spec, { name: id, dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT] });
+  const choices = { dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT], axes: { [SUBMITTED_VARIANT]: [] } };
+  const errors = checkChoices(spec, { name: id, ...choices });
+  if (spec.onDeviceFailure === "cpu-reference") {
+    errors.push({ pointer: "#/onDeviceFailure", message: `needs a kernel of the runner's own, which ${id} is not` });
+  }
   if (errors.length > 0) return errors;
   const sizes = Object.fromEntries(
     dimensions.map(({ name, default: standard }) => [name, spec.shape[name] ?? standard]),
@@ -42,6 +52,15 @@ export function checkSubmitted(
   const laidOut = layOutKernel(definition, sizes);
   if (laidOut.ok) return [];
   return laidOut.flaws.map(({ path, message }) => ({ pointer: "#/shape", message: `${path.join("/")} ${message}` }));
+}
+
+/** Throws `kernel-invalid` where no device has the features that a kernel needs. */
+function assertOffered({ name, features }: KernelAnnouncement, runners: readonly Capabilities[]): void {
+  if (runners.some((capabilities) => offersKernel(capabilities, name))) return;
+  const message = `needs ${features?.join(" and ")}`;
+  throw new ProblemError("kernel-invalid", `No device of any runner can run ${name}: it ${message}.`, {
+    errors: [{ pointer: "#/kernel", message }],
+  });
 }
 
 function unknownKernel(detail: string, message: string): ProblemError {
@@ -60,11 +79,43 @@ function checkChoices(spec: KernelRequest, kernel: Choices): FieldError[] {
           : null;
     if (message !== null) errors.push({ pointer: `#/shape/${toPointerPart(name)}`, message });
   }
-  if (!kernel.dtypes.includes(spec.dtype)) {
+  if (spec.dtype !== undefined && !kernel.dtypes.includes(spec.dtype)) {
     errors.push({ pointer: "#/dtype", message: `must be ${kernel.dtypes.join(" or ")} for ${kernel.name}` });
   }
   if (spec.variant !== undefined && !kernel.variants.includes(spec.variant)) {
     errors.push({ pointer: "#/variant", message: `must be ${kernel.variants.join(" or ")} for ${kernel.name}` });
   }
+  return [...errors, ...checkAxes(spec, kernel), ...checkBatch(spec, kernel)];
+}
+
+/** A batch can be halved or divided only where there is one. */
+function checkBatch(spec: KernelRequest, { name, batchDimension }: Choices): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const wish of ["allowSmallerBatch", "spread"] as const) {
+    if (spec[wish] === true && batchDimension === undefined) {
+      errors.push({ pointer: `#/${wish}`, message: `needs a kernel with a batch, which ${name} has not` });
+    }
+  }
+  if (spec.spread === true && spec.deviceKey !== undefined) {
+    errors.push({ pointer: "#/spread", message: "cannot be together with deviceKey" });
+  }
   return errors;
+}
+
+/** Axes belong to a variant; where the runner does not announce them, it checks them itself. */
+function checkAxes({ variant, axes = {} }: KernelRequest, kernel: Choices): FieldError[] {
+  if (Object.keys(axes).length > 0 && variant === undefined) {
+    return [{ pointer: "#/axes", message: "wants a variant beside it" }];
+  }
+  const known = kernel.axes?.[variant ?? ""];
+  if (known === undefined) return [];
+  return Object.entries(axes).flatMap(([name, value]) => {
+    const axis = known.find((candidate) => candidate.name === name);
+    if (axis?.values.includes(value)) return [];
+    const message =
+      axis === undefined
+        ? `is not an axis of ${variant}, which has ${known.map((candidate) => candidate.name).join(", ") || "none"}`
+        : `must be one of ${axis.values.join(", ")}`;
+    return [{ pointer: `#/axes/${toPointerPart(name)}`, message }];
+  });
 }

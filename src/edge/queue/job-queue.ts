@@ -11,7 +11,10 @@ import type { Profile } from "../../protocol/profile.ts";
 import { configOf, type Env } from "../config.ts";
 import { noteFailure } from "../history/note-failure.ts";
 import { isSoundResult } from "../history/sound-result.ts";
+import { isSoundTrace } from "../history/sound-trace.ts";
 import { storeResult } from "../history/store-result.ts";
+import { runIdOf } from "../store/run-store.ts";
+import { putTrace } from "../store/trace-store.ts";
 import { runnerLink } from "../stubs.ts";
 import { JobLog } from "./job-log.ts";
 import { JobStore, type QueuedJob } from "./job-store.ts";
@@ -19,7 +22,10 @@ import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
 
-const UNSOUND = createProblem("backend-failed", "The result is not one of this job, or holds no sound distributions.");
+const UNSOUND = createProblem(
+  "backend-failed",
+  "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
+);
 const ENDED_JOBS_KEPT = 10_000;
 
 export interface Submission {
@@ -135,6 +141,13 @@ export class JobQueue extends DurableObject<Env> {
     return stale;
   }
 
+  /** What a runner can do has changed while it is connected. */
+  async runnerChanged(id: string, capabilities: Capabilities): Promise<void> {
+    this.#runners.setCapabilities(id, capabilities);
+    this.#log.announce({ type: "runner", id });
+    await this.#dispatch();
+  }
+
   /** The runner's socket closed. Its leases run on: it may come back in time. */
   runnerDisconnected(id: string): void {
     this.#runners.setOnline(id, false);
@@ -188,7 +201,7 @@ export class JobQueue extends DurableObject<Env> {
     if (!machine.holdsLease(job, lease, runnerId)) return false;
     const nowMs = Date.now();
     const { spec } = this.#mustFind(job.id);
-    if (!outcome.ok || !isSoundResult(spec, outcome.result)) {
+    if (!outcome.ok || !isSoundResult(spec, outcome.result) || !isSoundTrace(outcome.trace)) {
       const problem = outcome.ok ? UNSOUND : outcome.problem;
       await noteFailure(this.env.DB, spec, problem);
       this.#log.apply(job, machine.failAttempt(job, problem, nowMs), problem.detail);
@@ -197,8 +210,9 @@ export class JobQueue extends DurableObject<Env> {
     }
     // A whole lease for the database, so that the job is not given away while its result is stored.
     this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
-    const { result, deviceKey, startedAt } = outcome;
+    const { result, deviceKey, startedAt, trace } = outcome;
     const startedAtMs = Date.parse(startedAt);
+    if (trace !== undefined) await putTrace(this.env.ARTIFACTS, runIdOf(job.id), trace);
     await storeResult(this.env.DB, {
       jobId: job.id,
       attempt: job.attempt,
@@ -252,7 +266,7 @@ export class JobQueue extends DurableObject<Env> {
     const ready = this.#runners.list().filter((runner) => runner.online && !runner.draining);
     if (ready.length === 0) return;
     const waiting = this.#store.queuedFor(ready.map(({ id }) => id));
-    const pairs = assignJobs(waiting, ready, this.#store.leased());
+    const pairs = assignJobs(waiting, ready, this.#store.leased(), Date.now());
     await Promise.all(pairs.map(({ job, runner }) => this.#offer(job, runner)));
   }
 

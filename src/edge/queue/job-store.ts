@@ -9,6 +9,7 @@ import {
 } from "../../protocol/job.ts";
 import { Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
+import { RooflinePosition } from "../../protocol/roofline.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant, toInstantOrNull } from "../store/instant.ts";
 import { runIdOf } from "../store/run-store.ts";
@@ -119,7 +120,7 @@ export class JobStore {
   list(query: JobListQuery, beforeId: string | null): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select * from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
+        `select *, result->'roofline' as roofline from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
          order by id desc limit ?4`,
         beforeId ?? "~",
         query.state ?? null,
@@ -128,7 +129,7 @@ export class JobStore {
       )
       .toArray();
     const cut = cutPage(rows, query.limit, (row) => [text(row.id)]);
-    return { items: cut.rows.map(toSummary), nextCursor: cut.nextCursor };
+    return { items: cut.rows.map(toListed), nextCursor: cut.nextCursor };
   }
 
   /** The oldest jobs that wait for anybody or for one of these runners. */
@@ -222,7 +223,12 @@ function toRecord(row: Row): JobRecord {
   };
 }
 
-function toSummary(row: Row): JobSummary {
+function toListed(row: Row): JobSummary {
+  const roofline = row.roofline === null ? null : RooflinePosition.nullable().parse(JSON.parse(text(row.roofline)));
+  return { ...toSummary(row), roofline };
+}
+
+function toSummary(row: Row): Omit<Job, "result"> {
   const record = toRecord(row);
   return {
     id: record.id,

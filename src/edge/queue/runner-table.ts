@@ -34,6 +34,10 @@ export class RunnerTable {
     );
   }
 
+  setCapabilities(id: string, capabilities: Capabilities): void {
+    this.#sql.exec("update runners set capabilities = ? where id = ?", JSON.stringify(capabilities), id);
+  }
+
   setOnline(id: string, online: boolean): void {
     this.#sql.exec("update runners set online = ? where id = ?", Number(online), id);
   }

@@ -32,7 +32,7 @@ export async function answerInference(
   if (admission === DEADLINE) throw budgetExceeded(arrivedAtMs);
   const requestId = createId("request");
   const outcome = await send(env, requestId, input, admission, arrivedAtMs, waitUntil);
-  const { latency, tensors } = finish(env, admission, outcome, arrivedAtMs, waitUntil);
+  const { latency, tensors, faults } = finish(env, admission, outcome, arrivedAtMs, waitUntil);
   const reply = {
     requestId,
     model: admission.model,
@@ -42,6 +42,7 @@ export async function answerInference(
     prediction: { confidence: input.confidence, latencyMs: admission.candidate.predictedMs },
     budgetMs: input.budgetMs,
     budgetMet: latency.totalMs <= input.budgetMs,
+    ...(faults && { faults }),
   };
   return { reply, tensors };
 }
@@ -94,7 +95,7 @@ function finish(
   outcome: LinkOutcome | typeof DEADLINE,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
-): { latency: LatencySplit; tensors: Tensor[] } {
+): Pick<InferResult, "faults"> & { latency: LatencySplit; tensors: Tensor[] } {
   const totalMs = Date.now() - arrivedAtMs;
   const { runnerId, variant, backend, batch, software, fingerprint } = candidate.placement;
   const about = { subject, variant, backend, batch, software, fingerprint, totalMs };
@@ -104,13 +105,15 @@ function finish(
     if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);
     throw outcome.ok ? new ProblemError("backend-failed", UNREADABLE) : runnerProblem(outcome.problem);
   }
-  const { times, tensors } = result;
+  const { times, tensors, faults } = result;
   const serviceMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
   const linkMs = Math.max(0, outcome.roundTripMs - serviceMs);
   const edgeMs = Math.max(0, totalMs - outcome.roundTripMs);
   noteOverhead(runnerId, Math.max(0, totalMs - serviceMs), Date.now());
-  logOutcome(env, runnerId, { ...about, split: { edgeMs, linkMs, ...times } }, waitUntil);
-  return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors };
+  // What a device did that stood in is no measurement of the placement.
+  const standsIn = faults?.some(({ action }) => action === "cpu-backend") ?? false;
+  logOutcome(env, runnerId, { ...about, split: standsIn ? null : { edgeMs, linkMs, ...times } }, waitUntil);
+  return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors, ...(faults && { faults }) };
 }
 
 /** A runner says what went wrong there; that the caller is at fault it cannot know. */
@@ -122,12 +125,13 @@ function runnerProblem(problem: Problem): ProblemError {
 const UNREADABLE = "The runner's answer is not of the protocol.";
 
 /** Times and tensors of a runner's frame; null where it is not of the protocol. */
-function readResult(frame: Uint8Array): { times: InferResult["times"]; tensors: Tensor[] } | null {
+function readResult(frame: Uint8Array): (Pick<InferResult, "times" | "faults"> & { tensors: Tensor[] }) | null {
   const decoded = decodeFrame(frame);
   const header = decoded.ok ? InferResult.safeParse(decoded.header) : null;
   const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
   if (!header?.success || !split?.ok) return null;
-  return { times: header.data.times, tensors: split.tensors };
+  const { times, faults } = header.data;
+  return { times, tensors: split.tensors, ...(faults && { faults }) };
 }
 
 function describePlacement({ placement }: Candidate): InferReply["placement"] {

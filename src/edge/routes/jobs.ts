@@ -1,11 +1,13 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import type { Capabilities } from "../../protocol/hardware.ts";
 import type { Job, JobSpec } from "../../protocol/job.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
 import { mutable } from "../http/mutable.ts";
 import { checkBenchmark, checkSubmitted } from "../queue/check-benchmark.ts";
+import { checkDevice, refuseQuarantined } from "../queue/check-device.ts";
 import { digestRequest } from "../queue/digest-request.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
 import { decodeCursor } from "../store/cursor.ts";
@@ -54,7 +56,8 @@ async function checkSpec(env: Env, spec: JobSpec): Promise<JobSpec> {
   if (spec.profile !== undefined && (await findProfile(db, spec.profile)) === null) {
     errors.push({ pointer: "#/profile", message: "is not a hardware profile" });
   }
-  if (spec.runnerId !== undefined && (await findRunner(db, spec.runnerId, [])) === null) {
+  const runner = spec.runnerId === undefined ? null : await findRunner(db, spec.runnerId, []);
+  if (spec.runnerId !== undefined && runner === null) {
     errors.push({ pointer: "#/runnerId", message: "is not a registered runner" });
   }
   if (spec.kind === "calibration" && (await findModelVersion(db, spec.modelVersionId)) === null) {
@@ -63,18 +66,27 @@ async function checkSpec(env: Env, spec: JobSpec): Promise<JobSpec> {
   if (spec.kind === "throughput" && spec.adaptMs + spec.measureMs >= spec.timeoutMs) {
     errors.push({ pointer: "#/timeoutMs", message: "must be longer than adaptMs and measureMs together" });
   }
-  const checked = spec.kind === "calibration" ? { spec, errors: [] } : await checkKernel(db, spec);
-  errors.push(...checked.errors);
+  if (spec.kind === "calibration") {
+    if (errors.length > 0) throw invalidRequest(errors);
+    return spec;
+  }
+  const announced = await readAllCapabilities(db);
+  const candidates = runner?.capabilities ? [runner.capabilities] : announced;
+  const checked = await checkKernel(db, spec, announced);
+  errors.push(...checked.errors, ...checkDevice(checked.spec, candidates));
   if (errors.length > 0) throw invalidRequest(errors);
+  refuseQuarantined(checked.spec, candidates, Date.now());
   return checked.spec;
 }
+
+type KernelJob = Exclude<JobSpec, { kind: "calibration" }>;
 
 /** The kernel of a job: one that runners announce or, for a benchmark, one that was submitted. */
 async function checkKernel(
   db: Database,
-  spec: Exclude<JobSpec, { kind: "calibration" }>,
-): Promise<{ spec: JobSpec; errors: FieldError[] }> {
-  const runners = await readAllCapabilities(db);
+  spec: KernelJob,
+  runners: readonly Capabilities[],
+): Promise<{ spec: KernelJob; errors: FieldError[] }> {
   if (spec.kind !== "benchmark" || !isKernelId(spec.kernel)) return { spec, errors: checkBenchmark(spec, runners) };
   const submitted = await findKernel(db, spec.kernel);
   if (submitted === null) return { spec, errors: checkBenchmark(spec, runners) };

@@ -1,5 +1,8 @@
-import type { JobResult, JobSpec } from "../../protocol/job.ts";
+import { eq } from "drizzle-orm";
+import { JobResult, JobSpec } from "../../protocol/job.ts";
+import type { Run } from "../../protocol/run.ts";
 import type { Database } from "./database.ts";
+import { toInstant } from "./instant.ts";
 import { runs } from "./schema.ts";
 
 export interface RunInput {
@@ -32,4 +35,22 @@ export async function recordRun(db: Database, input: RunInput): Promise<string> 
     })
     .onConflictDoNothing();
   return id;
+}
+
+/** A run, less what only the bucket knows of it. */
+export async function findRun(db: Database, id: string): Promise<Omit<Run, "traceBytes"> | null> {
+  const [row] = await db.select().from(runs).where(eq(runs.id, id));
+  if (row === undefined) return null;
+  const { jobId, attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = row;
+  return {
+    id,
+    jobId,
+    attempt,
+    runnerId,
+    deviceKey,
+    spec: JobSpec.parse(JSON.parse(row.spec)),
+    result: JobResult.parse(JSON.parse(row.result)),
+    startedAt: toInstant(startedAtMs),
+    endedAt: toInstant(endedAtMs),
+  };
 }

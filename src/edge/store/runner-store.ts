@@ -3,6 +3,7 @@ import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Profile } from "../../protocol/profile.ts";
+import type { Roofline } from "../../protocol/roofline.ts";
 import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
@@ -150,6 +151,27 @@ export async function recordHello(
     .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
     .returning({ draining: runners.draining });
   return row ?? null;
+}
+
+/** Adds a device's roofs to what its runner said of it. */
+export async function recordRoofline(db: Database, id: string, deviceKey: string, roofline: Roofline): Promise<void> {
+  const [row] = await db.select({ capabilities: runners.capabilities }).from(runners).where(eq(runners.id, id));
+  if (row === undefined || row.capabilities === null) return;
+  const devices = row.capabilities.devices.map((device) =>
+    device.key === deviceKey ? { ...device, roofline } : device,
+  );
+  await db
+    .update(runners)
+    .set({ capabilities: { ...row.capabilities, devices } })
+    .where(eq(runners.id, id));
+}
+
+/** Replaces what a runner said of itself. */
+export async function recordCapabilities(db: Database, id: string, capabilities: Capabilities): Promise<void> {
+  await db
+    .update(runners)
+    .set({ capabilities, lastSeenAtMs: Date.now(), version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
 }
 
 export async function recordSeen(db: Database, id: string): Promise<void> {

@@ -7,6 +7,7 @@ import type { Problem } from "../../protocol/problem.ts";
 import type { ProfileInput } from "../../protocol/profile.ts";
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
 import type { DType } from "../../protocol/tensor.ts";
+import type { Tuning } from "../../protocol/tuning.ts";
 
 /** The source of migrations/: change it here, then `npm run db:generate`. Times are Unix milliseconds. */
 
@@ -172,6 +173,22 @@ export const standings = sqliteTable(
     index("standings_by_shape").on(table.reference, table.shape),
     index("standings_of_kernel").on(table.kernel),
   ],
+);
+
+/** The latest tuning of each key; its trials are in the result of its job's run. */
+export const tunings = sqliteTable(
+  "tunings",
+  {
+    /** Digest of the key: kernel, type, bucket, candidates, fingerprint. */
+    id: text().primaryKey(),
+    kernel: text().notNull(),
+    fingerprintId: text().notNull(),
+    jobId: text().notNull(),
+    runnerId: text().notNull(),
+    tuning: text({ mode: "json" }).$type<Tuning>().notNull(),
+    storedAtMs: integer().notNull(),
+  },
+  (table) => [index("tunings_by_time").on(table.storedAtMs, table.id), index("tunings_of_kernel").on(table.kernel)],
 );
 
 /** One execution of a job that ended well; a job has at most one. */

@@ -1,8 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
-import type { Fingerprint } from "../../protocol/hardware.ts";
-import { createContentId } from "../../protocol/id.ts";
+import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import { type Board, type Leaderboard, type LeaderboardQuery, toShapeText } from "../../protocol/leaderboard.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { medianInterval } from "../../stats/median-interval.ts";
@@ -68,10 +67,6 @@ export async function recordStandings(db: Database, result: BenchmarkResult, run
         setWhere: sql`excluded.median_ms < ${standings.medianMs}`,
       });
   }
-}
-
-async function fingerprintIdOf({ adapter, driver, dawn, toggles, ort, cpu }: Fingerprint): Promise<string> {
-  return createContentId("fingerprint", JSON.stringify([adapter, driver, dawn, toggles, ort, cpu]));
 }
 
 /** The standings of kernels that do the work of `reference`, board by board. */

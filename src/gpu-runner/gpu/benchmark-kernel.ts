@@ -1,20 +1,27 @@
 import type { AxisValues, KernelArrays, KernelSpec } from "../../../kernels/kernel-spec.ts";
-import type { Clock } from "../../protocol/distribution.ts";
 import type { Device } from "../../protocol/hardware.ts";
 import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { summarise } from "../../stats/distribution.ts";
+import { buildTrace } from "./build-trace.ts";
 import { checkOutputs } from "./check-output.ts";
+import { chooseClock } from "./choose-clock.ts";
+import { createReporter } from "./create-reporter.ts";
 import type { Gpu } from "./device.ts";
 import { type KernelContext, type PreparedKernel, prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
+import { occupyKernel } from "./occupy-kernel.ts";
+import { readCounters, subtractCounters } from "./read-counters.ts";
 import { measureKernel, type Samples } from "./measure-kernel.ts";
 import { type KernelChoice, resolveBenchmark } from "./resolve-benchmark.ts";
+import { recordSpan, type RunTimes, SpanRecorder } from "./span-recorder.ts";
 import { GpuTimer } from "./timer.ts";
 
-/** A benchmark's result, less what only the runner around the device knows. */
-export type BenchmarkMeasurement = Omit<BenchmarkResult, "kind" | "environment">;
+/** A benchmark's result, less what only the runner around the device knows, and the trace that it speaks of, as JSON. */
+export interface BenchmarkMeasurement extends Omit<BenchmarkResult, "kind" | "environment" | "roofline" | "tuned"> {
+  readonly traceText: string | null;
+}
 
 export interface BenchmarkOptions {
   /** Values for tuning axes; what is absent takes its default. */
@@ -33,10 +40,8 @@ export interface BenchmarkOptions {
 export interface BenchmarkDevice extends KernelContext {
   readonly gpu: Gpu;
   readonly kernels: ReadonlyMap<string, KernelSpec>;
-  readonly description: Pick<Device, "software" | "timestampQuantised">;
+  readonly description: Pick<Device, "key" | "name" | "software" | "timestampQuantised" | "fingerprint">;
 }
-
-const PROGRESS_INTERVAL_MS = 200;
 
 /**
  * Compiles a kernel, checks one run against the f64 reference, warms up and then times run by run.
@@ -44,14 +49,17 @@ const PROGRESS_INTERVAL_MS = 200;
  * timed then), `backend-failed` or `cancelled`.
  */
 export async function benchmarkKernel(
-  target: BenchmarkDevice,
+  device: BenchmarkDevice,
   spec: BenchmarkSpec,
   { axes = {}, distrusts = false, onProgress, signal }: BenchmarkOptions,
 ): Promise<BenchmarkMeasurement> {
-  const choice = resolveBenchmark(target.kernels, spec, axes);
+  const choice = resolveBenchmark(device.kernels, spec, axes);
+  const recorder = spec.trace ? new SpanRecorder() : undefined;
+  const target = { ...device, ...(recorder && { recorder }) };
   const report = createReporter(onProgress, signal);
   report("compile")(0, 1);
   const inputs = choice.kernel.generate(choice.shape, spec.seed);
+  const countedBefore = readCounters(target);
   const prepared = await prepareKernel(target, choice, inputs);
   const timer = target.device.features.has("timestamp-query") ? new GpuTimer(target.device, target.pool) : null;
   const before = (phase: string) => {
@@ -63,31 +71,60 @@ export async function benchmarkKernel(
   };
   const run = () => target.device.queue.submit([prepared.encode()]);
   try {
-    const correctness = await check(target, choice, prepared, inputs, spec.seed, report("check"), run);
+    const correctness = await recordPhase(target, "check", () =>
+      check(target, choice, prepared, inputs, spec.seed, report("check"), run),
+    );
+    const measure = (phase: string, runs: number) => {
+      const onRun = recorder && ((index: number, times: RunTimes) => recorder.addRun(index, times));
+      return recordPhase(target, phase, () =>
+        measureKernel(target.device, prepared, timer, runs, before(phase), onRun === undefined ? {} : { onRun }),
+      );
+    };
     const samples = await withErrorScopes(target.device, async () => {
-      await measureKernel(target.device, prepared, timer, spec.warmup, before("warmup"));
-      return measureKernel(target.device, prepared, timer, spec.iterations, before("measure"));
+      await measure("warmup", spec.warmup);
+      return measure("measure", spec.iterations);
     });
     target.gpu.throwUncaptured();
-    if (distrusts) await check(target, choice, prepared, inputs, spec.seed, report("recheck"));
-    return { ...describe(target, choice, samples), dtype: spec.dtype, warmup: spec.warmup, correctness };
+    const counters = subtractCounters(readCounters(target), countedBefore);
+    if (distrusts) {
+      await recordPhase(target, "recheck", () => check(target, choice, prepared, inputs, spec.seed, report("recheck")));
+    }
+    const dtype = spec.dtype ?? choice.kernel.dtypes[0];
+    const occupancy = await occupyKernel(target.description, choice);
+    const result = {
+      ...describe(target, choice, samples),
+      dtype,
+      warmup: spec.warmup,
+      correctness,
+      counters,
+      occupancy,
+    };
+    return { ...result, ...summariseTrace(target.description, recorder) };
   } finally {
     timer?.destroy();
     prepared.release();
   }
 }
 
-/** Progress of a phase, told when it begins and then a few times a second; throws once the signal is aborted. */
-function createReporter(onProgress: BenchmarkOptions["onProgress"], signal: AbortSignal) {
-  return (phase: string) => {
-    let nextAt = 0;
-    return (done: number, total: number) => {
-      if (signal.aborted) throw new ProblemError("cancelled", "The benchmark was cancelled");
-      if (performance.now() < nextAt) return;
-      nextAt = performance.now() + PROGRESS_INTERVAL_MS;
-      onProgress({ phase, done, total });
-    };
-  };
+/** A phase as one span, with the counters as they stand before and after it. */
+async function recordPhase<Result>(
+  target: BenchmarkDevice,
+  phase: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  target.recorder?.sample(readCounters(target));
+  const result = await recordSpan(target.recorder, phase, work);
+  target.recorder?.sample(readCounters(target));
+  return result;
+}
+
+function summariseTrace(
+  { key, name }: BenchmarkDevice["description"],
+  recorder: SpanRecorder | undefined,
+): Pick<BenchmarkMeasurement, "trace" | "traceText"> {
+  if (recorder === undefined) return { trace: null, traceText: null };
+  const { text, summary } = buildTrace(recorder, `${key}: ${name}`, LIMITS.traceBytes);
+  return { trace: summary, traceText: text };
 }
 
 /** Compares the outputs of the run that `run` submits, or else of the last one. */
@@ -103,15 +140,18 @@ async function check(
   report(0, 1);
   const reference = kernel.reference(inputs, shape);
   const references = [reference, ...(reference.others ?? [])];
-  const outputs = await withErrorScopes(target.device, () => {
+  const { device, recorder } = target;
+  const outputs = await withErrorScopes(device, async () => {
     run?.();
-    return Promise.all(references.map(({ output }) => prepared.read(output)));
+    // Else reading would include the run.
+    if (recorder !== undefined) await recordSpan(recorder, "compute", () => device.queue.onSubmittedWorkDone());
+    return recordSpan(recorder, "readback", () => Promise.all(references.map(({ output }) => prepared.read(output))));
   });
   target.gpu.throwUncaptured();
   return checkOutputs(outputs, references, kernel.tolerance, shape, seed, report);
 }
 
-function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelChoice, samples: Samples) {
+function describe(target: BenchmarkDevice, { kernel, variant, shape, axes }: KernelChoice, samples: Samples) {
   const wallMs = summarise(samples.wallMs);
   const gpuMs = samples.gpuMs === null ? null : summarise(samples.gpuMs);
   const clock = chooseClock(target.description, gpuMs?.p50 ?? null);
@@ -120,6 +160,8 @@ function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelCho
   return {
     kernel: kernel.name,
     variant: variant.name,
+    axes: { ...axes },
+    defaultAxes: variant.axes.every((axis) => axes[axis.name] === axis.default),
     shape: { ...shape },
     gpuMs,
     wallMs,
@@ -127,13 +169,4 @@ function describe(target: BenchmarkDevice, { kernel, variant, shape }: KernelCho
     gflops: flops === 0 ? null : flops / seconds / 1e9,
     gigabytesPerSecond: kernel.bytes(shape) / seconds / 1e9,
   };
-}
-
-/** Timestamps of a software device are erratic below this. */
-const SHORTEST_TRUSTED_MS = 0.1;
-
-/** The clock that throughput is computed from: the GPU's, where its timestamps can be trusted. */
-function chooseClock({ software, timestampQuantised }: BenchmarkDevice["description"], gpuMs: number | null): Clock {
-  const trusted = gpuMs !== null && gpuMs > (software ? SHORTEST_TRUSTED_MS : 0) && timestampQuantised === false;
-  return trusted ? "gpu-timestamp" : "runner-wall";
 }

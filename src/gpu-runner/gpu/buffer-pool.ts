@@ -62,6 +62,13 @@ export class BufferPool {
     this.counters.idleBytes += buffer.size;
   }
 
+  /** Takes a buffer back that is not to be used again: it could not be had, or nobody knows what it is. */
+  discard(buffer: GPUBuffer): void {
+    this.counters.liveBytes -= buffer.size;
+    this.counters.destroyed++;
+    buffer.destroy();
+  }
+
   /** Destroys everything that waits. */
   destroy(): void {
     for (const buffer of [...this.#idle.values()].flat()) this.#destroy(buffer);

@@ -16,14 +16,16 @@ export interface Gpu {
 }
 
 /**
- * Opens the best adapter that the drivers in sight offer, with all of its own limits. `onLost` is
- * called once if the device goes away without being destroyed. Fails with `backend-failed` where no
- * driver offers an adapter.
+ * Opens the best adapter that the drivers in sight offer, or the first whose name has `adapterName` in
+ * it, with all of its own limits. `onLost` is called once when the device goes away, also by
+ * `destroy()`: this process has no other. Fails with `backend-failed` where there is no such adapter.
  */
-export async function openGpu(onLost: (reason: string) => void): Promise<Gpu> {
+export async function openGpu(onLost: (reason: string) => void, adapterName?: string): Promise<Gpu> {
   Object.assign(globalThis, globals);
-  const instance = create([`disable-dawn-features=${DISABLED_TOGGLES.join(",")}`]);
-  const adapter = await instance.requestAdapter({ powerPreference: "high-performance" });
+  const flags = [`disable-dawn-features=${DISABLED_TOGGLES.join(",")}`];
+  const instance = create(adapterName === undefined ? flags : [...flags, `adapter=${adapterName}`]);
+  // The bindings reject with a bare text where no name fits.
+  const adapter = await instance.requestAdapter({ powerPreference: "high-performance" }).catch(() => null);
   if (adapter === null) throw new ProblemError("backend-failed", "No driver offers a GPU adapter");
   const device = await adapter.requestDevice({
     requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature)),
@@ -31,7 +33,7 @@ export async function openGpu(onLost: (reason: string) => void): Promise<Gpu> {
   });
 
   void device.lost.then(({ reason, message }) => {
-    if (reason !== "destroyed") onLost(message);
+    onLost(message || reason);
   });
   let uncaptured: ProblemError | null = null;
   device.addEventListener("uncapturederror", ({ error }) => {

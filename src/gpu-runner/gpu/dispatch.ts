@@ -1,34 +1,38 @@
-import type { KernelArray, KernelArrays, KernelBinding } from "../../../kernels/kernel-spec.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import type { KernelArray, KernelArrays, KernelBinding, KernelShape } from "../../../kernels/kernel-spec.ts";
 import type { BufferPool } from "./buffer-pool.ts";
-import { withErrorScopes } from "./error-scopes.ts";
-import { layoutBinding, type PaddedLayout, padValues, unpadValues } from "./padded-layout.ts";
-import type { CompiledKernel, PipelineCache } from "./pipeline-cache.ts";
-import { readBuffer } from "./readback.ts";
+import { type DeviceOutput, readOutput, toOutput } from "./device-output.ts";
+import type { PipelineCache } from "./pipeline-cache.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
+import type { SpanRecorder } from "./span-recorder.ts";
+import { type PartLimits, sliceInputs, splitProblem } from "./split-problem.ts";
+import { resetOutput, type RunnablePart, uploadBinding, type UploadedPart, uploadPart } from "./upload-part.ts";
+
+/** What went to a device and came back from it. */
+export interface Traffic {
+  dispatches: number;
+  uploadedBytes: number;
+  readBackBytes: number;
+}
 
 /** What kernels run on. */
 export interface KernelContext {
   readonly device: GPUDevice;
   readonly pipelines: PipelineCache;
   readonly pool: BufferPool;
-}
-
-/** A `write` binding where the device keeps it. */
-export interface DeviceOutput {
-  readonly name: string;
-  readonly buffer: GPUBuffer;
-  readonly sizeBytes: number;
-  /** The dense values in a copy of the buffer's bytes. */
-  unpack(bytes: ArrayBuffer): KernelArray;
+  /** Counted where somebody wants to know. */
+  readonly traffic?: Traffic;
+  /** There while a benchmark is profiled. */
+  readonly recorder?: SpanRecorder;
+  /** What a part of a problem may take, where that is less than what the device allows. */
+  readonly limits?: PartLimits;
 }
 
 /** A kernel with its inputs on the device, ready to run as often as one likes. */
-export interface PreparedKernel {
+export interface RunnableKernel {
   readonly outputs: readonly DeviceOutput[];
   /** Bytes that one `upload` moves. */
   readonly uploadBytes: number;
-  /** Gives the `read` bindings other values; work that was submitted before still sees the old ones. */
+  /** Gives the `read` bindings that are named other values; work that was submitted before still sees the old ones. */
   upload(inputs: KernelArrays): void;
   /** Adds one run to a list of commands. */
   encodeInto(encoder: GPUCommandEncoder, timestampWrites?: GPUComputePassTimestampWrites): void;
@@ -38,152 +42,125 @@ export interface PreparedKernel {
   wipe(): Promise<void>;
   /** A `write` binding as the last run left it, dense. */
   read(name: string): Promise<KernelArray>;
+}
+
+/** One that has its buffers to itself. */
+export interface PreparedKernel extends RunnableKernel {
   /** Gives the buffers back. */
   release(): void;
 }
 
-interface BoundBuffer {
-  readonly binding: KernelBinding;
-  readonly layout: PaddedLayout;
-  readonly buffer: GPUBuffer;
+/** A kernel's buffers at a shape, which all of its variants share. */
+export interface UploadedKernel {
+  /** Compiles a choice of the kernel at this shape. Fails with `kernel-invalid` where the device cannot have it. */
+  prepare(choice: Pick<KernelChoice, "variant" | "axes">): Promise<RunnableKernel>;
+  /** Makes the outputs what they are before the first run, so that nobody is taken for the one before. */
+  reset(): void;
+  release(): void;
 }
 
-/** Compiles a choice and uploads its inputs. Fails with `kernel-invalid` where it does not fit the device. */
+/**
+ * Compiles a choice and uploads its inputs. A problem beyond the device's limits runs in parts, where its
+ * kernel can be split; fails with `kernel-invalid` where it does not fit the device all the same.
+ */
 export async function prepareKernel(
   context: KernelContext,
   choice: KernelChoice,
   inputs: KernelArrays,
 ): Promise<PreparedKernel> {
-  const { device, pipelines, pool } = context;
-  const { kernel, variant, shape, axes } = choice;
-  const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
-  for (const { binding, layout } of layouts) assertFits(device, binding, layout);
-  const compiled = await pipelines.compile(kernel, variant, { ...axes, ...variant.constants?.(shape) });
-
-  const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
-  const acquired: GPUBuffer[] = [];
-  const acquire = (sizeBytes: number, usage: GPUBufferUsageFlags) => {
-    const buffer = pool.acquire(sizeBytes, usage);
-    acquired.push(buffer);
-    return buffer;
-  };
-  const release = () => acquired.splice(0).forEach((buffer) => pool.release(buffer));
+  const uploaded = await uploadParts(context, choice, inputs);
   try {
-    const uniform = acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const bound = layouts.map(({ binding, layout }) => ({
-      binding,
-      layout,
-      buffer: acquire(layout.sizeBytes, usage),
-    }));
-    const bindGroup = await withErrorScopes(device, () => {
-      device.queue.writeBuffer(uniform, 0, sizes);
-      for (const each of bound) upload(device, each, inputs);
-      return bind(device, compiled, uniform, bound);
-    });
-    const workgroups = variant.passes.map((pass) => pass.workgroups(shape, axes));
-    const encodeInto: PreparedKernel["encodeInto"] = (encoder, timestampWrites) =>
-      encodePasses(encoder, compiled, bindGroup, workgroups, timestampWrites);
-    const outputs = bound.filter(({ binding }) => binding.access === "write").map(toOutput);
-    const read = bound.filter(({ binding }) => binding.access === "read");
-    return {
-      outputs,
-      uploadBytes: read.reduce((total, { layout }) => total + layout.sizeBytes, 0),
-      upload: (values) => read.forEach((each) => upload(device, each, values)),
-      encodeInto,
-      encode: (timestampWrites) => {
-        const encoder = device.createCommandEncoder();
-        encodeInto(encoder, timestampWrites);
-        return encoder.finish();
-      },
-      wipe: () =>
-        wipe(
-          device,
-          bound.filter(({ binding }) => binding.access !== "read"),
-        ),
-      read: (name) => readOutput(context, outputs, name),
-      release,
-    };
+    return { ...(await uploaded.compile(choice)), release: uploaded.release };
   } catch (error) {
-    release();
+    uploaded.release();
     throw error;
   }
 }
 
-function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes }: PaddedLayout): void {
-  const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-  if (sizeBytes > limit) {
-    throw new ProblemError("kernel-invalid", `'${name}' has ${sizeBytes} bytes, and the device binds at most ${limit}`);
-  }
-}
-
-/** What no kernel is likely to write, as the words that outputs start with: NaN and the lowest integers. */
-const UNWRITTEN = { float32: 0x7fc00000, int32: 0x80000000, int8: 0x80808080 } as const;
-
-/** Outputs start so that an element which no invocation writes is seen to be wrong. */
-function upload({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer, inputs: KernelArrays): void {
-  const values = inputs[binding.name];
-  if (binding.access === "read") {
-    if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
-    queue.writeBuffer(buffer, 0, padValues(values, layout));
-  } else if (binding.access === "write") {
-    queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
-  }
-}
-
-async function wipe(device: GPUDevice, written: readonly BoundBuffer[]): Promise<void> {
-  const encoder = device.createCommandEncoder();
-  for (const { buffer } of written) encoder.clearBuffer(buffer);
-  device.queue.submit([encoder.finish()]);
-  await device.queue.onSubmittedWorkDone();
-}
-
-function bind(
-  device: GPUDevice,
-  { layout }: CompiledKernel,
-  uniform: GPUBuffer,
-  bound: readonly BoundBuffer[],
-): GPUBindGroup {
-  const buffers = bound.map(({ buffer, layout: { sizeBytes } }, index) => ({
-    binding: index + 1,
-    resource: { buffer, size: sizeBytes },
-  }));
-  return device.createBindGroup({ layout, entries: [{ binding: 0, resource: { buffer: uniform } }, ...buffers] });
-}
-
-function encodePasses(
-  encoder: GPUCommandEncoder,
-  { pipelines }: CompiledKernel,
-  bindGroup: GPUBindGroup,
-  workgroups: readonly (readonly [number, number, number])[],
-  timestampWrites?: GPUComputePassTimestampWrites,
-): void {
-  const pass = encoder.beginComputePass(timestampWrites === undefined ? {} : { timestampWrites });
-  pass.setBindGroup(0, bindGroup);
-  for (const [index, pipeline] of pipelines.entries()) {
-    pass.setPipeline(pipeline);
-    pass.dispatchWorkgroups(...(workgroups[index] ?? [0, 0, 0]));
-  }
-  pass.end();
-}
-
-const ARRAYS = { float32: Float32Array, int32: Int32Array, int8: Int8Array } as const;
-
-function toOutput({ binding, layout, buffer }: BoundBuffer): DeviceOutput {
+/**
+ * Uploads a kernel's inputs, in parts where they are more than the device binds. Fails with
+ * `kernel-invalid` where they do not fit all the same.
+ */
+export async function uploadKernel(
+  context: KernelContext,
+  choice: Pick<KernelChoice, "kernel" | "shape">,
+  inputs: KernelArrays,
+): Promise<UploadedKernel> {
+  const { parts, compile, release } = await uploadParts(context, choice, inputs);
   return {
-    name: binding.name,
-    buffer,
-    sizeBytes: layout.sizeBytes,
-    unpack: (bytes) => unpadValues(new ARRAYS[binding.dtype](bytes), layout),
+    prepare: compile,
+    reset: () => parts.flatMap(({ bound }) => bound).forEach((each) => resetOutput(context.device, each)),
+    release,
   };
 }
 
-async function readOutput(
-  { device, pool }: KernelContext,
-  outputs: readonly DeviceOutput[],
-  name: string,
-): Promise<KernelArray> {
-  const output = outputs.find((candidate) => candidate.name === name);
-  if (output === undefined) throw new TypeError(`there is no output '${name}'`);
-  return output.unpack(await readBuffer(device, pool, output.buffer, output.sizeBytes));
+/** What of a choice is known when its inputs are uploaded: without a variant, its workgroups are not. */
+type Problem = Pick<KernelChoice, "kernel" | "shape"> & Partial<Pick<KernelChoice, "variant" | "axes">>;
+
+async function uploadParts(context: KernelContext, { kernel, shape, variant, axes }: Problem, inputs: KernelArrays) {
+  const passes = variant === undefined || axes === undefined ? [] : variant.passes;
+  const countGroups = (size: KernelShape) => passes.flatMap((pass) => pass.workgroups(size, axes ?? {}));
+  const split = splitProblem(context.limits ?? context.device.limits, kernel, shape, countGroups);
+  const parts: UploadedPart[] = [];
+  const release = () => parts.splice(0).forEach((part) => part.release());
+  try {
+    for (const part of split) {
+      const own = sliceInputs(kernel, shape, part, inputs);
+      parts.push(await uploadPart(context, { kernel, shape: part.shape }, own));
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const compile = async (choice: Pick<KernelChoice, "variant" | "axes">): Promise<RunnableKernel> => {
+    const runnable: RunnablePart[] = [];
+    for (const part of parts) runnable.push(await part.compile(choice));
+    return createRunnable(context, kernel.bindings, runnable, (part, values) =>
+      sliceInputs(kernel, shape, split[part]!, values),
+    );
+  };
+  return { parts, compile, release };
+}
+
+/** All parts as one kernel; `slice` gives the inputs of a part out of those of the whole. */
+function createRunnable(
+  context: KernelContext,
+  bindings: readonly KernelBinding[],
+  parts: readonly RunnablePart[],
+  slice: (part: number, inputs: KernelArrays) => KernelArrays,
+): RunnableKernel {
+  const { device, traffic } = context;
+  const select = (...accesses: KernelBinding["access"][]) =>
+    parts.flatMap(({ bound }) => bound.filter(({ binding }) => accesses.includes(binding.access)));
+  const outputs = bindings
+    .filter(({ access }) => access === "write")
+    .map((binding) => toOutput(select("write").filter((each) => each.binding === binding)));
+  const encodeInto: RunnableKernel["encodeInto"] = (encoder, timestampWrites) => {
+    const pass = encoder.beginComputePass(timestampWrites === undefined ? {} : { timestampWrites });
+    for (const part of parts) part.record(pass);
+    pass.end();
+  };
+  return {
+    outputs,
+    uploadBytes: select("read").reduce((total, { layout }) => total + layout.sizeBytes, 0),
+    upload(inputs) {
+      for (const [index, { bound }] of parts.entries()) {
+        const own = slice(index, inputs);
+        for (const each of bound) if (own[each.binding.name] !== undefined) uploadBinding(device, each, own, traffic);
+      }
+    },
+    encodeInto,
+    encode: (timestampWrites) => {
+      const encoder = device.createCommandEncoder();
+      encodeInto(encoder, timestampWrites);
+      return encoder.finish();
+    },
+    wipe: async () => {
+      const encoder = device.createCommandEncoder();
+      for (const { buffer } of select("write", "scratch")) encoder.clearBuffer(buffer);
+      device.queue.submit([encoder.finish()]);
+      await device.queue.onSubmittedWorkDone();
+    },
+    read: (name) => readOutput(context, outputs, name),
+  };
 }

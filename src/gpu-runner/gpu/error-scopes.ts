@@ -1,34 +1,34 @@
 import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
 
-/** What each kind of GPU error means for the caller. */
+/** What each kind of GPU error means for the caller; the first is popped last and counts least. */
 const CODES = {
-  validation: "kernel-invalid",
-  "out-of-memory": "backend-failed",
   internal: "backend-failed",
+  validation: "kernel-invalid",
+  // What is made of a buffer that could not be had is invalid, too: this is the cause.
+  "out-of-memory": "out-of-memory",
 } as const satisfies Record<GPUErrorFilter, ProblemCode>;
 
 const FILTERS = Object.keys(CODES) as GPUErrorFilter[];
 
 /**
- * Runs work on the device and throws what went wrong in it: `kernel-invalid` for what breaks WebGPU's
- * rules, `backend-failed` for lack of memory and failures of the driver. Scopes are a stack of the
- * device, so only one piece of work may run at a time.
+ * Runs work on the device and throws what went wrong in it: `out-of-memory`, `kernel-invalid` for what
+ * breaks WebGPU's rules, `backend-failed` for failures of the driver. What the work itself throws counts
+ * where the device has no complaint, or it is a problem other than that of memory. Scopes are a stack of
+ * the device, so only one piece of work may run at a time.
  */
 export async function withErrorScopes<Result>(
   device: GPUDevice,
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
   for (const filter of FILTERS) device.pushErrorScope(filter);
+  const [outcome] = await Promise.allSettled([(async () => work())()]);
   let problem: ProblemError | null = null;
-  let result: Result;
-  try {
-    result = await work();
-  } finally {
-    for (const filter of FILTERS.toReversed()) {
-      const error = await device.popErrorScope();
-      if (error !== null) problem = new ProblemError(CODES[filter], error.message || filter);
-    }
+  for (const filter of FILTERS.toReversed()) {
+    const error = await device.popErrorScope();
+    if (error !== null) problem ??= new ProblemError(CODES[filter], error.message || filter);
   }
-  if (problem !== null) throw problem;
-  return result;
+  const own = outcome.status === "rejected" && outcome.reason instanceof ProblemError ? outcome.reason : null;
+  if (problem !== null) throw own !== null && problem.problem.code !== "out-of-memory" ? own : problem;
+  if (outcome.status === "rejected") throw outcome.reason;
+  return outcome.value;
 }

@@ -1,5 +1,6 @@
-import { setTimeout } from "node:timers/promises";
-import type { PreparedKernel } from "./dispatch.ts";
+import type { RunnableKernel } from "./dispatch.ts";
+import { napFor } from "./nap.ts";
+import type { RunTimes } from "./span-recorder.ts";
 import type { GpuTimer } from "./timer.ts";
 
 /** Durations of single runs in milliseconds, in order. */
@@ -10,42 +11,44 @@ export interface Samples {
   readonly wallMs: Float64Array;
 }
 
-/** Below this, sleeping costs more than polling does. */
-const SHORTEST_NAP_MS = 4;
+/** What is known of a kernel's runs before, and who is told of them. */
+interface MeasureOptions {
+  /** The shortest run that is known of it. */
+  readonly shortestMs?: number;
+  /** Told of the steps of each run. */
+  readonly onRun?: (run: number, times: RunTimes) => void;
+}
 
 /** Runs a kernel again and again, one run at a time. */
 export async function measureKernel(
   device: GPUDevice,
-  kernel: PreparedKernel,
+  kernel: RunnableKernel,
   timer: GpuTimer | null,
   runs: number,
   beforeRun: (done: number, total: number) => void | Promise<void>,
+  { shortestMs = 0, onRun }: MeasureOptions = {},
 ): Promise<Samples> {
   const gpuMs = timer === null ? null : new Float64Array(runs);
   const wallMs = new Float64Array(runs);
-  let shortestMs = 0;
+  let knownMs = shortestMs;
   for (let run = 0; run < runs; run++) {
     await beforeRun(run, runs);
+    const startMs = performance.now();
     const commands = kernel.encode(timer?.timestampWrites);
     const startedAt = performance.now();
     device.queue.submit([commands]);
-    await waitForQueue(device, shortestMs);
-    const tookMs = performance.now() - startedAt;
+    const submittedMs = performance.now();
+    // From the GPU's clock, where there is one: on the wall's, a nap that was too long hides in the next expectation.
+    await napFor(knownMs);
+    await device.queue.onSubmittedWorkDone();
+    const doneMs = performance.now();
+    const tookMs = doneMs - startedAt;
     wallMs[run] = tookMs;
-    if (timer !== null && gpuMs !== null) gpuMs[run] = await timer.readMs();
+    const ticks = timer === null ? null : await timer.readTicks();
+    if (ticks !== null && gpuMs !== null) gpuMs[run] = Number(ticks.endNs - ticks.beginNs) / 1e6;
+    onRun?.(run, { startMs, submittedMs, doneMs, readMs: performance.now(), ticks });
     const durationMs = Math.min(tookMs, gpuMs?.[run] ?? tookMs);
-    shortestMs = run === 0 ? durationMs : Math.min(shortestMs, durationMs);
+    knownMs = knownMs === 0 ? durationMs : Math.min(knownMs, durationMs);
   }
   return { gpuMs, wallMs };
-}
-
-/**
- * Waits until the queue is empty. Dawn polls with a whole core while anything waits, which a software
- * device needs for itself, so most of the expected time is slept. What is expected should come from the
- * GPU's clock: on the wall's, a nap that was too long is hidden in the next expectation.
- */
-async function waitForQueue(device: GPUDevice, expectedMs: number): Promise<void> {
-  const napMs = Math.floor(0.9 * expectedMs) - 1;
-  if (napMs >= SHORTEST_NAP_MS) await setTimeout(napMs);
-  await device.queue.onSubmittedWorkDone();
 }

@@ -1,4 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../../../kernels/kernel-spec.ts";
+import type { UsedPipeline } from "../process/messages.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 import { loadKernelModule } from "./kernel-loader.ts";
@@ -14,11 +15,14 @@ export class PipelineCache {
   readonly counters = { hits: 0, misses: 0, compileMs: 0 };
   readonly #device: GPUDevice;
   readonly #capacity: number;
+  readonly #onUsed: (pipeline: UsedPipeline) => unknown;
   readonly #modules = new Map<string, Promise<GPUShaderModule>>();
   readonly #kernels = new Map<string, Promise<CompiledKernel>>();
 
-  constructor(device: GPUDevice, capacity = 256) {
+  /** `onUsed` is told of every kernel that is compiled or found here. */
+  constructor(device: GPUDevice, onUsed: (pipeline: UsedPipeline) => unknown = () => {}, capacity = 256) {
     this.#device = device;
+    this.#onUsed = onUsed;
     this.#capacity = capacity;
   }
 
@@ -36,7 +40,10 @@ export class PipelineCache {
     this.counters[known === undefined ? "misses" : "hits"]++;
     this.#kernels.set(key, kernel);
     // A failure is not kept: the next caller gets its own.
-    kernel.catch(() => this.#kernels.delete(key));
+    kernel.then(
+      () => this.#onUsed({ kernel: spec.name, variant: variant.name, constants }),
+      () => this.#kernels.delete(key),
+    );
     const oldest = this.#kernels.keys().next();
     if (this.#kernels.size > this.#capacity && !oldest.done) this.#kernels.delete(oldest.value);
     return kernel;

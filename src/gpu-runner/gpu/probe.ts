@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { triad } from "../../../kernels/triad/triad.kernel.ts";
 import type { Device } from "../../protocol/hardware.ts";
+import { isSoftwareAdapter } from "./adapter-name.ts";
 import { DISABLED_TOGGLES, type Gpu, readLimits } from "./device.ts";
 import { type KernelContext, prepareKernel } from "./dispatch.ts";
 import { measureKernel } from "./measure-kernel.ts";
@@ -18,7 +19,7 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
     key,
     kind: "gpu",
     name: device.replace(/-+$/, "") || architecture || vendor || "GPU",
-    software: gpu.adapter.info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe/i.test(`${adapter} ${description}`),
+    software: gpu.adapter.info.isFallbackAdapter || isSoftwareAdapter(`${adapter} ${description}`),
     fingerprint: {
       adapter: adapter || null,
       driver: description || null,
@@ -33,6 +34,8 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
     // WebGPU does not tell.
     memoryBytes: null,
     timestampQuantised: gpu.device.features.has("timestamp-query") ? await measureQuantisation(context) : null,
+    // The runner remembers it, or measures it with the first benchmark.
+    roofline: null,
   };
 }
 

@@ -1,22 +1,53 @@
 import type { BufferPool } from "./buffer-pool.ts";
+import { napFor } from "./nap.ts";
+import { shareCoreUntil } from "./share-core.ts";
 
-/** Copies the first bytes of a buffer (usage COPY_SRC) to the host; `sizeBytes` is a multiple of 4. */
-export async function readBuffer(
+/** Commands that are submitted together with the copy, and how long they are expected to take. */
+export interface WorkBefore {
+  readonly encoder: GPUCommandEncoder;
+  readonly expectedMs: number;
+}
+
+/** The first bytes of a buffer (usage COPY_SRC), a multiple of 4. */
+export interface BufferPiece {
+  readonly buffer: GPUBuffer;
+  readonly sizeBytes: number;
+}
+
+/** Copies a buffer's first bytes to the host, like `readPieces`. */
+export function readBuffer(
   device: GPUDevice,
   pool: BufferPool,
-  source: GPUBuffer,
+  buffer: GPUBuffer,
   sizeBytes: number,
 ): Promise<ArrayBuffer> {
-  const staging = pool.acquire(sizeBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+  return readPieces(device, pool, [{ buffer, sizeBytes }]);
+}
+
+/** Copies pieces of buffers to the host, one behind the other, in one submission. */
+export async function readPieces(
+  device: GPUDevice,
+  pool: BufferPool,
+  pieces: readonly BufferPiece[],
+  { encoder, expectedMs }: WorkBefore = { encoder: device.createCommandEncoder(), expectedMs: 0 },
+): Promise<ArrayBuffer> {
+  const totalBytes = pieces.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+  const staging = pool.acquire(totalBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
   try {
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(source, 0, staging, 0, sizeBytes);
+    let offset = 0;
+    for (const { buffer, sizeBytes } of pieces) {
+      encoder.copyBufferToBuffer(buffer, 0, staging, offset, sizeBytes);
+      offset += sizeBytes;
+    }
     device.queue.submit([encoder.finish()]);
-    await staging.mapAsync(GPUMapMode.READ, 0, sizeBytes);
-    const bytes = staging.getMappedRange(0, sizeBytes).slice(0);
+    await napFor(expectedMs);
+    await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, totalBytes));
+    const bytes = staging.getMappedRange(0, totalBytes).slice(0);
     staging.unmap();
-    return bytes;
-  } finally {
     pool.release(staging);
+    return bytes;
+  } catch (error) {
+    pool.discard(staging);
+    throw error;
   }
 }

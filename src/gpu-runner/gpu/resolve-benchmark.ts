@@ -30,15 +30,16 @@ export function resolveBenchmark(
   }
   const errors: FieldError[] = [];
   const shape = resolveShape(kernel, request.shape, errors);
-  if (!kernel.dtypes.includes(request.dtype)) {
+  if (request.dtype !== undefined && !kernel.dtypes.includes(request.dtype)) {
     errors.push({ pointer: "#/dtype", message: `must be one of: ${kernel.dtypes.join(", ")}` });
   }
   // A preference may look at sizes, so it waits until they are known to be right.
   const preferred = errors.length === 0 ? kernel.preferVariant?.(shape) : undefined;
-  const name = request.variant ?? preferred ?? kernel.variants[0].name;
-  const variant = kernel.variants.find((candidate) => candidate.name === name);
+  const possible = kernel.variants.filter((candidate) => errors.length > 0 || (candidate.takes?.(shape) ?? true));
+  const name = request.variant ?? preferred ?? possible[0]?.name;
+  const variant = possible.find((candidate) => candidate.name === name);
   if (variant === undefined) {
-    const message = `must be one of: ${kernel.variants.map((candidate) => candidate.name).join(", ")}`;
+    const message = `must be one of those that take this shape: ${possible.map((each) => each.name).join(", ")}`;
     errors.push({ pointer: "#/variant", message });
   }
   const values = variant === undefined ? {} : resolveAxes(variant, axes, errors);
@@ -67,6 +68,12 @@ function resolveShape(kernel: KernelSpec, sizes: KernelShape, errors: FieldError
 }
 
 function resolveAxes(variant: KernelVariant, axes: AxisValues, errors: FieldError[]): AxisValues {
+  const names = variant.axes.map(({ name }) => name);
+  for (const name of Object.keys(axes)) {
+    if (!names.includes(name)) {
+      errors.push({ pointer: `#/axes/${name}`, message: `is no axis of ${variant.name}; it has: ${names.join(", ")}` });
+    }
+  }
   return Object.fromEntries(
     variant.axes.map(({ name, values, default: standard }) => {
       const value = axes[name] ?? standard;

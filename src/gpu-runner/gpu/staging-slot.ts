@@ -72,7 +72,7 @@ export class StagingSlot {
       encoder.copyBufferToBuffer(this.#resolved, 0, this.#staging, 0, TIMESTAMPS_BYTES);
     }
     let offset = TIMESTAMPS_BYTES;
-    for (const { buffer, sizeBytes } of this.#kernel.outputs) {
+    for (const { buffer, sizeBytes } of this.#kernel.outputs.flatMap(({ pieces }) => pieces)) {
       encoder.copyBufferToBuffer(buffer, 0, this.#staging, offset, sizeBytes);
       offset += sizeBytes;
     }

@@ -26,12 +26,18 @@ export class GpuTimer {
 
   /** Duration of the last timed pass in milliseconds, once it has ended. */
   async readMs(): Promise<number> {
+    const { beginNs, endNs } = await this.readTicks();
+    return Number(endNs - beginNs) / 1e6;
+  }
+
+  /** Begin and end of the last timed pass in nanoseconds of the GPU's own clock, once it has ended. */
+  async readTicks(): Promise<{ beginNs: bigint; endNs: bigint }> {
     const encoder = this.#device.createCommandEncoder();
     encoder.resolveQuerySet(this.#querySet, 0, 2, this.#resolved, 0);
     this.#device.queue.submit([encoder.finish()]);
     const bytes = await readBuffer(this.#device, this.#pool, this.#resolved, SIZE_BYTES);
-    const [begin, end] = new BigInt64Array(bytes) as unknown as readonly [bigint, bigint];
-    return Number(end - begin) / 1e6;
+    const [beginNs, endNs] = new BigInt64Array(bytes) as unknown as readonly [bigint, bigint];
+    return { beginNs, endNs };
   }
 
   destroy(): void {

@@ -2,6 +2,8 @@ import { cpus, totalmem } from "node:os";
 import { env } from "onnxruntime-node";
 import type { Device } from "../../protocol/hardware.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { benchmarkPopulation, SIMD_KERNELS } from "../cpu-simd/benchmark-population.ts";
+import { announceKernels } from "../gpu/announce-kernels.ts";
 import { OrtCpuBackend } from "../serving/backends/ort-cpu.ts";
 import type { DeviceHandlers } from "./messages.ts";
 
@@ -10,10 +12,28 @@ export function createCpuHandlers(): DeviceHandlers {
   const ort = new OrtCpuBackend();
   const keepsNothing = () => Promise.reject(new ProblemError("backend-failed", "The CPU's process keeps no buffers"));
   return {
-    describe: async ({ deviceKey }) => ({ device: describeCpu(deviceKey), kernels: [] }),
-    benchmark: runsNoKernels,
-    stream: runsNoKernels,
-    benchmarkProgram: runsNoKernels,
+    describe: async ({ deviceKey }) => ({
+      device: describeCpu(deviceKey),
+      kernels: announceKernels(SIMD_KERNELS),
+      kernelDigests: {},
+      adapters: [],
+    }),
+    warm: async () => null,
+    benchmark: ({ spec }, options) => benchmarkPopulation(spec, options),
+    stream: runsNoWgsl,
+    benchmarkProgram: runsNoWgsl,
+    measureRoofline: async () => {
+      throw new ProblemError("backend-failed", "The CPU process runs no WGSL, so it has no roofs to measure");
+    },
+    tune: runsNoWgsl,
+    reference: async ({ spec }, options) => {
+      // Seldom wanted, and what it needs would make every start slower.
+      const [{ KERNELS }, { benchmarkReference }] = await Promise.all([
+        import("../../../kernels/registry.ts"),
+        import("../gpu/benchmark-reference.ts"),
+      ]);
+      return benchmarkReference(KERNELS, spec, options);
+    },
     loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
     unloadModel: async ({ modelVersionId }) => {
       await ort.unload(modelVersionId);
@@ -27,9 +47,9 @@ export function createCpuHandlers(): DeviceHandlers {
   };
 }
 
-function runsNoKernels({ spec }: { spec: { kernel: string } }): Promise<never> {
+function runsNoWgsl({ spec }: { spec: { kernel: string } }): Promise<never> {
   const errors = [{ pointer: "#/kernel", message: `'${spec.kernel}' needs a GPU device` }];
-  return Promise.reject(new ProblemError("unknown-kernel", `The CPU process runs no kernels`, { errors }));
+  return Promise.reject(new ProblemError("unknown-kernel", `The CPU process runs no WGSL`, { errors }));
 }
 
 function describeCpu(key: string): Device {
@@ -47,10 +67,11 @@ function describeCpu(key: string): Device {
       ort: env.versions.node ? `onnxruntime-node ${env.versions.node}` : null,
       cpu: model,
     },
-    backends: ["ort-cpu"],
+    backends: ["ort-cpu", "cpu-simd"],
     features: [],
     limits: {},
     memoryBytes: totalmem(),
     timestampQuantised: null,
+    roofline: null,
   };
 }

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import type { BaseLogger } from "pino";
 import type { JobProgress } from "../../protocol/job.ts";
 import { type Problem, type ProblemCode, ProblemError } from "../../protocol/problem.ts";
-import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole } from "./messages.ts";
+import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole, UsedPipeline } from "./messages.ts";
 
-const ENTRY = fileURLToPath(new URL("device-process.ts", import.meta.url));
+const ENTRY = new URL("device-process.ts", import.meta.url);
 /** From SIGTERM to SIGKILL. */
 const KILL_GRACE_MS = 500;
 /** From a polite abort to the end of the process. */
@@ -17,6 +17,10 @@ export type DeviceLogger = Pick<BaseLogger, "info" | "warn" | "error">;
 export interface ChildOptions {
   readonly role: DeviceRole;
   readonly deviceKey: string;
+  /** Part of the name of the adapter to open; else the best one is. */
+  readonly adapter?: string;
+  /** The program to run, `device-process.ts` where none is given. */
+  readonly entry?: URL;
   /** Added to this process's environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** What the device's buffers may take in all. */
@@ -27,6 +31,7 @@ export interface ChildOptions {
    * is lost with it has failed yet.
    */
   readonly onEnd: (child: DeviceChild) => void;
+  readonly onUsed?: (pipeline: UsedPipeline) => void;
 }
 
 export interface CallOptions {
@@ -58,9 +63,10 @@ export class DeviceChild {
 
   constructor(options: ChildOptions) {
     this.#options = options;
-    const { role, memoryBytes } = options;
+    const { role, adapter, entry = ENTRY, memoryBytes } = options;
     const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
-    this.#process = fork(ENTRY, ["--role", role, ...cap], {
+    const chosen = adapter === undefined ? [] : ["--adapter", adapter];
+    this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
       serialization: "advanced",
       execArgv: [],
       env: { ...process.env, ...options.environment },
@@ -148,6 +154,7 @@ export class DeviceChild {
   }
 
   #receive(reply: DeviceReply): void {
+    if (reply.type === "used") return this.#options.onUsed?.(reply.pipeline);
     const pending = this.#pending.get(reply.id);
     if (pending === undefined) return;
     if (reply.type === "progress") pending.onProgress?.(reply.progress);

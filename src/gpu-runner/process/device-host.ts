@@ -1,3 +1,4 @@
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
 import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
@@ -8,23 +9,29 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { PoolState } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
+import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 import { callApart } from "./call-apart.ts";
 import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
-import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
+import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole, UsedPipeline } from "./messages.ts";
 
 export interface DeviceHostOptions {
   readonly role: DeviceRole;
   readonly deviceKey: string;
-  /** Where the software GPU is unpacked. */
+  /** Where the software GPU is unpacked and compiled code is kept. */
   readonly cacheDir: string;
   /** What a GPU's buffers may take in all; no cap where it is absent. */
   readonly memoryBytes?: number;
   readonly logger: DeviceLogger;
-  /** `software` passes the machine's own drivers over. */
-  readonly driver?: "auto" | "software";
+  /** `own` are the machine's drivers, `software` is the one from npm, `auto` the first of them that opens. */
+  readonly driver?: "auto" | "own" | "software";
+  /** Part of the name of the adapter to open; else the best one is. */
+  readonly adapter?: string;
+  /** The program of the process, where it is not the usual one. */
+  readonly entry?: URL;
 }
 
 /** How a heavy call is watched and ended early. */
@@ -35,15 +42,21 @@ export interface WorkOptions {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Waits before the next life, by how many short lives went before. */
+/** Waits before the next life, by how many short ones went before that answered nothing. */
 const BACKOFF_MS = [0, 100, 500, 2_000, 5_000, 15_000];
 const SHORT_LIFE_MS = 5_000;
 /** A model during whose loading so many new lives ended is given up. */
 const MAX_FATAL_RELOADS = 3;
+/** Pipelines that a new life compiles before it takes calls: those that were used last. */
+const WARM_PIPELINES = 4;
 
 const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
+const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
+
+/** A search ends by itself, but for a candidate that hangs. */
+const TUNING_GRACE_MS = 120_000;
 
 /** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
 type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
@@ -61,16 +74,25 @@ interface LoadedModel {
 export class DeviceHost {
   readonly device: Device;
   readonly kernels: KernelAnnouncement[];
+  /** Digest of each kernel's files, by name: another program has another. */
+  readonly kernelDigests: Readonly<Record<string, string>>;
+  /** Names of the adapters that the driver of this device offers. */
+  readonly adapters: readonly string[];
   readonly #options: DeviceHostOptions;
   readonly #environment: Environment;
+  readonly #description: DeviceDescription;
+  /** Those that were used last, by what they are. */
+  readonly #pipelines: Map<string, UsedPipeline>;
   readonly #models = new Map<string, LoadedModel>();
   readonly #stopping = new AbortController();
   /** The process that lives or is being made ready. */
   #child: DeviceChild;
   /** Settles when the current life can take calls. */
   #ready: Promise<DeviceChild>;
+  #isDown = false;
   #shortLives = 0;
   #restarts = 0;
+  #waiting = 0;
   #lastWork: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -78,13 +100,18 @@ export class DeviceHost {
     environment: Environment,
     child: DeviceChild,
     description: DeviceDescription,
+    pipelines: Map<string, UsedPipeline>,
   ) {
     this.#options = options;
     this.#environment = environment;
     this.#child = child;
     this.#ready = Promise.resolve(child);
+    this.#description = description;
+    this.#pipelines = pipelines;
     this.device = description.device;
     this.kernels = description.kernels;
+    this.kernelDigests = description.kernelDigests;
+    this.adapters = description.adapters;
   }
 
   /**
@@ -94,9 +121,12 @@ export class DeviceHost {
    */
   static async start(options: DeviceHostOptions): Promise<DeviceHost> {
     const { role, driver = "auto", cacheDir, deviceKey, logger } = options;
-    const own = async (): Promise<Environment> => ({});
-    const software = () => installSoftwareGpu(cacheDir);
-    const candidates = role === "cpu" ? [own] : driver === "software" ? [software] : [own, software];
+    // Most of a start is loading our own code and that of zod: kept compiled, it takes a third of the time.
+    const compiled = { NODE_COMPILE_CACHE: path.resolve(cacheDir, "compile-cache") };
+    const own = async (): Promise<Environment> => compiled;
+    const software = async () => ({ ...compiled, ...(await installSoftwareGpu(cacheDir)) });
+    const byDriver = { auto: [own, software], own: [own], software: [software] };
+    const candidates = role === "cpu" ? [own] : byDriver[driver];
     let failure: unknown;
     for (const prepare of candidates) {
       try {
@@ -114,10 +144,12 @@ export class DeviceHost {
     const onEnd = (dead: DeviceChild) => {
       if (host !== null) host.#onEnd(dead);
     };
-    const child = new DeviceChild({ ...options, environment, onEnd });
+    const pipelines = new Map<string, UsedPipeline>();
+    const onUsed = (pipeline: UsedPipeline) => remember(pipelines, pipeline);
+    const child = new DeviceChild({ ...options, environment, onEnd, onUsed });
     try {
       const description = await child.call("describe", { deviceKey: options.deviceKey }, DESCRIBE);
-      host = new DeviceHost(options, environment, child, description);
+      host = new DeviceHost(options, environment, child, description, pipelines);
       return host;
     } catch (error) {
       child.kill();
@@ -130,6 +162,16 @@ export class DeviceHost {
     return this.#child.alive ? this.#child.pid : null;
   }
 
+  /** Whether the process has died and no new one is ready yet. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /** Calls that want the device to themselves and have not ended. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** How many times the process had to be started again. */
   get restarts(): number {
     return this.#restarts;
@@ -138,9 +180,14 @@ export class DeviceHost {
   /** Checks and times a kernel; see `work`. */
   benchmark(
     spec: BenchmarkSpec,
-    { axes = {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
+    { axes = spec.axes ?? {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
   ): Promise<BenchmarkMeasurement> {
     return this.work("benchmark", { spec, axes }, spec.timeoutMs, options);
+  }
+
+  /** Searches for a kernel's fastest variant and axes; see `work`. */
+  tune(spec: TuningSpec, options: WorkOptions = {}): Promise<TuningMeasurement> {
+    return this.work("tune", { spec }, spec.budgetMs + TUNING_GRACE_MS, options);
   }
 
   /**
@@ -154,9 +201,10 @@ export class DeviceHost {
     { onProgress, signal }: WorkOptions = {},
   ): Promise<DeviceCalls[Name]["output"]> {
     const limits = { limitMs: timeoutMs, limitCode: "kernel-timeout", endOnAbort: true, signal, onProgress } as const;
-    const turn = this.#lastWork.then(() => this.#call(name, input, limits));
-    this.#lastWork = turn.catch(() => {});
-    return untilAborted(turn, signal);
+    return untilAborted(
+      this.#inTurn(() => this.#call(name, input, limits)),
+      signal,
+    );
   }
 
   /**
@@ -173,10 +221,9 @@ export class DeviceHost {
     const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
     const call = { limitMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
     const options = { ...this.#options, environment: this.#environment };
-    const turn = this.#lastWork.then(() =>
-      callApart(options, "benchmarkProgram", { spec, program }, call, "backend-failed"),
+    const turn = this.#inTurn(() =>
+      callApart(options, this.#description, "benchmarkProgram", { spec, program }, call, "backend-failed"),
     );
-    this.#lastWork = turn.catch(() => {});
     return untilAborted(turn, ended);
   }
 
@@ -214,13 +261,26 @@ export class DeviceHost {
     await this.#lastWork;
   }
 
+  /** Runs work once everything before it has ended. */
+  #inTurn<Output>(run: () => Promise<Output>): Promise<Output> {
+    const turn = this.#lastWork.then(run);
+    this.#waiting++;
+    this.#lastWork = turn.catch(() => {}).finally(() => this.#waiting--);
+    return turn;
+  }
+
   async #call<Name extends DeviceCallName>(
     name: Name,
     input: DeviceCalls[Name]["input"],
     options: CallOptions,
   ): Promise<DeviceCalls[Name]["output"]> {
     const child = await untilAborted(this.#ready, options.signal);
-    return child.call(name, input, options);
+    try {
+      return await child.call(name, input, options);
+    } finally {
+      // It has served: should it die now, it is its work that killed it, and a new one need not be held back.
+      if (child.alive) this.#shortLives = 0;
+    }
   }
 
   /** Replaces `#ready` before anyone learns of the death, so that whoever tries again waits for the next life. */
@@ -229,6 +289,7 @@ export class DeviceHost {
     const livedMs = performance.now() - dead.bornAt;
     if (livedMs >= SHORT_LIFE_MS) this.#shortLives = 0;
     this.#options.logger.warn({ deviceKey: this.device.key, livedMs, restarts: this.#restarts }, "device process died");
+    this.#isDown = true;
     this.#ready = dead.exited.then(() => this.#revive());
     this.#ready.catch(() => {});
   }
@@ -255,17 +316,27 @@ export class DeviceHost {
       environment: this.#environment,
       // Before it is ready, its death is an error of the calls below.
       onEnd: (dead) => ready && this.#onEnd(dead),
+      onUsed: (pipeline) => remember(this.#pipelines, pipeline),
     });
     this.#child = child;
     try {
-      await child.call("describe", { deviceKey: this.device.key }, DESCRIBE);
+      await child.call("describe", { deviceKey: this.device.key, known: this.#description }, DESCRIBE);
+      await this.#warm(child);
       for (const [modelVersionId, model] of this.#models) await this.#reload(child, modelVersionId, model);
     } catch (error) {
       child.kill();
       throw error;
     }
     ready = true;
+    this.#isDown = false;
     return child;
+  }
+
+  /** Compiles what the last life used before a caller has to wait for it; what kills the process is not tried twice. */
+  async #warm(child: DeviceChild): Promise<void> {
+    const pipelines = [...this.#pipelines.values()];
+    this.#pipelines.clear();
+    if (pipelines.length > 0) await child.call("warm", { pipelines }, WARM);
   }
 
   /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
@@ -287,6 +358,15 @@ export class DeviceHost {
 
 async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
   return "path" in file ? file.path : file.read();
+}
+
+/** Keeps the pipelines that were used last. */
+function remember(pipelines: Map<string, UsedPipeline>, pipeline: UsedPipeline): void {
+  const key = JSON.stringify(pipeline);
+  pipelines.delete(key);
+  pipelines.set(key, pipeline);
+  const oldest = pipelines.keys().next();
+  if (pipelines.size > WARM_PIPELINES && !oldest.done) pipelines.delete(oldest.value);
 }
 
 /** The promise's outcome, or `cancelled` as soon as the signal is aborted. */

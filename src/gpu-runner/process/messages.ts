@@ -5,10 +5,14 @@ import type { JobProgress } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PoolState } from "../../protocol/memory.ts";
 import type { Problem } from "../../protocol/problem.ts";
+import type { Roofline } from "../../protocol/roofline.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
 import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
+import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
+import type { TunerSettings } from "../gpu/tuner.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 
 /** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
@@ -18,14 +22,31 @@ export type DeviceRole = "gpu" | "cpu";
 export interface DeviceDescription {
   readonly device: Device;
   readonly kernels: KernelAnnouncement[];
+  /** Digest of each kernel's files, by name: another program has another. */
+  readonly kernelDigests: Readonly<Record<string, string>>;
+  /** Names of the adapters that this process could have opened. */
+  readonly adapters: readonly string[];
+}
+
+/** A pipeline as the cache of pipelines knows it. */
+export interface UsedPipeline {
+  readonly kernel: string;
+  readonly variant: string;
+  readonly constants: Readonly<Record<string, number>>;
 }
 
 /** Every call that a runner makes to a device process. Trusted and local, so nothing is parsed. */
 export interface DeviceCalls {
-  describe: { input: { deviceKey: string }; output: DeviceDescription };
+  /** Comes first. What an earlier life found out is believed. */
+  describe: { input: { deviceKey: string; known?: DeviceDescription }; output: DeviceDescription };
+  warm: { input: { pipelines: readonly UsedPipeline[] }; output: null };
   benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
+  measureRoofline: { input: { budgetMs: number }; output: Roofline };
+  tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
+  /** A kernel's f64 reference on the CPU. */
+  reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
   /** `model` is the path of an ONNX file, or what is in one. */
   loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
   unloadModel: { input: { modelVersionId: string }; output: null };
@@ -49,6 +70,7 @@ export type DeviceRequest = DeviceCall | { type: "abort"; id: number };
 
 /** From the device process: any number of progress messages, then one result or problem for each call. */
 export type DeviceReply =
+  | { type: "used"; pipeline: UsedPipeline }
   | { type: "result"; id: number; output: DeviceCalls[DeviceCallName]["output"] }
   | { type: "problem"; id: number; problem: Problem }
   | { type: "progress"; id: number; progress: JobProgress };

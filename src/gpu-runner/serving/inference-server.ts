@@ -1,3 +1,4 @@
+import type { Fault } from "../../protocol/fault.ts";
 import type { InferOffer } from "../../protocol/link.ts";
 import type { ServiceTimes } from "../../protocol/inference.ts";
 import { ProblemError } from "../../protocol/problem.ts";
@@ -16,6 +17,8 @@ export interface InferenceBackend {
 export interface Answer {
   readonly tensors: Tensor[];
   readonly times: ServiceTimes;
+  /** What was mended on the way; absent where there was nothing. */
+  readonly faults?: Fault[];
 }
 
 interface Work {
@@ -71,7 +74,8 @@ export class InferenceServer {
     this.#busy = false;
   }
 
-  async #run(work: Work): Promise<void> {
+  /** Runs a request, and once more where the device was lost under it and there is time left. */
+  async #run(work: Work, faults: Fault[] = []): Promise<void> {
     const startedMs = performance.now();
     if (startedMs > work.deadlineMs) {
       return work.reject(new ProblemError("budget-exceeded", "The budget ran out in the runner's queue."));
@@ -82,9 +86,13 @@ export class InferenceServer {
       // The way into and out of the device's process counts with the transfers.
       const readbackMs = Math.max(0, serviceMs - times.uploadMs - times.computeMs);
       const { uploadMs, computeMs } = times;
-      work.resolve({ tensors, times: { queueMs: startedMs - work.arrivedMs, uploadMs, computeMs, readbackMs } });
+      // What an attempt that was lost took is time that the request waited.
+      const all = { queueMs: startedMs - work.arrivedMs, uploadMs, computeMs, readbackMs };
+      work.resolve({ tensors, times: all, ...(faults.length > 0 && { faults }) });
     } catch (error) {
-      work.reject(error);
+      const isLost = error instanceof ProblemError && error.problem.code === "device-lost";
+      if (!isLost || faults.length > 0) return work.reject(error);
+      return this.#run(work, [{ code: "device-lost", detail: error.problem.detail, action: "retried" }]);
     }
   }
 }

@@ -6,6 +6,7 @@ import type { LinkChannel } from "../link-channel.ts";
 import { runBenchmark } from "./run-benchmark.ts";
 import { runCalibration } from "./run-calibration.ts";
 import { runThroughput } from "./run-throughput.ts";
+import { runTuning } from "./run-tuning.ts";
 import type { WorkloadContext, WorkloadResult } from "./workload.ts";
 
 const PROGRESS_EVERY_MS = 200;
@@ -15,7 +16,7 @@ interface RunningJob {
   readonly abort: AbortController;
 }
 
-type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe">;
+type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe" | "rooflines" | "tunings">;
 
 function keyOf({ jobId, epoch }: Lease): string {
   return `${jobId} ${epoch}`;
@@ -99,8 +100,9 @@ export class JobRunner {
       onProgress: this.#throttled(lease),
     };
     try {
-      const { result, deviceKey } = await runWorkload(spec, context);
-      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt } };
+      const { result, deviceKey, traceText = null } = await runWorkload(spec, context);
+      const trace = traceText === null ? {} : { trace: traceText };
+      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt, ...trace } };
     } catch (error) {
       if (abort.signal.aborted) return null;
       const problem = toProblem(error);
@@ -129,5 +131,7 @@ function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadR
       return runThroughput(spec, context);
     case "calibration":
       return runCalibration(spec, context);
+    case "tuning":
+      return runTuning(spec, context);
   }
 }

@@ -1,14 +1,85 @@
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
+import type { Fault } from "../../protocol/fault.ts";
+import type { Device } from "../../protocol/hardware.ts";
+import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
+import { tuningIdOf } from "../../protocol/tuning.ts";
+import type { FleetDevice } from "../device-fleet.ts";
+import { locateUnderRoof } from "../gpu/locate-under-roof.ts";
+import type { TuningCache } from "../memory/tuning-cache.ts";
+import { benchmarkOnDevice, withFaults } from "./benchmark-on-device.ts";
 import { describeEnvironment } from "./describe-environment.ts";
-import type { Workload } from "./workload.ts";
+import { spreadBenchmark } from "./spread-benchmark.ts";
+import { describeTuningKey, suitsShape } from "./tuning-key.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
 
-/** Checks and times a kernel in the process of the device that has it; a submitted one in a process of its own. */
+/** Problems of a device, behind which a reference may answer. */
+const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set([
+  "device-lost",
+  "kernel-timeout",
+  "kernel-quarantined",
+  "out-of-memory",
+]);
+
+/**
+ * Checks and times a kernel on the device that is likely to be done first, or on several. Where the
+ * device fails for good and the caller allows it, the f64 reference answers on the CPU.
+ */
 export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
-  const { fleet, program, otherJobs, signal, onProgress } = context;
-  const { host } = program === null ? fleet.withKernel(spec.kernel) : fleet.forProgram(program);
-  const environment = describeEnvironment(host.device, otherJobs);
-  const options = { onProgress, signal };
-  const measured =
-    program === null ? await host.benchmark(spec, options) : await host.benchmarkProgram(spec, program, options);
-  return { result: { kind: "benchmark", ...measured, environment }, deviceKey: host.device.key };
+  const { fleet, program } = context;
+  const device = program === null ? fleet.withKernel(spec.kernel, spec) : fleet.forProgram(program, spec.deviceKey);
+  try {
+    return await fleet.use(device, () => runOn(device, spec, context));
+  } catch (error) {
+    if (spec.onDeviceFailure !== "cpu-reference" || context.signal.aborted) throw error;
+    if (!(error instanceof ProblemError) || !DEVICE_FAILURES.has(error.problem.code)) throw error;
+    const { code, detail } = error.problem;
+    return runReference(spec, context, { code, detail, action: "cpu-reference" });
+  }
 };
+
+/**
+ * Runs a kernel tuned where that is known and wanted; a submitted one in a process of its own. Then it is
+ * placed under the device's roofs, which are measured behind the first benchmark that wants them, so that
+ * they disturb none. Several devices together have no roof.
+ */
+async function runOn(device: FleetDevice, spec: BenchmarkSpec, context: WorkloadContext): Promise<WorkloadResult> {
+  const { tunings, program, rooflines, otherJobs, signal, onProgress } = context;
+  const { host } = device;
+  const environment = describeEnvironment(host.device, otherJobs);
+  const isOpen = program === null && spec.tuned && spec.variant === undefined;
+  const tuned = isOpen ? await findTuned(tunings, host.device, spec) : null;
+  const run = spec.spread === true ? spreadBenchmark : benchmarkOnDevice;
+  const { traceText, ...measured } = await run(device, { ...spec, ...tuned }, context);
+  const { roofline, missing } =
+    measured.parts === undefined
+      ? await rooflines.ensure(host, Date.now(), { onProgress, signal })
+      : { roofline: null, missing: "Several devices ran it together" };
+  const position = locateUnderRoof(measured, roofline, missing);
+  const result = { kind: "benchmark", ...measured, tuned: tuned !== null, roofline: position, environment } as const;
+  return { result, deviceKey: host.device.key, traceText };
+}
+
+async function runReference(
+  spec: BenchmarkSpec,
+  { fleet, otherJobs, onProgress, signal }: WorkloadContext,
+  fault: Fault,
+): Promise<WorkloadResult> {
+  const { host } = fleet.cpu;
+  const environment = describeEnvironment(host.device, otherJobs);
+  const { traceText: _, ...measured } = await host.work("reference", { spec }, spec.timeoutMs, { onProgress, signal });
+  const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
+  return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
+}
+
+/** The variant and axes that a search found to be best for this problem's bucket; null where none is known. */
+async function findTuned(
+  tunings: TuningCache,
+  device: Device,
+  spec: BenchmarkSpec,
+): Promise<Pick<BenchmarkSpec, "variant" | "axes"> | null> {
+  const key = await describeTuningKey(device, spec);
+  const known = key === null ? null : await tunings.find(await tuningIdOf(key));
+  if (known === null) return null;
+  const { variant, axes } = known.tuning.best;
+  return (await suitsShape(device, spec, { variant, axes })) ? { variant, axes } : null;
+}

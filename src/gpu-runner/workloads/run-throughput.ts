@@ -1,11 +1,18 @@
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
+import type { WorkOptions } from "../process/device-host.ts";
+import { withFaults } from "./benchmark-on-device.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import type { Workload } from "./workload.ts";
 
 /** Keeps the device that has the kernel busy, and measures what it bears. */
 export const runThroughput: Workload<ThroughputSpec> = async (spec, { fleet, otherJobs, signal, onProgress }) => {
-  const { host } = fleet.withKernel(spec.kernel);
+  const { kernel, timeoutMs } = spec;
+  const { host } = fleet.withKernel(kernel, spec);
   const environment = describeEnvironment(host.device, otherJobs);
-  const measured = await host.work("stream", { spec }, spec.timeoutMs, { onProgress, signal });
-  return { result: { kind: "throughput", ...measured, environment }, deviceKey: host.device.key };
+  const run = (options: WorkOptions) => host.work("stream", { spec }, timeoutMs, options);
+  const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, run });
+  return {
+    result: { kind: "throughput", ...withFaults({ ...output, environment }, faults) },
+    deviceKey: host.device.key,
+  };
 };

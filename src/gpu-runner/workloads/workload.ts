@@ -3,6 +3,8 @@ import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
 import type { LinkProbe } from "../link-probe.ts";
+import type { RooflineStore } from "../memory/roofline-store.ts";
+import type { TuningCache } from "../memory/tuning-cache.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
 
 /** What a workload works with. */
@@ -10,6 +12,8 @@ export interface WorkloadContext {
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
   readonly probe: LinkProbe;
+  readonly rooflines: RooflineStore;
+  readonly tunings: TuningCache;
   readonly model: PlacedModel | null;
   readonly program: KernelProgram | null;
   readonly otherJobs: number;
@@ -20,6 +24,8 @@ export interface WorkloadContext {
 export interface WorkloadResult {
   readonly result: JobResult;
   readonly deviceKey: string;
+  /** The trace that the job asked for, as JSON. */
+  readonly traceText?: string | null;
 }
 
 /** A kind of job as a runner executes it. Throws ProblemError where it cannot be done. */

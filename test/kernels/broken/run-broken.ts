@@ -4,6 +4,7 @@ import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts
 import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
 import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
 import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
+import { probeGpu } from "../../../src/gpu-runner/gpu/probe.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { toProblem } from "../../../src/protocol/problem.ts";
 
@@ -31,25 +32,26 @@ function breakKernel(name: string, file: string, lanes = 1): KernelSpec<"n"> {
   };
 }
 
-const kernels = [
+const kernels: KernelSpec<"n">[] = [
   breakKernel("syntax", "does-not-compile.wgsl"),
   breakKernel("unwritten", "forgets-last.wgsl"),
   breakKernel("too-wide", "forgets-last.wgsl", 1_000_000),
+  { ...breakKernel("too-demanding", "forgets-last.wgsl"), features: ["subgroups", "hovercraft"] },
 ];
+const whole = breakKernel("whole", "forgets-none.wgsl");
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;
+const context = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device, 200_000) };
 const target = {
   gpu,
-  device,
-  kernels: new Map(kernels.map((kernel: KernelSpec) => [kernel.name, kernel])),
-  pipelines: new PipelineCache(device),
-  pool: new BufferPool(device),
-  description: { software: true, timestampQuantised: false },
+  kernels: new Map([...kernels, whole].map((kernel: KernelSpec) => [kernel.name, kernel])),
+  ...context,
+  description: { ...(await probeGpu(gpu, context, "gpu0")), timestampQuantised: false },
 };
 
 async function attempt(kernel: string, shape: Record<string, number> = {}): Promise<void> {
   const phases: string[] = [];
-  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel, shape });
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel, shape, warmup: 0, iterations: 2 });
   const options = {
     onProgress: ({ phase }: { phase: string }) => phases.push(phase),
     signal: new AbortController().signal,
@@ -60,4 +62,7 @@ async function attempt(kernel: string, shape: Record<string, number> = {}): Prom
 
 for (const { name } of kernels) await attempt(name);
 await attempt("unwritten", { n: 2 ** 30 });
+// Ever other sizes: what is not given back would pile up, since no collector frees a buffer.
+for (let n = 1; n <= 40; n++) await attempt("whole", { n: 1_000 * n });
+console.log(JSON.stringify({ counters: target.pool.counters }));
 device.destroy();

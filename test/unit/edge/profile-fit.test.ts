@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
 import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
+import { devicesFor } from "../../../src/edge/queue/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import type { Profile } from "../../../src/protocol/profile.ts";
@@ -35,6 +36,8 @@ describe("the fit of a runner to a profile", () => {
   });
 });
 
+const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
+
 describe("a benchmark", () => {
   const spec = (changes: object = {}) => BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...changes });
   const runner = { id: "rnr_a", capabilities, online: true, draining: false };
@@ -44,10 +47,11 @@ describe("a benchmark", () => {
     profile,
   });
   const may = (changes: object, profile: Profile | null = null) =>
-    assignJobs([waiting(changes, profile)], [runner], []).length === 1;
+    assignJobs([waiting(changes, profile)], [runner], [], NOW_MS).length === 1;
 
   it("is checked against what is announced, by field", () => {
     expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
+    expect(checkBenchmark(spec({ dtype: "float32" }), [capabilities])).toEqual([]);
     expect(
       checkBenchmark(spec({ shape: { n: 0.5 + 0.5, m: 2 }, dtype: "int8", variant: "odd" }), [capabilities]).map(
         ({ pointer }) => pointer,
@@ -55,6 +59,18 @@ describe("a benchmark", () => {
     ).toEqual(["#/shape/m", "#/dtype", "#/variant"]);
     expect(() => checkBenchmark(spec({ kernel: "gemm" }), [capabilities])).toThrow(ProblemError);
     expect(() => checkBenchmark(spec(), [])).toThrow("No runner has the kernel");
+  });
+
+  it("of a kernel that needs a feature wants a runner with a device that has it", () => {
+    const halves = spec({ kernel: "halves" });
+    expect(() => checkBenchmark(halves, [capabilities])).toThrow("it needs shader-f16");
+    expect(may({ kernel: "halves" })).toBe(false);
+    const [cpu, gpu] = capabilities.devices;
+    const able = { ...capabilities, devices: [cpu!, { ...gpu!, features: ["shader-f16"] }] };
+    expect(checkBenchmark(halves, [capabilities, able])).toEqual([]);
+    const runners = [runner, { ...runner, id: "rnr_b", capabilities: able }];
+    const given = assignJobs([waiting({ kernel: "halves" })], runners, [], NOW_MS);
+    expect(given.map((each) => each.runner.id)).toEqual(["rnr_b"]);
   });
 
   it("goes to a runner that has its kernel, fits its profile and is the one it names", () => {
@@ -76,6 +92,51 @@ describe("a benchmark", () => {
     expect(may({}, profile({ allowSoftware: false, device: "gpu" }))).toBe(false);
   });
 
+  it("goes to a runner with the device that it names, and where its kernel is not in quarantine", () => {
+    expect(may({ deviceKey: "gpu0" })).toBe(true);
+    expect(may({ deviceKey: "gpu1" })).toBe(false);
+    expect(may({ deviceKey: "cpu" })).toBe(false);
+
+    const locked = (until: string, kernel = "triad") => ({ kernel, code: "device-lost" as const, failures: 3, until });
+    const withDevices = (...entries: ReturnType<typeof locked>[][]) => ({
+      ...runner,
+      capabilities: {
+        ...capabilities,
+        devices: entries.map((quarantined, index) => ({
+          ...capabilities.devices[1]!,
+          key: `gpu${index}`,
+          quarantined,
+        })),
+      },
+    });
+    const later = "2026-11-21T12:00:00.001Z";
+    const mayOn = (to: typeof runner, changes: object = {}) =>
+      assignJobs([waiting(changes)], [to], [], NOW_MS).length === 1;
+    expect(mayOn(withDevices([locked(later)]))).toBe(false);
+    expect(mayOn(withDevices([locked(later)]), { onDeviceFailure: "cpu-reference" })).toBe(true);
+    expect(mayOn(withDevices([locked("2026-11-21T12:00:00.000Z")]))).toBe(true);
+    expect(mayOn(withDevices([locked(later, "gemm")]))).toBe(true);
+    expect(mayOn(withDevices([locked(later)], []))).toBe(true);
+    expect(mayOn(withDevices([locked(later)], []), { deviceKey: "gpu0" })).toBe(false);
+  });
+
+  it("runs on the CPU where its variant is asked for, the CPU is named or there is no GPU", () => {
+    const [cpu, gpu] = capabilities.devices.map((device) =>
+      device.kind === "cpu" ? { ...device, backends: ["ort-cpu" as const, "cpu-simd" as const] } : device,
+    );
+    const announced = capabilities.kernels.find(({ name }) => name === "triad")!;
+    const triad = { ...announced, variants: ["plain", "cpu-simd"] };
+    const both = { ...capabilities, devices: [cpu!, gpu!], kernels: [triad] };
+    const keys = (target: object, on = both) => devicesFor({ kernel: "triad", ...target }, on).map(({ key }) => key);
+    expect(keys({})).toEqual(["gpu0"]);
+    expect(keys({ variant: "plain" })).toEqual(["gpu0"]);
+    expect(keys({ variant: "cpu-simd" })).toEqual(["cpu"]);
+    expect(keys({ deviceKey: "cpu" })).toEqual(["cpu"]);
+    expect(keys({ deviceKey: "cpu", variant: "plain" })).toEqual([]);
+    expect(keys({}, { ...both, devices: [cpu!] })).toEqual(["cpu"]);
+    expect(keys({ deviceKey: "cpu" }, capabilities)).toEqual([]);
+  });
+
   it("is given out oldest first, to runners with room beside what they hold", () => {
     const jobs = [waiting({ seed: 1 }), waiting({ seed: 2, runnerId: "rnr_a" }), waiting({ seed: 3 })];
     const other = { ...runner, id: "rnr_b" };
@@ -84,6 +145,7 @@ describe("a benchmark", () => {
         jobs,
         [runner, other],
         leasedBy.map((runnerId) => ({ runnerId }) as never),
+        NOW_MS,
       ).map(({ job, runner: to }) => [job.spec.kind === "benchmark" && job.spec.seed, to.id]);
     expect(capabilities.jobSlots).toBe(1);
     expect(seeds([])).toEqual([

@@ -24,3 +24,13 @@ it.each(Object.keys(VARIABLES))("refuses another %s by its name", (variable) => 
     expect(() => readConfig({ [variable]: text }), text).toThrow(variable);
   }
 });
+
+it("takes GPUs as a list, one device for each entry", () => {
+  const read = (text: string) => readConfig({ MILLRACE_GPU: text }).gpu;
+  expect(readConfig({}).gpu).toBe("auto");
+  expect([read("auto"), read("none"), read("software")]).toEqual(["auto", [], ["software"]]);
+  expect(read("software, NVIDIA RTX 4090")).toEqual(["software", "NVIDIA RTX 4090"]);
+  for (const text of ["", "software,,software", ",", Array.from({ length: 16 }, () => "software").join()]) {
+    expect(() => read(text), text).toThrow("MILLRACE_GPU");
+  }
+});

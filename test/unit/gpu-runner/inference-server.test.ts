@@ -24,7 +24,11 @@ function scriptBackend() {
     await vi.waitFor(() => expect(started).toContain(requestId));
     pending.get(requestId)?.finish();
   };
-  return { server, started, serve, finish, fail: (id: string, error: Error) => pending.get(id)?.fail(error) };
+  const fail = async (requestId: string, error: Error, times = 1) => {
+    await vi.waitFor(() => expect(started.filter((id) => id === requestId)).toHaveLength(times));
+    pending.get(requestId)?.fail(error);
+  };
+  return { server, started, serve, finish, fail };
 }
 
 const code = (error: unknown) => (error instanceof ProblemError ? error.problem.code : String(error));
@@ -70,11 +74,30 @@ describe("the server of a device", () => {
     const { serve, fail, finish } = scriptBackend();
     const broken = serve("broken", 60_000);
     const next = serve("next", 60_000);
-    fail("broken", new ProblemError("device-lost", "It died."));
-    expect(await broken.then(String, code)).toBe("device-lost");
+    await fail("broken", new ProblemError("backend-failed", "It cannot."));
+    expect(await broken.then(String, code)).toBe("backend-failed");
     await finish("next");
-    const { times } = await next;
+    const { times, faults } = await next;
+    expect(faults).toBeUndefined();
     expect(times.queueMs).toBeGreaterThanOrEqual(0);
     expect(times.readbackMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it("runs a request once more whose device was lost, and says so", async () => {
+    const { serve, started, finish, fail } = scriptBackend();
+    const answer = serve("unlucky", 60_000);
+    await fail("unlucky", new ProblemError("device-lost", "It died."));
+    await vi.waitFor(() => expect(started).toEqual(["unlucky", "unlucky"]));
+    await finish("unlucky");
+    expect((await answer).faults).toEqual([{ code: "device-lost", detail: "It died.", action: "retried" }]);
+  });
+
+  it("gives a request up whose device is lost again", async () => {
+    const { serve, started, fail } = scriptBackend();
+    const answer = serve("doomed", 60_000);
+    await fail("doomed", new ProblemError("device-lost", "It died."));
+    await fail("doomed", new ProblemError("device-lost", "It died again."), 2);
+    expect(await answer.then(String, code)).toBe("device-lost");
+    expect(started).toHaveLength(2);
   });
 });

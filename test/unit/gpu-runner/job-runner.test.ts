@@ -6,6 +6,7 @@ import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { type JobOutcome, type Offer, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities } from "../../edge/samples.ts";
+import { createGuarding } from "./guarding-fleet.ts";
 
 const RESEND_MS = 1_000;
 const silent = { error: () => undefined, info: () => undefined };
@@ -13,7 +14,7 @@ const offer = (epoch = 1): Offer => ({
   type: "offer",
   lease: { jobId: createId("job"), epoch },
   attempt: epoch,
-  spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" }),
+  spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", tuned: false }),
   model: null,
 });
 
@@ -38,6 +39,7 @@ function scriptJobs() {
   channel.attach(socket as unknown as WebSocket);
   const host = {
     device: capabilities.devices[1],
+    kernelDigests: {},
     benchmark: (
       _spec: unknown,
       { onProgress, signal }: { onProgress: (progress: object) => void; signal: AbortSignal },
@@ -46,14 +48,16 @@ function scriptJobs() {
         const { kind: _, environment: __, ...measured } = benchmarkResult();
         signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
         started.push({
-          finish: () => resolve(measured),
+          finish: () => resolve({ ...measured, traceText: "{}" }),
           fail: reject,
           progress: (phase) => onProgress({ phase, done: 0, total: 1 }),
           signal,
         });
       }),
   };
-  const shared = { fleet: { withKernel: () => ({ host }) }, models: {}, probe: {} };
+  const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
+  const fleet = { withKernel: () => ({ host }), ...createGuarding() };
+  const shared = { fleet, models: {}, probe: {}, rooflines };
   const jobs = new JobRunner(shared as never, channel, silent as never);
   const outcomes = () => sent.filter((message): message is JobOutcome => message.type === "jobOutcome");
   return { jobs, channel, socket, sent, started, outcomes };
@@ -77,6 +81,8 @@ describe("a job under lease", () => {
     started[0]?.finish();
     await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
     expect(outcomes()[0]).toMatchObject({ lease: taken.lease, outcome: { ok: true, result: { kernel: "triad" } } });
+    // What is known of the roofs goes into the result, the trace beside it.
+    expect(outcomes()[0]?.outcome).toMatchObject({ result: { roofline: { note: "not measured" } }, trace: "{}" });
     jobs.accept(taken);
     expect(started).toHaveLength(1);
     vi.advanceTimersByTime(2 * RESEND_MS);

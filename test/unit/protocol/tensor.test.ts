@@ -87,6 +87,7 @@ describe("a tensor as JSON", () => {
     ["float16", [0, -1.5, 65_504], [65_520, "1"]],
     ["string", ["", "a", "é\0"], [1, null, true]],
     ["float32", [0, -1.5, 3e38], [1e39, -1e39, "1", null, true, Number.NaN, Number.POSITIVE_INFINITY]],
+    ["float16", [0, -1.5, 65_504], [65_520, -1e39, "1", null, true, Number.NaN]],
     ["float64", [1e300], ["1", null, Number.NaN, Number.NEGATIVE_INFINITY]],
   ])("of %s holds what the type can hold", (dtype, good, bad) => {
     expect(message({ dtype, data: good })).toBeNull();

@@ -1,0 +1,21 @@
+import type { KernelArrays, KernelShape, KernelSpec } from "../kernels/kernel-spec.ts";
+import { KERNELS } from "../kernels/registry.ts";
+
+/** What a case of a bench computes, whoever does it. */
+export interface KernelAtShape {
+  readonly kernel: string;
+  readonly shape: KernelShape;
+}
+
+export const SEED = 1;
+
+export function specOf({ kernel }: KernelAtShape): KernelSpec {
+  const spec = KERNELS.get(kernel);
+  if (spec === undefined) throw new RangeError(`there is no kernel '${kernel}'`);
+  return spec;
+}
+
+/** What every contender computes with, dense and row-major, by the names of the kernel's bindings. */
+export function inputsOf(input: KernelAtShape): KernelArrays {
+  return specOf(input).generate(input.shape, SEED);
+}

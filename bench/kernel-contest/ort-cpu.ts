@@ -1,0 +1,22 @@
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import { createBatchEntry } from "../batch-entry.ts";
+import type { Contender } from "../contest.ts";
+import type { KernelCase } from "./kernel-case.ts";
+import { createOnnxOperation } from "./onnx-operations.ts";
+
+/** ONNX Runtime's CPU provider with as many threads as it likes: no adapter, but what a machine can do without one. */
+export const contender: Contender<KernelCase> = async (input) => {
+  const operation = createOnnxOperation(input);
+  const { file, feeds, output } = operation;
+  const session = await InferenceSession.create(file, { executionProviders: ["cpu"], logSeverityLevel: 3 });
+  const tensors = Object.fromEntries(
+    feeds.map(({ name, shape, values }) => [name, new Tensor("float32", values, shape)]),
+  );
+  // Host memory is where it computes, so a round trip is a run.
+  const run = async (count: number): Promise<Float32Array> => {
+    for (let i = 1; i < count; i++) await session.run(tensors);
+    return (await session.run(tensors))[output]?.data as Float32Array;
+  };
+  const entry = await createBatchEntry(run, input.runs, { adapter: null });
+  return { ...entry, opened: { ...entry.opened, output: operation.arrange(entry.opened.output) } };
+};

@@ -1,0 +1,46 @@
+import type { KernelShape } from "../kernels/kernel-spec.ts";
+import { KERNELS } from "../kernels/registry.ts";
+import { BufferPool } from "../src/gpu-runner/gpu/buffer-pool.ts";
+import { type Gpu, openGpu } from "../src/gpu-runner/gpu/device.ts";
+import type { KernelContext } from "../src/gpu-runner/gpu/dispatch.ts";
+import { PipelineCache } from "../src/gpu-runner/gpu/pipeline-cache.ts";
+import { probeGpu } from "../src/gpu-runner/gpu/probe.ts";
+import { type KernelChoice, resolveBenchmark } from "../src/gpu-runner/gpu/resolve-benchmark.ts";
+import { tuneKernel } from "../src/gpu-runner/gpu/tune-kernel.ts";
+import { TuningSpec } from "../src/protocol/tuning.ts";
+import type { Opened } from "./contest.ts";
+import { SEED } from "./kernel-at-shape.ts";
+
+/** The device that a contender of ours runs kernels on, in its own process. */
+export interface OwnGpu extends KernelContext {
+  readonly gpu: Gpu;
+}
+
+/** A bench has half a dozen cases. */
+const TUNING = { budgetMs: 10_000, seed: SEED };
+
+export async function openOwnGpu(): Promise<OwnGpu> {
+  const gpu = await openGpu((reason) => {
+    throw new Error(`the device was lost: ${reason}`);
+  });
+  const { device } = gpu;
+  return { gpu, device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
+}
+
+/** What the product's own search takes for a kernel at a shape. */
+export async function tuneChoice(own: OwnGpu, kernel: string, shape: KernelShape): Promise<KernelChoice> {
+  const description = await probeGpu(own.gpu, own, "gpu0");
+  const spec = TuningSpec.parse({ kind: "tuning", kernel, shape, ...TUNING });
+  const search = { onProgress: () => {}, signal: new AbortController().signal };
+  const { variant, axes } = (await tuneKernel({ ...own, kernels: KERNELS, description }, spec, search)).tuning.best;
+  return resolveBenchmark(KERNELS, { kernel, shape, variant }, axes);
+}
+
+/** What a row says of our contender: the device and the kernel's choice. */
+export function describeChoice({ gpu }: OwnGpu, { variant, axes }: KernelChoice): Omit<Opened, "output"> {
+  const { vendor, architecture, device } = gpu.adapter.info;
+  return {
+    adapter: [vendor, architecture, device].filter(Boolean).join(" "),
+    note: `${variant.name} ${JSON.stringify(axes)}`,
+  };
+}

@@ -1,0 +1,20 @@
+import { openPopulation } from "../../src/gpu-runner/cpu-simd/open-population.ts";
+import { createBatchEntry } from "../batch-entry.ts";
+import type { Contender } from "../contest.ts";
+import { inputsOf } from "../kernel-at-shape.ts";
+import { pickFresh } from "../kernel-contest/kernel-case.ts";
+import { countForwards, type PopulationCase } from "./population-case.ts";
+
+/** The product's AssemblyScript twin of the kernel, on all cores where that pays; parameters lie in its memory. */
+export const contender: Contender<PopulationCase> = async (input) => {
+  const arrays = inputsOf(input);
+  const population = await openPopulation(input.shape);
+  population.upload(arrays);
+  const step = async () => {
+    population.upload(pickFresh(arrays));
+    await population.run();
+    return population.read();
+  };
+  const note = `${population.threads} threads`;
+  return countForwards(await createBatchEntry(step, input.runs, { adapter: null, note }), input);
+};

@@ -1,0 +1,22 @@
+import type { KernelShape } from "../../kernels/kernel-spec.ts";
+import type { MlpPopulationSize } from "../../kernels/mlp-population/mlp-population.reference.ts";
+import type { Entry } from "../contest.ts";
+import type { KernelCase } from "../kernel-contest/kernel-case.ts";
+
+/** A population's step: every member's samples come from host memory, and its outputs go there. */
+export interface PopulationCase extends KernelCase {
+  readonly kernel: "mlp-population";
+  readonly mode: "round-trip";
+  readonly shape: KernelShape<MlpPopulationSize>;
+}
+
+/** An entry that tells the time of a step in milliseconds, as one that tells forward passes a second. */
+export function countForwards(entry: Entry, { shape }: PopulationCase): Entry {
+  return {
+    ...entry,
+    async measure() {
+      const { time = Number.NaN } = await entry.measure();
+      return { forwards: (shape.members * shape.samples * 1e3) / time };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { SUCCESSIVE_HALVING } from "../src/gpu-runner/gpu/tuner.ts";
+import type { Bench, BenchContext } from "./benches.ts";
+import { checkAgainstReference } from "./check-against-reference.ts";
+import { type Contender, runContest } from "./contest.ts";
+import { type Adapter, openAdapters } from "./open-adapter.ts";
+import { inProcess } from "./process-contender.ts";
+import { createRow, type Row } from "./row.ts";
+import { EXHAUSTIVE, searchKernel, type SearchOutcome } from "./tuner/search-kernel.ts";
+import type { Choice, TunerCase } from "./tuner/tuner-case.ts";
+
+/** The whole space is searched where that ends within minutes on a software device. */
+const CASES: Readonly<Record<string, TunerCase>> = {
+  "gemm 64": { kernel: "gemm", shape: cube(64), runs: 32, textbook: "shared-tiled", exhaustive: true },
+  "gemm 256": { kernel: "gemm", shape: cube(256), runs: 4, textbook: "shared-tiled", exhaustive: false },
+  "softmax 256×256": {
+    kernel: "softmax",
+    shape: { rows: 256, columns: 256 },
+    runs: 16,
+    textbook: "row-per-group",
+    exhaustive: false,
+  },
+  "conv2d 14×14×16": {
+    kernel: "conv2d",
+    shape: { batch: 1, height: 14, width: 14, channels: 16, filters: 16, kernel: 3, stride: 1 },
+    runs: 16,
+    textbook: "implicit-gemm-shared",
+    exhaustive: true,
+  },
+};
+
+const COSTS = {
+  runs: { unit: "runs", better: "lower" },
+  search: { unit: "ms", better: "lower" },
+} as const;
+
+/**
+ * What tuning is worth: what was found against the untuned default, the textbook's variant, what is
+ * best on another adapter, and what timing everything finds; and what finding it cost.
+ */
+export const benchTuner: Bench = async function* benchTuner(context) {
+  const [main, other] = await openAdapters();
+  if (main === undefined) throw new Error("there is no adapter here");
+  for (const [name, input] of Object.entries(CASES)) {
+    const say = (text: string) => context.say(`${context.bench} ${name}: ${text}`);
+    say(`searching on ${main.device.name}`);
+    const { found, exhaustive, rows } = await searchInTurn(main, name, input, context);
+    yield* rows;
+    if (other !== undefined) say(`searching on ${other.device.name}`);
+    const elsewhere = other === undefined ? null : await searchKernel(other.environment, input, SUCCESSIVE_HALVING);
+    yield* compete(main, name, input, found.best, elsewhere?.best ?? null, exhaustive?.best ?? null, context);
+    if (other !== undefined && elsewhere !== null) {
+      yield* compete(other, name, input, elsewhere.best, found.best, null, context);
+    }
+  }
+};
+
+interface Searched {
+  readonly found: SearchOutcome;
+  readonly exhaustive: SearchOutcome | null;
+  readonly rows: readonly Row[];
+}
+
+/** Both searches in turn, each in a fresh process; one search where the whole space is not searched. */
+async function searchInTurn(
+  { device, environment }: Adapter,
+  name: string,
+  input: TunerCase,
+  { bench, rounds }: BenchContext,
+): Promise<Searched> {
+  const found = await searchKernel(environment, input, SUCCESSIVE_HALVING);
+  if (!input.exhaustive) return { found, exhaustive: null, rows: [] };
+  const ours: SearchOutcome[] = [found];
+  const theirs: SearchOutcome[] = [];
+  for (let round = 0; round < rounds; round++) {
+    if (round > 0) ours.push(await searchKernel(environment, input, SUCCESSIVE_HALVING));
+    theirs.push(await searchKernel(environment, input, EXHAUSTIVE));
+  }
+  const row = { bench, case: name, rounds, device: device.name, software: device.software };
+  const valuesOf = (outcomes: readonly SearchOutcome[]) => ({
+    runs: outcomes.map(({ runs }) => runs),
+    search: outcomes.map(({ spentMs }) => spentMs),
+  });
+  const [a, b] = [valuesOf(ours), valuesOf(theirs)];
+  const rows = (["runs", "search"] as const).map((metric) =>
+    createRow(row, [metric, COSTS[metric]], a[metric], { name: "exhaustive", values: b[metric] }),
+  );
+  return { found, exhaustive: theirs[0] ?? null, rows };
+}
+
+/** Times the choices on one adapter, in turn. What is not there is a row with the reason. */
+function compete(
+  { device, environment }: Adapter,
+  name: string,
+  input: TunerCase,
+  best: Choice,
+  foreign: Choice | null,
+  exhaustive: Choice | null,
+  context: BenchContext,
+): AsyncGenerator<Row> {
+  const run = inProcess<object>(new URL("./tuner/chosen-kernel.ts", import.meta.url), environment);
+  const choose =
+    (choice: Partial<Choice>): Contender<TunerCase> =>
+    (problem) =>
+      run({ ...problem, choice });
+  const missing: Contender<TunerCase> = () => Promise.reject(new Error("there is no second adapter here"));
+  return runContest<TunerCase>(
+    {
+      metrics: { time: { unit: "ms", better: "lower" } },
+      cases: [{ name, input }],
+      device,
+      ours: choose(best),
+      peers: {
+        default: choose({}),
+        textbook: choose({ variant: input.textbook }),
+        "other-adapters-best": foreign === null ? missing : choose(foreign),
+        ...(exhaustive !== null && { exhaustive: choose(exhaustive) }),
+      },
+      check: checkAgainstReference,
+    },
+    context,
+  );
+}
+
+function cube(size: number): Record<"m" | "n" | "k", number> {
+  return { m: size, n: size, k: size };
+}

@@ -1,0 +1,36 @@
+enable f16;
+
+// x = a·x + b in f16, sixteen times a round, of eight independent values a lane: enough to hide the latency of
+// one multiply-add behind the others.
+
+struct Shape { n: u32, rounds: u32 }
+
+@group(0) @binding(0) var<uniform> shape: Shape;
+@group(0) @binding(1) var<storage, read> coefficients: vec2<f32>; // a, b
+@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> y: array<vec4<f32>>;
+
+override lanes: u32 = 64;
+
+fn fourSteps(x: vec4<f16>, a: vec4<f16>, b: vec4<f16>) -> vec4<f16> {
+  return fma(fma(fma(fma(x, a, b), a, b), a, b), a, b);
+}
+
+fn sixteenSteps(x: vec4<f16>, a: vec4<f16>, b: vec4<f16>) -> vec4<f16> {
+  return fourSteps(fourSteps(fourSteps(fourSteps(x, a, b), a, b), a, b), a, b);
+}
+
+@compute @workgroup_size(lanes)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {
+  let first = group.x * 2u * lanes + lane.x;
+  let a = vec4(f16(coefficients.x));
+  let b = vec4(f16(coefficients.y));
+  var p = vec4<f16>(x[first]);
+  var q = vec4<f16>(x[first + lanes]);
+  for (var round = 0u; round < shape.rounds; round++) {
+    p = sixteenSteps(p, a, b);
+    q = sixteenSteps(q, a, b);
+  }
+  y[first] = vec4<f32>(p);
+  y[first + lanes] = vec4<f32>(q);
+}

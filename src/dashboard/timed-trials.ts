@@ -1,0 +1,39 @@
+import type { StoredTuning, TuningTrial } from "../protocol/tuning.ts";
+
+/** A trial with the time to compare it by. */
+export interface TimedTrial {
+  readonly trial: TuningTrial;
+  readonly ms: number;
+  /** What it is drawn as. */
+  readonly mark: "best" | "default" | "timed" | "too-slow";
+}
+
+/** The trials that were timed, the fastest first: each by the median of its last runs. */
+export function listTimedTrials(tuning: StoredTuning, trials: readonly TuningTrial[]): TimedTrial[] {
+  return trials
+    .flatMap((trial) => {
+      const ms = medianOfLast(trial);
+      return ms === null ? [] : [{ trial, ms, mark: markOf(trial, tuning) }];
+    })
+    .toSorted((a, b) => a.ms - b.ms);
+}
+
+/** The median of a trial's last rung; null for what was never timed. */
+export function medianOfLast({ rungsMs }: TuningTrial): number | null {
+  const runs = rungsMs.findLast((rung) => rung.length > 0)?.toSorted((a, b) => a - b) ?? [];
+  const middle = runs.length / 2;
+  const [lower, upper] = [runs[Math.ceil(middle) - 1], runs[Math.floor(middle)]];
+  return lower === undefined || upper === undefined ? null : (lower + upper) / 2;
+}
+
+type Choice = Pick<TuningTrial, "variant" | "axes">;
+
+function markOf(trial: TuningTrial, { best, untuned }: StoredTuning): TimedTrial["mark"] {
+  if (isSame(trial, best)) return "best";
+  if (untuned !== null && isSame(trial, untuned)) return "default";
+  return trial.outcome === "too-slow" ? "too-slow" : "timed";
+}
+
+function isSame(a: Choice, b: Choice): boolean {
+  return a.variant === b.variant && Object.keys(a.axes).every((name) => a.axes[name] === b.axes[name]);
+}

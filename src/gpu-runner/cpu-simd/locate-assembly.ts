@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+
+/** An AssemblyScript source of this folder, and where its WebAssembly stands or is to stand. */
+export interface Assembly {
+  readonly source: URL;
+  readonly binary: URL;
+}
+
+const SOURCES = new URL("assembly/", import.meta.url);
+const BUILT = new URL("../../../dist/cpu-simd/", import.meta.url);
+const OPTIONS = new URL("asconfig.json", SOURCES);
+
+/** Looks for `assembly/<name>.ts`. The binary's name holds a digest of all that it is made from, so none is ever stale. */
+export async function locateAssembly(name: string): Promise<Assembly> {
+  const source = new URL(`${name}.ts`, SOURCES);
+  const digest = createHash("sha256").update(await readCompilerVersion());
+  for (const file of [OPTIONS, source]) digest.update("\0").update(await readFile(file));
+  return { source, binary: new URL(`${name}-${digest.digest("hex").slice(0, 16)}.wasm`, BUILT) };
+}
+
+async function readCompilerVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(
+    await readFile(new URL(import.meta.resolve("assemblyscript/package.json")), "utf8"),
+  );
+  return (manifest as { version: string }).version;
+}

@@ -1,0 +1,117 @@
+import type { Fault } from "../../protocol/fault.ts";
+import type { Device, QuarantinedKernel } from "../../protocol/hardware.ts";
+import type { JobProgress } from "../../protocol/job.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { DeviceHost, WorkOptions } from "../process/device-host.ts";
+import type { FailureFile } from "./failure-file.ts";
+import { lockedOutForMs, noteFailure } from "./kernel-quarantine.ts";
+
+/** What of a device's host the guard looks at. */
+type GuardedHost = Pick<DeviceHost, "device" | "kernelDigests">;
+
+/** A piece of work on a kernel: it may be begun anew after its device was lost. */
+export interface GuardedWork<Output> {
+  readonly kernel: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: JobProgress) => void;
+  run(options: Required<WorkOptions>): Promise<Output>;
+}
+
+/** A call that runs out of time counts against its kernel where nothing was heard for this share of it… */
+const SILENT_SHARE = 0.5;
+/** …and for so long: what is steadily slow was given too little time, which is the caller's doing. */
+const SILENT_MS = 500;
+
+/**
+ * Stands between work and devices: begins work again, once, whose device was lost; remembers which
+ * kernels make devices fail, and keeps them away from there.
+ */
+export class KernelGuard {
+  readonly #file: FailureFile;
+  readonly #onChange: () => void;
+
+  /** `onChange` is called when a kernel is locked out, or runs well again. */
+  constructor(file: FailureFile, onChange: () => void) {
+    this.#file = file;
+    this.#onChange = onChange;
+  }
+
+  /** Runs work on a device. Fails with its problem, or at once with `kernel-quarantined`. */
+  async run<Output>(host: GuardedHost, work: GuardedWork<Output>): Promise<{ output: Output; faults: Fault[] }> {
+    const faults: Fault[] = [];
+    for (;;) {
+      this.#refuse(host, work.kernel);
+      let heardAtMs: number | null = null;
+      const onProgress = (progress: JobProgress) => {
+        heardAtMs = performance.now();
+        work.onProgress(progress);
+      };
+      try {
+        const output = await work.run({ signal: work.signal, onProgress });
+        this.#noteSuccess(host, work.kernel);
+        return { output, faults };
+      } catch (error) {
+        if (work.signal.aborted || !(error instanceof ProblemError)) throw error;
+        const { code, detail } = error.problem;
+        const hung = code === "kernel-timeout" && wasSilent(heardAtMs, work.timeoutMs);
+        if (code === "device-lost" || hung) {
+          this.#noteFailure(host, work.kernel, code);
+        }
+        if (code !== "device-lost" || faults.length > 0) throw error;
+        faults.push({ code, detail, action: "retried" });
+      }
+    }
+  }
+
+  /** For how long a device's kernel is locked out; null where it may run. */
+  lockedOutForMs({ device, kernelDigests }: GuardedHost, kernel: string): number | null {
+    return lockedOutForMs(this.#file.find(device.fingerprint, kernel), kernelDigests[kernel] ?? "", Date.now());
+  }
+
+  /** The device as the edge is told of it: with what is locked out there now. */
+  describe({ device, kernelDigests }: GuardedHost): Device {
+    const nowMs = Date.now();
+    const quarantined = this.#file
+      .all(device.fingerprint)
+      .flatMap(([kernel, record]): QuarantinedKernel[] => {
+        const leftMs = lockedOutForMs(record, kernelDigests[kernel] ?? "", nowMs);
+        if (leftMs === null) return [];
+        const { code, failures } = record;
+        return [{ kernel, code, failures, until: new Date(nowMs + leftMs).toISOString() }];
+      })
+      .slice(0, LIMITS.quarantinedKernels);
+    return quarantined.length === 0 ? device : { ...device, quarantined };
+  }
+
+  #refuse(host: GuardedHost, kernel: string): void {
+    const retryAfterMs = this.lockedOutForMs(host, kernel);
+    if (retryAfterMs === null) return;
+    const record = this.#file.find(host.device.fingerprint, kernel);
+    throw new ProblemError(
+      "kernel-quarantined",
+      `'${kernel}' failed ${record?.failures} times in a row on ${host.device.key}, the last time with ${record?.code}`,
+      { retryAfterMs },
+    );
+  }
+
+  #noteFailure({ device, kernelDigests }: GuardedHost, kernel: string, code: ProblemError["problem"]["code"]): void {
+    const digest = kernelDigests[kernel] ?? "";
+    const after = noteFailure(this.#file.find(device.fingerprint, kernel), { digest, code, nowMs: Date.now() });
+    this.#file.save(device.fingerprint, kernel, after);
+    if (after.untilMs !== null) this.#onChange();
+  }
+
+  #noteSuccess({ device }: GuardedHost, kernel: string): void {
+    const before = this.#file.find(device.fingerprint, kernel);
+    if (before === undefined) return;
+    this.#file.save(device.fingerprint, kernel, null);
+    if (before.untilMs !== null) this.#onChange();
+  }
+}
+
+/** Whether a call that ran out of time hung. One that never said anything was never begun. */
+function wasSilent(heardAtMs: number | null, timeoutMs: number): boolean {
+  return heardAtMs !== null && performance.now() - heardAtMs >= Math.max(SILENT_MS, SILENT_SHARE * timeoutMs);
+}

@@ -1,0 +1,14 @@
+import type { Clock } from "../../protocol/distribution.ts";
+import type { Device } from "../../protocol/hardware.ts";
+
+/** Timestamps of a software device are erratic below this. */
+const SHORTEST_TRUSTED_MS = 0.1;
+
+/** The clock that throughput is computed from: the GPU's, where its timestamps can be trusted. */
+export function chooseClock(
+  { software, timestampQuantised }: Pick<Device, "software" | "timestampQuantised">,
+  gpuMs: number | null,
+): Clock {
+  const trusted = gpuMs !== null && gpuMs > (software ? SHORTEST_TRUSTED_MS : 0) && timestampQuantised === false;
+  return trusted ? "gpu-timestamp" : "runner-wall";
+}

@@ -1,0 +1,128 @@
+import type { KernelReference } from "../../../kernels/kernel-spec.ts";
+import type { Clock } from "../../protocol/distribution.ts";
+import { toProblem } from "../../protocol/problem.ts";
+import type { BenchmarkDevice } from "./benchmark-kernel.ts";
+import { chooseClock } from "./choose-clock.ts";
+import { checkOutputs } from "./check-output.ts";
+import { type RunnableKernel, uploadKernel } from "./dispatch.ts";
+import { withErrorScopes } from "./error-scopes.ts";
+import type { Candidate } from "./list-candidates.ts";
+import { measureKernel } from "./measure-kernel.ts";
+import type { KernelChoice } from "./resolve-benchmark.ts";
+import { GpuTimer } from "./timer.ts";
+
+export type Verdict =
+  | { readonly outcome: "ran"; readonly ms: number }
+  | { readonly outcome: "wrong" | "invalid"; readonly reason: string };
+
+/** Where candidates of one problem are checked and timed: they share inputs, reference and clock. */
+export interface TrialStand {
+  /** What all times are read from: chosen at the first run that is right. */
+  readonly clock: Clock;
+  /** Compiles a candidate, compares its outputs, and gives the shorter of two runs; of one that took `hopelessMs`. */
+  check(index: number, candidate: Candidate, hopelessMs: number): Promise<Verdict>;
+  /** One more run of a candidate that was right, in milliseconds. */
+  time(index: number): Promise<number>;
+  release(): void;
+}
+
+interface RunTimes {
+  readonly wallMs: number;
+  readonly gpuMs: number | null;
+}
+
+function shortestOf({ wallMs, gpuMs }: RunTimes): number {
+  return Math.min(wallMs, gpuMs ?? wallMs);
+}
+
+/** Clocks tick; no run takes no time at all. */
+const SHORTEST_MS = 1e-6;
+
+/** Uploads the inputs of a problem once for all of its candidates. Fails with `kernel-invalid` where they do not fit. */
+export async function openTrialStand(
+  target: BenchmarkDevice,
+  problem: Pick<KernelChoice, "kernel" | "shape">,
+  seed: number,
+  onSlice: () => void,
+): Promise<TrialStand> {
+  const { device, gpu, pool, description } = target;
+  const { kernel, shape } = problem;
+  const inputs = kernel.generate(shape, seed);
+  const reference = kernel.reference(inputs, shape);
+  const references = [reference, ...(reference.others ?? [])].map(rememberElements);
+  const uploaded = await uploadKernel(target, problem, inputs);
+  const timer = device.features.has("timestamp-query") ? new GpuTimer(device, pool) : null;
+  const runnable = new Map<number, RunnableKernel>();
+  const shortestMs = new Map<number, number>();
+  let clock: Clock | null = null;
+
+  async function runOnce(index: number, run: RunnableKernel): Promise<RunTimes> {
+    const known = shortestMs.get(index) ?? 0;
+    const samples = await withErrorScopes(device, () =>
+      measureKernel(device, run, timer, 1, () => {}, { shortestMs: known }),
+    );
+    gpu.throwUncaptured();
+    const times = { wallMs: samples.wallMs[0] ?? Number.NaN, gpuMs: samples.gpuMs?.[0] ?? null };
+    shortestMs.set(index, known === 0 ? shortestOf(times) : Math.min(known, shortestOf(times)));
+    return times;
+  }
+
+  function readClock({ wallMs, gpuMs }: RunTimes): number {
+    clock ??= chooseClock(description, gpuMs);
+    return Math.max(SHORTEST_MS, clock === "gpu-timestamp" && gpuMs !== null ? gpuMs : wallMs);
+  }
+
+  async function checkRun(index: number, candidate: Candidate, hopelessMs: number): Promise<number> {
+    const run = await uploaded.prepare(candidate);
+    uploaded.reset();
+    const first = await runOnce(index, run);
+    const outputs = await Promise.all(references.map(({ output }) => run.read(output)));
+    await checkOutputs(outputs, references, kernel.tolerance, shape, seed, onSlice);
+    runnable.set(index, run);
+    // The second run chooses the clock: the first may have paid for what the driver compiles late.
+    const ms = shortestOf(first) > hopelessMs ? readClock(first) : readClock(await runOnce(index, run));
+    return Math.min(ms, readClock(first));
+  }
+
+  return {
+    get clock() {
+      return clock ?? "runner-wall";
+    },
+    check: (index, candidate, hopelessMs) =>
+      checkRun(index, candidate, hopelessMs).then(
+        (ms): Verdict => ({ outcome: "ran", ms }),
+        (error: unknown): Verdict => {
+          const { code, detail } = toProblem(error);
+          if (code === "kernel-incorrect") return { outcome: "wrong", reason: detail };
+          if (code === "kernel-invalid" || code === "backend-failed") return { outcome: "invalid", reason: detail };
+          throw error;
+        },
+      ),
+    async time(index) {
+      const run = runnable.get(index);
+      if (run === undefined) throw new TypeError("the candidate was not checked");
+      return readClock(await runOnce(index, run));
+    },
+    release() {
+      timer?.destroy();
+      uploaded.release();
+    },
+  };
+}
+
+/** What an element has to cost before it pays to remember it. */
+const WORTH_REMEMBERING_FLOPS = 64;
+
+/** Every candidate is compared with the same elements, so those that cost something are computed once. */
+function rememberElements(reference: KernelReference): KernelReference {
+  if (reference.elementFlops < WORTH_REMEMBERING_FLOPS) return reference;
+  const known = new Map<number, number>();
+  return {
+    ...reference,
+    element(index) {
+      let value = known.get(index);
+      if (value === undefined) known.set(index, (value = reference.element(index)));
+      return value;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Device, Fingerprint } from "../../protocol/hardware.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { Roofline } from "../../protocol/roofline.ts";
+import type { DeviceHost, WorkOptions } from "../process/device-host.ts";
+
+/** What measuring may take; its first user waits that long, once in a while. */
+const BUDGET_MS = 3_000;
+/** From here on the device's process is ended: something hangs. */
+const TIMEOUT_MS = 30_000;
+/** Machines change in ways that no fingerprint tells: cooling, memory, neighbours. */
+const MAX_AGE_MS = 30 * 86_400_000;
+
+type MeasuredHost = Pick<DeviceHost, "device" | "work">;
+
+/** The roofs of this machine's devices: in `device.roofline`, and by fingerprint on the disk. */
+export class RooflineStore {
+  readonly #folder: string;
+  readonly #onMeasured: (device: Device) => void;
+  readonly #failures = new Map<Device, string>();
+
+  constructor(dataDir: string, onMeasured: (device: Device) => void) {
+    this.#folder = join(dataDir, "rooflines");
+    this.#onMeasured = onMeasured;
+  }
+
+  /** Gives a device the roofs that were measured here before, unless they are too old. */
+  async recall(device: Device, nowMs: number): Promise<void> {
+    const roofline = await readRoofline(this.#pathOf(device.fingerprint));
+    device.roofline = roofline !== null && isFresh(roofline, nowMs) ? roofline : null;
+  }
+
+  /**
+   * The roofs of a device, measured now where none are known or they are too old. Where they cannot be had,
+   * `missing` says why, and this process does not try again. Fails with `cancelled` only.
+   */
+  async ensure(
+    host: MeasuredHost,
+    nowMs: number,
+    options: WorkOptions,
+  ): Promise<{ roofline: Roofline | null; missing: string | null }> {
+    const { device } = host;
+    const known = device.roofline;
+    if (known !== null && isFresh(known, nowMs)) return { roofline: known, missing: null };
+    const failure = this.#failures.get(device);
+    if (failure !== undefined) return { roofline: known, missing: failure };
+    try {
+      const roofline = await host.work("measureRoofline", { budgetMs: BUDGET_MS }, TIMEOUT_MS, options);
+      device.roofline = roofline;
+      this.#onMeasured(device);
+      // Without it they are measured again after the next start, and no job fails for that.
+      await this.#write(device.fingerprint, roofline).catch(() => undefined);
+      return { roofline, missing: null };
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.problem.code === "cancelled") throw error;
+      const missing = `The device's roofs could not be measured: ${error.problem.detail}`;
+      this.#failures.set(device, missing);
+      return { roofline: known, missing };
+    }
+  }
+
+  #pathOf(fingerprint: Fingerprint): string {
+    const { adapter, driver, dawn, toggles, ort, cpu } = fingerprint;
+    const text = JSON.stringify([adapter, driver, dawn, toggles, ort, cpu]);
+    return join(this.#folder, `${createHash("sha256").update(text).digest("hex")}.json`);
+  }
+
+  async #write(fingerprint: Fingerprint, roofline: Roofline): Promise<void> {
+    const path = this.#pathOf(fingerprint);
+    const draft = `${path}.${process.pid}`;
+    await mkdir(this.#folder, { recursive: true });
+    await writeFile(draft, JSON.stringify(roofline));
+    await rename(draft, path);
+  }
+}
+
+function isFresh({ measuredAt }: Roofline, nowMs: number): boolean {
+  return nowMs - Date.parse(measuredAt) < MAX_AGE_MS;
+}
+
+/** What stands in a file; null where nothing does, or nothing of this form. */
+async function readRoofline(path: string): Promise<Roofline | null> {
+  try {
+    return Roofline.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch {
+    return null;
+  }
+}

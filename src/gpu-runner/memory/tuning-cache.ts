@@ -1,0 +1,93 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
+import type { Fingerprint } from "../../protocol/hardware.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { tuningIdOf, TuningRecord } from "../../protocol/tuning.ts";
+
+/** What others found: the tuning with an id, or null where nobody knows. */
+export type TuningSource = (id: string) => Promise<TuningRecord | null>;
+
+interface CacheParts {
+  readonly dataDir: string;
+  /** Of this runner's devices; what was found on others stays unread. */
+  readonly fingerprints: readonly Fingerprint[];
+  /** Asked for what is not on this disk. */
+  readonly source: TuningSource;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** The tunings that this runner knows by id: those on its disk, and those that the edge tells. */
+export class TuningCache {
+  readonly #folder: string;
+  readonly #source: TuningSource;
+  readonly #logger: CacheParts["logger"];
+  /** The oldest first. */
+  readonly #known: Map<string, TuningRecord>;
+
+  private constructor({ source, logger }: CacheParts, folder: string, known: Map<string, TuningRecord>) {
+    this.#folder = folder;
+    this.#source = source;
+    this.#logger = logger;
+    this.#known = known;
+  }
+
+  /** Reads the folder `tunings`. A file that is damaged, or of another device, is told in the log and left. */
+  static async open(parts: CacheParts): Promise<TuningCache> {
+    const folder = join(parts.dataDir, "tunings");
+    await mkdir(folder, { recursive: true });
+    const own = new Set(parts.fingerprints.map(fingerprintText));
+    const records: [string, TuningRecord][] = [];
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".json"))) {
+      const read = await readRecord(folder, file, own);
+      if ("reason" in read) parts.logger.warn({ file: join(folder, file), ...read }, "a stored tuning is ignored");
+      else records.push([file.replace(".json", ""), read.record]);
+    }
+    records.sort(([, a], [, b]) => (a.tuning.tunedAt < b.tuning.tunedAt ? -1 : 1));
+    return new TuningCache(parts, folder, new Map(records));
+  }
+
+  /** The tuning with this id, from here or from the edge; where the edge cannot be asked, from here alone. */
+  async find(id: string): Promise<TuningRecord | null> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    try {
+      const told = await this.#source(id);
+      if (told !== null) await this.save(id, told);
+      return told;
+    } catch (error) {
+      this.#logger.warn({ error, id }, "the edge could not be asked for a tuning");
+      return null;
+    }
+  }
+
+  /** Keeps a tuning, whole or not at all; the oldest goes where there are too many. */
+  async save(id: string, record: TuningRecord): Promise<void> {
+    this.#known.delete(id);
+    this.#known.set(id, record);
+    const path = join(this.#folder, `${id}.json`);
+    const draft = `${path}.${process.pid}`;
+    await writeFile(draft, JSON.stringify(record));
+    await rename(draft, path);
+    const oldest = this.#known.keys().next();
+    if (this.#known.size <= LIMITS.storedTunings || oldest.done) return;
+    this.#known.delete(oldest.value);
+    await rm(join(this.#folder, `${oldest.value}.json`), { force: true });
+  }
+}
+
+async function readRecord(
+  folder: string,
+  file: string,
+  own: ReadonlySet<string>,
+): Promise<{ record: TuningRecord } | { reason: string }> {
+  try {
+    const record = TuningRecord.parse(JSON.parse(await readFile(join(folder, file), "utf8")));
+    if (!own.has(fingerprintText(record.tuning.fingerprint))) return { reason: "it was found on another device" };
+    if (`${await tuningIdOf(record.tuning)}.json` !== file) return { reason: "its content is not what its name says" };
+    return { record };
+  } catch (error) {
+    return { reason: `it cannot be read: ${(error as Error).message.slice(0, 200)}` };
+  }
+}

@@ -1,0 +1,31 @@
+import { tuningIdOf, type TuningSpec } from "../../protocol/tuning.ts";
+import type { FleetDevice } from "../device-fleet.ts";
+import { describeEnvironment } from "./describe-environment.ts";
+import { describeTuningKey } from "./tuning-key.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
+
+/** Finds a kernel's fastest variant and axes on the device that has it, or tells what is known already. */
+export const runTuning: Workload<TuningSpec> = async (spec, context) => {
+  const device = context.fleet.withKernel(spec.kernel);
+  return context.fleet.use(device, () => tuneOn(device, spec, context));
+};
+
+async function tuneOn(
+  { host }: FleetDevice,
+  spec: TuningSpec,
+  { tunings, otherJobs, signal, onProgress }: WorkloadContext,
+): Promise<WorkloadResult> {
+  const { device } = host;
+  const environment = describeEnvironment(device, otherJobs);
+  const key = await describeTuningKey(device, spec);
+  const known = key === null || spec.fresh ? null : await tunings.find(await tuningIdOf(key));
+  if (known !== null) {
+    return { result: { kind: "tuning", ...known, cached: true, environment }, deviceKey: device.key };
+  }
+  const found = await host.tune(spec, { onProgress, signal });
+  const { fingerprint, name: deviceName, software } = device;
+  const tuning = { ...found.tuning, fingerprint, deviceName, software, tunedAt: new Date().toISOString() };
+  const record = { tuning, trials: found.trials };
+  await tunings.save(await tuningIdOf(tuning), record);
+  return { result: { kind: "tuning", ...record, cached: false, environment }, deviceKey: device.key };
+}

@@ -1,0 +1,139 @@
+/** Several devices of one runner: two SwiftShader processes stand for two cards. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { readConfig } from "../../src/gpu-runner/config.ts";
+import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { startGpus } from "../../src/gpu-runner/start-gpus.ts";
+import { runBenchmark } from "../../src/gpu-runner/workloads/run-benchmark.ts";
+import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import type { JobProgress } from "../../src/protocol/job.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+
+const logger = pino({ level: "silent" });
+
+let folder = "";
+let fleet: DeviceFleet;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "millrace-devices-"));
+  const config = readConfig({ MILLRACE_RUNNER_DIR: folder, MILLRACE_GPU: "software, software" });
+  fleet = await DeviceFleet.start(config, logger);
+});
+afterAll(async () => {
+  await fleet.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** What a benchmark asks for beside its device: neither tunings nor roofs are known here. */
+const unmeasured = {
+  tunings: { find: async () => null },
+  rooflines: { ensure: async () => ({ roofline: null, missing: "not measured" }) },
+};
+
+async function runJob(changes: object, onProgress: (progress: JobProgress) => void = () => {}) {
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", warmup: 0, iterations: 3, ...changes });
+  const context = {
+    fleet,
+    program: null,
+    ...unmeasured,
+    otherJobs: 0,
+    signal: new AbortController().signal,
+    onProgress,
+  };
+  const { result, deviceKey } = await runBenchmark(spec, context as never);
+  return { result: BenchmarkResult.parse(result), deviceKey };
+}
+
+/** A job that measures until it is told to end, with a promise that it does. */
+function startLong(changes: object = {}) {
+  const measuring = Promise.withResolvers<void>();
+  const controller = new AbortController();
+  const spec = BenchmarkSpec.parse({
+    kind: "benchmark",
+    kernel: "gemm",
+    shape: { m: 256, n: 256, k: 256 },
+    iterations: 10_000,
+    ...changes,
+  });
+  const onProgress = ({ phase }: JobProgress) => phase === "measure" && measuring.resolve();
+  const context = { fleet, program: null, ...unmeasured, otherJobs: 0, signal: controller.signal, onProgress };
+  const outcome = runBenchmark(spec, context as never).then(
+    () => "done",
+    (error: unknown) => (error instanceof ProblemError ? error.problem.code : error),
+  );
+  return { measuring: measuring.promise, outcome, abort: () => controller.abort() };
+}
+
+test("each is told of, with a process of its own and a slot for jobs, but kernels once", () => {
+  expect(fleet.devices.map(({ key, kind }) => [key, kind])).toEqual([
+    ["cpu", "cpu"],
+    ["gpu0", "gpu"],
+    ["gpu1", "gpu"],
+  ]);
+  expect(new Set(fleet.all().map(({ host }) => host.pid)).size).toBe(3);
+  expect(fleet.jobSlots).toBe(2);
+  const names = fleet.kernels.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(fleet.find("gpu0").host.adapters).toEqual([expect.stringMatching(/swiftshader/i)]);
+});
+
+test("two jobs run at once, each on a device of its own, and a third goes to the one that is free first", async () => {
+  const [one, two] = [startLong(), startLong()];
+  await Promise.all([one.measuring, two.measuring]);
+  expect(fleet.all().map(({ host }) => host.waiting)).toEqual([0, 1, 1]);
+  two.abort();
+  expect(await two.outcome).toBe("cancelled");
+  await vi.waitFor(() => expect(fleet.find("gpu1").host.waiting).toBe(0), 20_000);
+  const { deviceKey, result } = await runJob({ kernel: "triad", shape: { n: 4096 } });
+  expect(deviceKey).toBe("gpu1");
+  expect(result.environment).toMatchObject({ deviceKey: "gpu1", software: true });
+  one.abort();
+  expect(await one.outcome).toBe("cancelled");
+});
+
+test("a job runs where it says, and nowhere else", async () => {
+  const triad = { kernel: "triad", shape: { n: 4096 } };
+  for (const deviceKey of ["gpu1", "gpu0"]) {
+    expect((await runJob({ ...triad, deviceKey })).deviceKey).toBe(deviceKey);
+  }
+  await expect(runJob({ ...triad, deviceKey: "gpu2" })).rejects.toThrow("No device gpu2");
+});
+
+test("a batch is spread, and its shares follow the speeds that were measured", async () => {
+  const spread = { kernel: "softmax", shape: { rows: 301, columns: 64 }, spread: true };
+  const { result } = await runJob(spread);
+  expect(result.shape).toEqual({ rows: 301, columns: 64 });
+  expect(result.parts?.map(({ deviceKey }) => deviceKey).toSorted()).toEqual(["gpu0", "gpu1"]);
+  expect(result.parts?.map(({ batch }) => batch).toSorted()).toEqual([150, 151]);
+  expect(result.correctness).toMatchObject({ correct: true, checkedElements: 301 * 64 });
+  const sum = result.parts?.reduce((total, part) => total + part.gigabytesPerSecond, 0);
+  expect(result.gigabytesPerSecond).toBeCloseTo(sum ?? 0, 9);
+  expect(Math.max(...(result.parts ?? []).map(({ p50Ms }) => p50Ms))).toBe(result.wallMs.p50);
+
+  // What is believed of gpu1 falls by half with each of these.
+  for (let i = 0; i < 12; i++) fleet.noteSpeed(fleet.find("gpu1"), "softmax", 1e-9);
+  const again = (await runJob(spread)).result.parts ?? [];
+  const batchOf = (key: string) => again.find(({ deviceKey }) => deviceKey === key)?.batch ?? 0;
+  expect(batchOf("gpu0")).toBeGreaterThan(290);
+  expect(batchOf("gpu0") + batchOf("gpu1")).toBe(301);
+
+  await expect(runJob({ kernel: "triad", shape: { n: 4096 }, spread: true })).rejects.toThrow("no batch");
+});
+
+test("one that dies takes only its own work along, which is begun again", async () => {
+  const [one, two] = [startLong({ deviceKey: "gpu0" }), startLong({ deviceKey: "gpu1" })];
+  await Promise.all([one.measuring, two.measuring]);
+  const [first, second] = [fleet.find("gpu0").host, fleet.find("gpu1").host];
+  const { pid } = second;
+  process.kill(first.pid!, "SIGKILL");
+  await vi.waitFor(() => expect(first).toMatchObject({ restarts: 1, isDown: false, waiting: 1 }), 20_000);
+  expect(second).toMatchObject({ pid, restarts: 0, waiting: 1 });
+  for (const each of [one, two]) each.abort();
+  expect(await Promise.all([one.outcome, two.outcome])).toEqual(["cancelled", "cancelled"]);
+});
+
+test("an adapter that is not there is left out", async () => {
+  expect(await startGpus(["no such card"], { cacheDir: folder, logger })).toEqual([]);
+});

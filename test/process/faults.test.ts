@@ -1,0 +1,227 @@
+/** The table of faults in docs/operations.md, row by row: each on a real device process with a real driver. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { FailureFile } from "../../src/gpu-runner/faults/failure-file.ts";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { runBenchmark } from "../../src/gpu-runner/workloads/run-benchmark.ts";
+import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import type { JobProgress } from "../../src/protocol/job.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
+
+/** Kernels that lives of the device's process say to have compiled in advance. */
+let warmed: string[] = [];
+const logger = pino({
+  level: "info",
+  hooks: {
+    logMethod: ([fields]) => {
+      const { line = "" }: { line?: string } = Object(fields);
+      if (line.startsWith("warmed ")) warmed.push(...line.split(" ").slice(1));
+    },
+  },
+});
+const shared = { cacheDir: CACHE_DIR, logger };
+
+let host: DeviceHost;
+let cpu: DeviceHost;
+let folder = "";
+let fleet: DeviceFleet;
+beforeAll(async () => {
+  const entry = new URL("faulty/faulty-device.ts", import.meta.url);
+  [host, cpu] = await Promise.all([
+    DeviceHost.start({ role: "gpu", deviceKey: "gpu0", driver: "software", entry, ...shared }),
+    DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared }),
+  ]);
+});
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "millrace-faults-"));
+  fleet = new DeviceFleet([cpu, host], new FailureFile(folder, logger));
+  return () => rm(folder, { recursive: true });
+});
+afterAll(() => Promise.all([host.stop(), cpu.stop()]));
+
+const runs = (kernel: string, changes: object = {}) =>
+  BenchmarkSpec.parse({ kind: "benchmark", kernel, warmup: 0, iterations: 1, ...changes });
+
+/** What a benchmark asks for beside its device: neither tunings nor roofs are known here. */
+const unmeasured = {
+  tunings: { find: async () => null },
+  rooflines: { ensure: async () => ({ roofline: null, missing: "not measured" }) },
+};
+
+/** The job as the runner does it: with its guard, its second try and its way out. */
+async function runJob(kernel: string, changes: object = {}, onProgress: (progress: JobProgress) => void = () => {}) {
+  const context = {
+    fleet,
+    program: null,
+    ...unmeasured,
+    otherJobs: 0,
+    signal: new AbortController().signal,
+    onProgress,
+  };
+  const { result, deviceKey } = await runBenchmark(runs(kernel, changes), context as never);
+  return { result: BenchmarkResult.parse(result), deviceKey };
+}
+
+async function problemOf(work: Promise<unknown>) {
+  const outcome = await work.then(
+    () => "succeeded",
+    (error: unknown) => error,
+  );
+  expect(outcome).toBeInstanceOf(ProblemError);
+  return (outcome as ProblemError).problem;
+}
+
+/** What has to hold behind every fault. */
+async function expectNextRuns(): Promise<void> {
+  const { result } = await runJob("ones");
+  expect(result.correctness).toMatchObject({ correct: true, checkedElements: 64 });
+  expect(result.faults).toBeUndefined();
+}
+
+/** Whether the process is the same behind a piece of work. */
+async function survives(work: () => Promise<unknown>): Promise<boolean> {
+  const { pid } = host;
+  await work();
+  await expectNextRuns();
+  return host.pid === pid;
+}
+
+test("endless kernel", async () => {
+  const hang = () => problemOf(runJob("endless", { timeoutMs: 1_000 }));
+  expect(await survives(async () => expect((await hang()).code).toBe("kernel-timeout"))).toBe(false);
+  await hang();
+  await hang();
+  // It has hung three times in a row: from now on it does not get as far as the device.
+  const refused = await problemOf(runJob("endless", { timeoutMs: 1_000 }));
+  expect(refused).toMatchObject({ code: "kernel-quarantined", status: 503 });
+  expect(refused.retryAfterMs).toBeGreaterThan(0);
+  expect(fleet.devices).toMatchObject([{ key: "cpu" }, { quarantined: [{ kernel: "endless", failures: 3 }] }]);
+  await expectNextRuns();
+});
+
+test("endless kernel, a reference allowed", async () => {
+  const allowed = { shape: { n: 1_000 }, timeoutMs: 1_000, onDeviceFailure: "cpu-reference" };
+  const { result, deviceKey } = await runJob("triad", allowed);
+  expect(deviceKey).toBe("cpu");
+  expect(result).toMatchObject({
+    fallback: "cpu-reference",
+    variant: "f64-reference",
+    shape: { n: 1_000 },
+    gpuMs: null,
+    correctness: { checkedElements: 1_000 },
+    environment: { deviceKey: "cpu", software: false },
+    faults: [{ code: "kernel-timeout", action: "cpu-reference" }],
+  });
+  await expectNextRuns();
+});
+
+test("100 GB buffer", async () => {
+  const kept = await survives(async () => {
+    const problem = await problemOf(runJob("ones", { shape: { n: 25e9 } }));
+    expect(problem.code).toBe("kernel-invalid");
+    expect(problem.detail).toContain("'values' has 100000000000 bytes");
+    expect(problem.errors).toEqual([{ pointer: "#/shape/n", message: expect.stringMatching(/^\d+ would fit now$/) }]);
+  });
+  expect(kept).toBe(true);
+});
+
+test("memory ends", async () => {
+  const lives = host.restarts;
+  const { pid } = host;
+  // What the process has, and 200 MB: the driver's own allocations fail from there on.
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const sizeBytes = 1_024 * Number(/VmSize:\s+(\d+)/.exec(status)?.[1]);
+  await promisify(execFile)("prlimit", ["--pid", String(pid), `--as=${sizeBytes + 200e6}`]);
+  const huge = { shape: { n: 2 ** 28 } };
+  const problem = await problemOf(runJob("ones", huge));
+  expect(problem).toMatchObject({ code: "out-of-memory", errors: [{ pointer: "#/shape/n" }] });
+  const { result } = await runJob("ones", { ...huge, allowSmallerBatch: true });
+  expect(result.shape["n"]).toBeLessThan(2 ** 26);
+  expect(`${result.shape["n"]} would fit now`).toBe(problem.errors?.[0]?.message);
+  const detail = `n = ${2 ** 28} did not fit; ${result.shape["n"]} was run`;
+  expect(result.faults).toEqual([{ code: "out-of-memory", detail, action: "smaller-batch" }]);
+  await expectNextRuns();
+  expect(host).toMatchObject({ pid, restarts: lives });
+  // A life without that bound; the retry is told, which is another row.
+  process.kill(pid!, "SIGKILL");
+  await runJob("ones");
+});
+
+test("10,000 small buffers", async () => {
+  expect(await survives(() => runJob("ten-thousand-buffers"))).toBe(true);
+});
+
+test("device.destroy() in mid-run", async () => {
+  const problem = problemOf(runJob("destroys", { iterations: 10_000 }));
+  expect((await problem).code).toBe("device-lost");
+  await expectNextRuns();
+});
+
+test("device.destroy() behind a hung kernel", async () => {
+  const problem = problemOf(runJob("destroys-behind-hang", { timeoutMs: 1_000 }));
+  expect((await problem).code).toBe("kernel-timeout");
+  await expectNextRuns();
+});
+
+test("child SIGKILL", async () => {
+  const { restarts } = host;
+  let killed = false;
+  const onProgress = ({ phase }: JobProgress) => {
+    if (phase !== "measure" || killed) return;
+    killed = true;
+    process.kill(host.pid!, "SIGKILL");
+  };
+  const { result } = await runJob("ones", { iterations: 500 }, onProgress);
+  expect(result.wallMs.count).toBe(500);
+  expect(result.faults).toMatchObject([{ code: "device-lost", action: "retried" }]);
+  expect(host.restarts).toBe(restarts + 1);
+  await expectNextRuns();
+});
+
+test("driver crashes (SIGSEGV), again and again", async () => {
+  const crash = () => problemOf(runJob("crashes", { iterations: 10_000 }));
+  const { restarts } = host;
+  expect((await crash()).code).toBe("device-lost");
+  expect(host.restarts).toBeGreaterThan(restarts);
+  expect((await crash()).code).toBe("kernel-quarantined");
+  // The runner is started again: it remembers.
+  fleet = new DeviceFleet([cpu, host], new FailureFile(folder, logger));
+  expect((await crash()).code).toBe("kernel-quarantined");
+  await expectNextRuns();
+});
+
+test("worker thread ended with a pending map", async () => {
+  expect((await problemOf(runJob("pending-map", { iterations: 10_000 }))).code).toBe("device-lost");
+  await expectNextRuns();
+});
+
+test.each([
+  ["invalid WGSL", "invalid", "kernel-invalid", "invalid/does-not-compile.wgsl:3:16: "],
+  ["wrong binding sizes", "wants-more", "kernel-invalid", "too small"],
+  ["NaN inputs", "nan", "kernel-incorrect", "'values'[0] is NaN, the reference says NaN"],
+])("%s", async (_, kernel, code, detail) => {
+  const kept = await survives(async () => {
+    for (let i = 0; i < 4; i++) {
+      const problem = await problemOf(runJob(kernel));
+      expect(problem).toMatchObject({ code, detail: expect.stringContaining(detail) });
+    }
+  });
+  expect(kept).toBe(true);
+});
+
+test("a new life compiles what the last one used, before it takes calls", async () => {
+  await runJob("ones");
+  warmed = [];
+  process.kill(host.pid!, "SIGKILL");
+  await runJob("ones");
+  expect(warmed).toContain("ones");
+  // What does not compile was never in use.
+  expect(warmed).not.toContain("invalid");
+});

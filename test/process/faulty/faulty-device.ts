@@ -1,0 +1,101 @@
+/** A device process like any other, but for its kernels: each does to it, in its own way, what kills a process. */
+import { Worker } from "node:worker_threads";
+import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
+import { type Gpu, openGpu } from "../../../src/gpu-runner/gpu/device.ts";
+import { createGpuHandlers } from "../../../src/gpu-runner/process/gpu-handlers.ts";
+import { serveCalls } from "../../../src/gpu-runner/process/serve-calls.ts";
+
+/** A kernel that fills `values` with ones, or would. */
+function faulty(name: string, file: string, changes: Partial<KernelSpec<"n">> = {}): KernelSpec<"n"> {
+  return {
+    name,
+    description: "Misbehaves",
+    folder: new URL(".", import.meta.url),
+    dimensions: [{ name: "n", description: "Elements", min: 1, max: 2 ** 36, default: 64 }],
+    batchDimension: "n",
+    dtypes: ["float32"],
+    bindings: [{ name: "values", access: "write", dtype: "float32", extents: ({ n }) => [n], alignment: [1] }],
+    variants: [
+      {
+        name: "only",
+        file,
+        axes: [],
+        passes: [{ entryPoint: "main", workgroups: ({ n }) => [Math.min(1024, Math.ceil(n / 64)), 1, 1] }],
+      },
+    ],
+    flops: () => 0,
+    bytes: ({ n }) => 4 * n,
+    tolerance: { relative: 0, absolute: () => 0, reason: "ones are exact" },
+    generate: () => ({}),
+    reference: (_, { n }) => ({ output: "values", length: n, elementFlops: 1, element: () => 1 }),
+    ...changes,
+  };
+}
+
+/** Does it shortly after a run has begun. */
+function inMidRun(act: () => void): KernelSpec<"n">["generate"] {
+  return () => {
+    setTimeout(act, 100);
+    return {};
+  };
+}
+
+/** What a caller that lost count would do: none is destroyed, and the collector frees none. */
+function leakBuffers({ device }: Gpu, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const buffer = device.createBuffer({ size: 256, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });
+    device.queue.writeBuffer(buffer, 0, new Uint8Array(256));
+  }
+}
+
+/** A worker thread that owns a device is ended while it waits for a map. */
+function endWorkerWithPendingMap(): void {
+  const worker = new Worker(new URL("pending-map.mjs", import.meta.url));
+  worker.once("message", () => void worker.terminate());
+}
+
+function listKernels(gpu: Gpu): KernelSpec[] {
+  const nan: Partial<KernelSpec<"n">> = {
+    bindings: [
+      { name: "source", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [1] },
+      { name: "values", access: "write", dtype: "float32", extents: ({ n }) => [n], alignment: [1] },
+    ],
+    generate: ({ n }) => ({ source: new Float32Array(n).fill(Number.NaN) }),
+    reference: (_, { n }) => ({ output: "values", length: n, elementFlops: 1, element: () => Number.NaN }),
+  };
+  const leaking = (): Record<string, never> => {
+    leakBuffers(gpu, 10_000);
+    return {};
+  };
+  const crash = () => process.kill(process.pid, "SIGSEGV");
+  const destroy = () => gpu.device.destroy();
+  return [
+    faulty("ones", "ones.wgsl"),
+    faulty("endless", "endless.wgsl"),
+    // Under the name of a kernel that the CPU has a reference of.
+    faulty("triad", "endless.wgsl"),
+    faulty("invalid", "does-not-compile.wgsl"),
+    faulty("wants-more", "wants-more.wgsl"),
+    faulty("nan", "copies.wgsl", nan),
+    faulty("ten-thousand-buffers", "ones.wgsl", { generate: leaking }),
+    faulty("destroys", "ones.wgsl", { generate: inMidRun(destroy) }),
+    faulty("destroys-behind-hang", "endless.wgsl", { generate: inMidRun(destroy) }),
+    faulty("crashes", "ones.wgsl", { generate: inMidRun(crash) }),
+    faulty("pending-map", "ones.wgsl", { generate: inMidRun(endWorkerWithPendingMap) }),
+  ] as KernelSpec[];
+}
+
+serveCalls(async ({ die, noteUsed }) => {
+  const gpu = await openGpu((reason) => die(`the device was lost: ${reason}`));
+  const kernels = new Map(listKernels(gpu).map((kernel) => [kernel.name, kernel]));
+  const handlers = createGpuHandlers(gpu, { kernels, onUsed: noteUsed });
+  return {
+    ...handlers,
+    warm: async (input, context) => {
+      await handlers.warm(input, context);
+      // The test reads it in the log.
+      console.log("warmed", ...input.pipelines.map(({ kernel }) => kernel));
+      return null;
+    },
+  };
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it, vi } from "vitest";
+import { type InferenceBackend, InferenceServer } from "../../../src/gpu-runner/serving/inference-server.ts";
+import type { ModelLoader } from "../../../src/gpu-runner/serving/model-loader.ts";
+import { serveRequest } from "../../../src/gpu-runner/serving/serve-request.ts";
+import type { InferOffer } from "../../../src/protocol/link.ts";
+import { type ProblemCode, ProblemError } from "../../../src/protocol/problem.ts";
+import type { Tensor } from "../../../src/protocol/tensor.ts";
+
+const offer: InferOffer = {
+  type: "infer",
+  requestId: "req_1",
+  modelVersionId: "ver_1",
+  deviceKey: "gpu0",
+  backend: "wgsl",
+  budgetMs: 60_000,
+  tensors: [],
+};
+
+/** Two devices that answer with a tensor of their name, or fail. */
+function scriptFleet({ fails, isDown = false }: { fails?: ProblemCode; isDown?: boolean } = {}) {
+  const device = (key: string, code?: ProblemCode) => {
+    const infer = vi.fn<InferenceBackend["infer"]>(async () => {
+      if (code !== undefined) throw new ProblemError(code, `${key} failed`);
+      const tensors: Tensor[] = [{ name: key, dtype: "float32", shape: [0], bytes: new Uint8Array() }];
+      return { tensors, times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } };
+    });
+    return { host: { isDown: key === "gpu0" && isDown }, server: new InferenceServer({ infer }), infer };
+  };
+  const [cpu, gpu] = [device("cpu"), device("gpu0", fails)];
+  const ensureReady = vi.fn<ModelLoader["ensureReady"]>(async () => {});
+  const parts = { fleet: { cpu, find: (key: string) => (key === "cpu" ? cpu : gpu) }, models: { ensureReady } };
+  const serve = async (changes: Partial<InferOffer> = {}) =>
+    serveRequest(parts as never, { ...offer, ...changes }, [], performance.now()).then(
+      ({ tensors, faults }) => ({ by: tensors[0]?.name, faults }),
+      (error: unknown) => (error instanceof ProblemError ? error.problem.code : error),
+    );
+  return { serve, gpu, cpu, ensureReady };
+}
+
+describe("a request that is placed on a GPU", () => {
+  it("is answered there", async () => {
+    expect(await scriptFleet().serve()).toEqual({ by: "gpu0", faults: undefined });
+  });
+
+  it("is answered by the CPU, and says so, where the device is lost twice or has no memory", async () => {
+    const lost = scriptFleet({ fails: "device-lost" });
+    expect(await lost.serve()).toEqual({
+      by: "cpu",
+      faults: [{ code: "device-lost", detail: "gpu0 failed", action: "cpu-backend" }],
+    });
+    expect(lost.gpu.infer).toHaveBeenCalledTimes(2);
+    expect(lost.ensureReady).toHaveBeenLastCalledWith("ver_1", lost.cpu.host);
+    expect(await scriptFleet({ fails: "out-of-memory" }).serve()).toMatchObject({
+      by: "cpu",
+      faults: [{ code: "out-of-memory", action: "cpu-backend" }],
+    });
+  });
+
+  it("is not kept waiting for a device that is down", async () => {
+    const { serve, gpu } = scriptFleet({ isDown: true });
+    expect(await serve()).toMatchObject({ by: "cpu", faults: [{ code: "device-lost", action: "cpu-backend" }] });
+    expect(gpu.infer).not.toHaveBeenCalled();
+  });
+
+  it("fails with what no other device would do better", async () => {
+    const { serve, cpu } = scriptFleet({ fails: "backend-failed" });
+    expect(await serve()).toBe("backend-failed");
+    expect(cpu.infer).not.toHaveBeenCalled();
+  });
+});
+
+it("a request that is placed on the CPU stays there", async () => {
+  expect(await scriptFleet({ isDown: true }).serve({ deviceKey: "cpu" })).toEqual({ by: "cpu", faults: undefined });
+});
