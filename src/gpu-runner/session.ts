@@ -110,12 +110,14 @@ export class Session {
     this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);
     jobs.connected(intervals.resendMs);
     residency
-      .keepOnly(placed.map(({ digest }) => digest))
+      .keepOnly(placed.flatMap(({ variants }) => variants.map(({ digest }) => digest)))
       .catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
     for (const model of placed) {
-      models
-        .ensureLoaded(model, fleet.cpu.host)
-        .catch((error: unknown) => logger.error({ error, model }, "cannot warm a model"));
+      for (const { name } of model.variants) {
+        models
+          .ensureLoaded(model, name, fleet.cpu.host)
+          .catch((error: unknown) => logger.error({ error, model, variant: name }, "cannot warm a model"));
+      }
     }
   }
 
@@ -141,17 +143,21 @@ export class Session {
 
   async #infer(offer: InferOffer, tensors: readonly Tensor[]): Promise<void> {
     const { fleet, channel, models } = this.#parts;
-    const { requestId, modelVersionId } = offer;
+    const { requestId } = offer;
     const arrivedMs = performance.now();
     try {
-      const { times, faults, tensors: outputs } = await serveRequest({ fleet, models }, offer, tensors, arrivedMs);
-      const frame = encodeFrame({ type: "inferResult", requestId, times, ...(faults && { faults }) }, outputs);
+      const answer = await serveRequest({ fleet, models }, offer, tensors, arrivedMs);
+      const { times, rows, backlogMs, faults, tensors: outputs } = answer;
+      const frame = encodeFrame(
+        { type: "inferResult", requestId, times, rows, backlogMs, ...(faults && { faults }) },
+        outputs,
+      );
       if (frame.byteLength > LIMITS.socketMessageBytes) {
         throw new ProblemError("backend-failed", `The outputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
       }
       channel.sendRaw(frame);
     } catch (error) {
-      models.noteFailure(modelVersionId, error);
+      models.noteFailure(offer, error);
       const problem: Problem = toProblem(error).code === "not-found" ? MODEL_GONE : toProblem(error);
       if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "inference failed unexpectedly");
       channel.send({ type: "inferFailed", requestId, problem });

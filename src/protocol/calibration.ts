@@ -5,29 +5,38 @@ import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
+import { MemoryFit, SweepStep } from "./model.ts";
 import { Name } from "./page.ts";
 
-/** Places a model version on a runner: loads it, checks it, measures it. */
+/** Places a model version on a runner: loads, checks and measures every variant by every backend. */
 export const calibrationFields = {
   kind: z.literal("calibration"),
   modelVersionId: idSchema("modelVersion"),
   iterations: z.number().int().min(10).max(LIMITS.maxIterations).default(300),
+  maxRows: z.number().int().min(1).max(LIMITS.batchRows).default(32).openapi({
+    description: "Batches are measured in powers of two up to here, while they still gain throughput",
+  }),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
   ...targetFields,
 };
 export const CalibrationSpec = z.object(calibrationFields).openapi("CalibrationSpec");
 export type CalibrationSpec = z.infer<typeof CalibrationSpec>;
 
-/** One backend's outcome for a calibrated version. `agrees` compares with the CPU provider on seeded inputs. */
+/**
+ * One backend's outcome for a variant. `agrees` compares with the CPU provider on seeded inputs, `fidelity`
+ * with the version's own file there: the share of inputs with the same largest element in every output.
+ */
 export const CalibratedPlacement = z.object({
   deviceKey: z.string(),
   variant: Name,
   backend: Backend,
-  batch: z.number().int(),
   agrees: z.boolean(),
   maxRelativeError: z.number(),
+  fidelity: z.number().min(0).max(1),
   loadMs: z.number(),
-  serviceMs: Distribution,
+  /** By batch size, rising from 1. */
+  sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
+  memory: MemoryFit.nullable(),
   environment: Environment,
 });
 export type CalibratedPlacement = z.infer<typeof CalibratedPlacement>;

@@ -8,7 +8,7 @@ import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } fro
 import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
 import { LIMITS } from "./limits.ts";
 import { RunnerMemory } from "./memory.ts";
-import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement } from "./model.ts";
+import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement, VariantUploadQuery } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
@@ -27,6 +27,7 @@ const byRunId = z.object({ id: idSchema("run") });
 const byProfileName = z.object({ name: Name });
 const byTuningId = z.object({ id: idSchema("tuning") });
 const byModel = z.object({ model: z.string().min(1).max(128) });
+const byModelVersion = byModel.extend({ version: z.coerce.number().int().min(1) });
 const byPolicy = z.object({ id: z.string().min(1).max(128) });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
 const idempotencyKey = z.object({
@@ -260,6 +261,19 @@ export const endpoints = {
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
     reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).openapi("UploadedModel") },
     problems: ["invalid-model", "payload-too-large", "unsupported-media-type"],
+  }),
+  uploadVariant: defineEndpoint({
+    method: "post",
+    path: "/v1/models/{model}/versions/{version}/variants",
+    tag: "models",
+    summary: "Upload an ONNX file as another variant of a version: the same inputs and outputs by other arithmetic",
+    description: "Runners measure it beside the version's own file; the same bytes under the same name change nothing.",
+    access: "submit",
+    params: byModelVersion,
+    query: VariantUploadQuery,
+    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    reply: { status: 201, schema: ModelVersion },
+    problems: ["not-found", "conflict", "invalid-model", "payload-too-large", "unsupported-media-type"],
   }),
   listModels: defineEndpoint({
     method: "get",

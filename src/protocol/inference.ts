@@ -3,15 +3,36 @@ import { faultFields } from "./fault.ts";
 import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
+import { Labels, Name } from "./page.ts";
 import { JsonTensor, JsonTensorInput, TensorHeader } from "./tensor.ts";
 
-const requestFields = {
-  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
+/** What every inference may ask for, whatever form it comes in. */
+export const wishFields = {
   budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs),
   confidence: z.number().min(0.5).max(0.999).default(0.99).openapi({
     description: "How sure the prediction must be to fit the budget",
   }),
+  minFidelity: z.number().min(0).max(1).default(0).openapi({
+    description: "Variants below this are not taken, where the model's own file has 1",
+  }),
+  priority: z.number().int().min(0).max(LIMITS.maxPriority).default(0).openapi({
+    description: "Higher ones go first in a runner's queue",
+  }),
+  onMiss: z.enum(["reject", "best-effort"]).default("reject").openapi({
+    description:
+      "`best-effort`: where nothing is predicted to fit, the fastest placement tries, and the budget still ends the wait",
+  }),
+  backend: Backend.optional(),
+  profile: Name.optional().openapi({ description: "Only runners that fit this hardware profile" }),
+  labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
   runnerId: idSchema("runner").optional(),
+};
+export const InferWishes = z.object(wishFields);
+export type InferWishes = z.infer<typeof InferWishes>;
+
+const requestFields = {
+  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
+  ...wishFields,
 };
 
 /** An inference request as JSON. */
@@ -68,10 +89,19 @@ const replyFields = {
     software: z.boolean(),
     variant: z.string(),
     backend: Backend,
-    batch: z.number().int(),
+    batch: z.number().int().openapi({ description: "Rows of the batch that it was computed in" }),
+    fidelity: z.number(),
   }),
   latency: LatencySplit,
-  prediction: z.object({ confidence: z.number(), latencyMs: z.number() }),
+  prediction: z
+    .object({
+      confidence: z.number(),
+      latencyMs: z.number(),
+      linkMs: z.number(),
+      queueMs: z.number(),
+      serviceMs: z.number(),
+    })
+    .openapi({ description: "What `latencyMs` is made of: the way there and back, the queue, the service" }),
   budgetMs: z.number(),
   budgetMet: z.boolean(),
   ...faultFields,

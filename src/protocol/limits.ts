@@ -29,6 +29,13 @@ export const LIMITS = {
   /** Of one stream of observations: those that wait, and the length of each message. */
   streamedObservations: 64,
   streamedMessageBytes: 1 * MiB,
+  /** Files of one version of a model. */
+  variantsPerVersion: 16,
+  /** Rows of one batch of requests, and batch sizes that a calibration measures. */
+  batchRows: 256,
+  sweepSteps: 9,
+  /** The most urgent priority of a request; 0 is the ordinary one. */
+  maxPriority: 9,
   /** Page size of a list. */
   maxPageSize: 200,
   defaultPageSize: 50,

@@ -31,7 +31,8 @@ export type Lease = z.infer<typeof Lease>;
 /** What the runner shall keep warm. */
 export const PlacedModel = z.object({
   modelVersionId: idSchema("modelVersion"),
-  digest: z.string(),
+  /** The first is the version's own file. */
+  variants: z.array(z.object({ name: z.string(), digest: z.string() })).min(1),
   inputs: z.array(TensorSpec),
   outputs: z.array(TensorSpec),
 });
@@ -162,14 +163,20 @@ export const EdgeMessage = z.discriminatedUnion("type", [
 ]);
 export type EdgeMessage = z.infer<typeof EdgeMessage>;
 
-/** Header of the frame that asks a runner for an inference. `budgetMs` is what is left of the budget. */
+/**
+ * Header of the frame that asks a runner for an inference. `budgetMs` is what is left of the budget, less
+ * the way back; requests of higher priority go first.
+ */
 export const InferOffer = z.object({
   type: z.literal("infer"),
   requestId: idSchema("request"),
   modelVersionId: idSchema("modelVersion"),
+  variant: z.string(),
   deviceKey: z.string(),
   backend: Backend,
   budgetMs: z.number(),
+  confidence: z.number(),
+  priority: z.number().int(),
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
 });
 export type InferOffer = z.infer<typeof InferOffer>;
@@ -179,6 +186,10 @@ export const InferResult = z.object({
   type: z.literal("inferResult"),
   requestId: idSchema("request"),
   times: ServiceTimes,
+  /** Rows of the batch that it was computed in, its own among them. */
+  rows: z.number().int().min(1),
+  /** How long what waits and runs on its device now is expected to take. */
+  backlogMs: z.number().min(0),
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
   ...faultFields,
 });

@@ -11,7 +11,25 @@ export const TensorSpec = z
   .openapi("TensorSpec");
 export type TensorSpec = z.infer<typeof TensorSpec>;
 
-/** One immutable version of a model, addressed by the digest of its bytes. */
+/** The variant that every version begins with: the uploaded file as it is. */
+export const FIRST_VARIANT = "fp32";
+
+/** One way to compute a version: the same inputs and outputs by other arithmetic, in a file of its own. */
+export const ModelVariant = z
+  .object({
+    name: Name,
+    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    sizeBytes: z.number().int(),
+    fidelity: z.number().min(0).max(1).nullable().openapi({
+      description:
+        "How good its answers are where the version's own file has 1, as its uploader measured it; null: each calibration finds out",
+    }),
+    createdAt: Instant,
+  })
+  .openapi("ModelVariant");
+export type ModelVariant = z.infer<typeof ModelVariant>;
+
+/** One immutable version of a model, addressed by the digest of its bytes. Its variants may become more. */
 export const ModelVersion = z
   .object({
     id: idSchema("modelVersion"),
@@ -20,6 +38,9 @@ export const ModelVersion = z
     sizeBytes: z.number().int(),
     inputs: z.array(TensorSpec),
     outputs: z.array(TensorSpec),
+    variants: z
+      .array(ModelVariant)
+      .openapi({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
     createdAt: Instant,
   })
   .openapi("ModelVersion");
@@ -34,9 +55,27 @@ export const ModelPage = pageOf(Model, "Model");
 /** Where the file stands in an upload: `?name=`, the body is the ONNX file itself. */
 export const ModelUploadQuery = z.object({ name: Name });
 
+/** Where a variant's file stands in an upload: the body is the ONNX file itself. */
+export const VariantUploadQuery = z.object({
+  name: Name,
+  fidelity: z.coerce.number().min(0).max(1).optional().openapi({
+    description: "As you measured it on data of yours: 1 is as good as the version's own file",
+  }),
+});
+
+/** Service time as a function of the batch: requests that are computed together. */
+export const SweepStep = z.object({ rows: z.number().int().min(1), serviceMs: Distribution }).openapi("SweepStep");
+export type SweepStep = z.infer<typeof SweepStep>;
+
+/** Memory of a loaded model, fitted over the sweep: `baseBytes + rows · bytesPerRow`. */
+export const MemoryFit = z
+  .object({ baseBytes: z.number().min(0), bytesPerRow: z.number().min(0) })
+  .openapi("MemoryFit");
+export type MemoryFit = z.infer<typeof MemoryFit>;
+
 export const PlacementState = z.enum(["eligible", "failed"]).openapi("PlacementState");
 
-/** A version on a device of a runner by one backend, with what was measured of it. */
+/** A variant of a version on a device of a runner by one backend, with what was measured of it. */
 export const Placement = z
   .object({
     id: idSchema("placement"),
@@ -46,10 +85,14 @@ export const Placement = z
     software: z.boolean(),
     variant: z.string(),
     backend: Backend,
-    batch: z.number().int(),
     state: PlacementState,
-    fidelity: z.number().nullable(),
-    serviceMs: Distribution,
+    fidelity: z
+      .number()
+      .nullable()
+      .openapi({ description: "1 is as good as the version's own file; null where it failed" }),
+    sweep: z.array(SweepStep).min(1).openapi({ description: "By batch size, rising from 1" }),
+    memory: MemoryFit.nullable(),
+    loadMs: z.number(),
     linkMs: Distribution,
     updatedAt: Instant,
   })

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { InferReplyHeader } from "./inference.ts";
+import { InferReplyHeader, wishFields } from "./inference.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
 import { Problem } from "./problem.ts";
@@ -23,9 +23,7 @@ export const ActRequest = z
   .strictObject({
     observation: Observation.optional(),
     observations: z.array(Observation).min(1).max(LIMITS.observations).optional(),
-    budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs),
-    confidence: z.number().min(0.5).max(0.999).default(0.99),
-    runnerId: idSchema("runner").optional(),
+    ...wishFields,
     action: ActionChoice.default("argmax"),
     seed: Seed.default(0).openapi({ description: "Of sampled actions; the n-th observation has the n-th draw" }),
   })

@@ -18,7 +18,12 @@ import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
 const intervals: Intervals = { pingMs: 50, heartbeatMs: 60, leaseMs: 5_000, resendMs: 50 };
 const runnerId = createId("runner");
-const model: PlacedModel = { modelVersionId: createId("modelVersion"), digest: "sha256:0", inputs: [], outputs: [] };
+const model: PlacedModel = {
+  modelVersionId: createId("modelVersion"),
+  variants: [{ name: "fp32", digest: "sha256:0" }],
+  inputs: [],
+  outputs: [],
+};
 let hub: ScriptedHub;
 let runner: LiveRunner;
 

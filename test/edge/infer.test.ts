@@ -78,7 +78,9 @@ describe("an inference", () => {
     const faults = [{ code: "device-lost", detail: "It died.", action: "retried" }];
     const times = { queueMs: 0.1, uploadMs: 0.1, computeMs: 0.2, readbackMs: 0.1 };
     scripted.socket.send(
-      encodeFrame({ type: "inferResult", requestId, times, faults }, [tensor(output, [0.25, 0.75])]),
+      encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs: 0, faults }, [
+        tensor(output, [0.25, 0.75]),
+      ]),
     );
     expect(InferReply.parse((await pending).json).faults).toEqual(faults);
   });
@@ -141,7 +143,9 @@ describe("an inference", () => {
     const pending = infer();
     const { requestId } = await nextOffer();
     const times = { queueMs: 0, uploadMs: 0, computeMs: 0, readbackMs: 0 };
-    const lying = encodeFrame({ type: "inferResult", requestId, times }, [{ ...tensor(output, [1]), shape: [99] }]);
+    const lying = encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs: 0 }, [
+      { ...tensor(output, [1]), shape: [99] },
+    ]);
     scripted.socket.send(lying);
     expect(problemOf(await pending).code).toBe("backend-failed");
   });

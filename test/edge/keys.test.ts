@@ -6,7 +6,7 @@ import type { Key } from "../../src/protocol/key.ts";
 import { callEdge, createKey, problemOf } from "./edge-client.ts";
 
 describe("the table", () => {
-  it("lets nobody change anything with a key for reading, and is open to all in two places", () => {
+  it("lets nobody change anything with a key for reading, and is open to all in five places", () => {
     const table = Object.entries<Endpoint>(endpoints as never).map(([name, { method, access }]) => ({
       name,
       method,
@@ -14,10 +14,17 @@ describe("the table", () => {
     }));
     const namesOf = (which: (entry: (typeof table)[number]) => boolean) => table.filter(which).map(({ name }) => name);
     expect(namesOf(({ method, access }) => method !== "get" && access === "read")).toEqual([]);
-    expect(namesOf(({ access }) => access === "public")).toEqual(["getHealth", "registerRunner"]);
+    expect(namesOf(({ access }) => access === "public")).toEqual([
+      "oipLive",
+      "oipReady",
+      "oipServer",
+      "getHealth",
+      "registerRunner",
+    ]);
     expect(namesOf(({ access }) => access === "runner")).toEqual(["connectRunner", "downloadArtifact", "fetchTuning"]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "uploadModel",
+      "uploadVariant",
       "createJob",
       "cancelJob",
       "submitKernel",

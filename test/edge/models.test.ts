@@ -58,10 +58,12 @@ describe("an uploaded model", () => {
     const runner = await registerRunner();
     const scripted = await ScriptedRunner.online(runner);
     const { model } = await scripted.next("offer");
-    const path = `/v1/artifacts/${model?.digest}`;
+    const path = `/v1/artifacts/${model?.variants[0]?.digest}`;
     const response = await fetchEdge("GET", path, { key: runner.credential });
     expect(response.status).toBe(200);
-    expect(`sha256:${hexOf(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()))}`).toBe(model?.digest);
+    expect(`sha256:${hexOf(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()))}`).toBe(
+      model?.variants[0]?.digest,
+    );
     const stranger = await registerRunner();
     expect(problemOf(await callEdge("GET", path, { key: stranger.credential })).code).toBe("not-found");
   });

@@ -83,7 +83,7 @@ export class RunnerScript {
 
   answer({ requestId }: Pick<InferOffer, "requestId">, tensors: readonly Tensor[]): void {
     const times = { queueMs: 0.1, uploadMs: 0.1, computeMs: 0.2, readbackMs: 0.1 };
-    this.socket.send(encodeFrame({ type: "inferResult", requestId, times }, tensors));
+    this.socket.send(encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs: 0 }, tensors));
   }
 }
 

@@ -181,15 +181,16 @@ export function tuningResult(bestMs: readonly number[] = [1, 1, 1]): TuningResul
 }
 
 export function calibrationResult(modelVersionId: string): CalibrationResult {
-  const placement = {
+  const placement: CalibrationResult["placements"][number] = {
     deviceKey: "cpu",
     variant: "fp32",
     backend: "ort-cpu",
-    batch: 1,
     agrees: true,
     maxRelativeError: 0,
+    fidelity: 1,
     loadMs: 5,
-    serviceMs: distribution([0.5, 0.6, 0.7]),
+    sweep: [{ rows: 1, serviceMs: distribution([0.5, 0.6, 0.7]) }],
+    memory: { baseBytes: 1_000_000, bytesPerRow: 1_000 },
     environment: {
       ...environment,
       deviceKey: "cpu",
@@ -197,7 +198,7 @@ export function calibrationResult(modelVersionId: string): CalibrationResult {
       software: false,
       fingerprint: cpu.fingerprint,
     },
-  } as const;
+  };
   return { kind: "calibration", modelVersionId, placements: [placement], linkMs: distribution([0.2, 0.3]) };
 }
 

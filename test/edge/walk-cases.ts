@@ -63,6 +63,13 @@ export const walkCases: Record<Walked, WalkCase> = {
     unknown: 404,
   },
   deleteProfile: { path: "/v1/profiles/nobody", unknown: 404 },
+  uploadVariant: {
+    path: "/v1/models/absent/versions/1/variants",
+    query: { name: "int8" },
+    body: new Uint8Array([8, 9, 58, 0]),
+    mediaType: "application/octet-stream",
+    unknown: 422,
+  },
   uploadModel: {
     path: "/v1/models",
     query: { name: "mine" },

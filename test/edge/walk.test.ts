@@ -119,6 +119,7 @@ const WRONG_QUERY: Record<string, string> = {
   device: "fpr_x",
   clock: "sundial",
   kernel: "not a name",
+  fidelity: "2",
 };
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {

@@ -1,9 +1,10 @@
 import type { LivePlacement } from "../store/placement-store.ts";
+import type { Prediction } from "./predict-latency.ts";
 
 /** A placement with its predicted latency at the confidence that was asked for. */
 export interface Candidate {
   readonly placement: LivePlacement;
-  readonly predictedMs: number;
+  readonly prediction: Prediction;
 }
 
 export type Choice =
@@ -19,17 +20,17 @@ export type Choice =
 export function choosePlacement(
   placements: readonly LivePlacement[],
   budgetMs: number,
-  predict: (placement: LivePlacement) => number,
+  predict: (placement: LivePlacement) => Prediction,
 ): Choice {
   if (placements.length === 0) return { kind: "none" };
   const candidates = placements
     .filter((placement) => placement.online && !placement.draining)
-    .map((placement) => ({ placement, predictedMs: predict(placement) }))
-    .toSorted((a, b) => a.predictedMs - b.predictedMs);
+    .map((placement) => ({ placement, prediction: predict(placement) }))
+    .toSorted((a, b) => a.prediction.latencyMs - b.prediction.latencyMs);
   const [nearest] = candidates;
   if (nearest === undefined) return { kind: "offline" };
   const [best] = candidates
-    .filter(({ predictedMs }) => predictedMs <= budgetMs)
+    .filter(({ prediction }) => prediction.latencyMs <= budgetMs)
     .toSorted((a, b) => (b.placement.fidelity ?? 0) - (a.placement.fidelity ?? 0));
   return best === undefined ? { kind: "unattainable", nearest } : { kind: "admitted", candidate: best };
 }

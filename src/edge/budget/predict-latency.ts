@@ -1,9 +1,15 @@
+import type { Placement } from "../../protocol/model.ts";
 import { type Aggregate, aggregateQuantile } from "../../stats/distribution.ts";
 
 /** What was measured of a placement when it was calibrated, in milliseconds. */
-export interface MeasuredPlacement {
-  readonly serviceMs: Aggregate;
-  readonly linkMs: Aggregate;
+export type MeasuredPlacement = Pick<Placement, "sweep" | "linkMs">;
+
+/** A predicted latency and what it is made of, in milliseconds. */
+export interface Prediction {
+  readonly latencyMs: number;
+  readonly linkMs: number;
+  readonly queueMs: number;
+  readonly serviceMs: number;
 }
 
 /**
@@ -12,9 +18,14 @@ export interface MeasuredPlacement {
  * all but pathological pairs, so the prediction errs towards caution. `aroundMs` (edge and link as
  * seen by recent requests) stands in for the calibrated link once it is known.
  */
-export function predictLatencyMs(placement: MeasuredPlacement, aroundMs: Aggregate | null, confidence: number): number {
-  const around = aroundMs ?? placement.linkMs;
-  return cachedQuantile(placement.serviceMs, confidence) + cachedQuantile(around, confidence);
+export function predictLatency(
+  { sweep, linkMs: calibratedMs }: MeasuredPlacement,
+  aroundMs: Aggregate | null,
+  confidence: number,
+): Prediction {
+  const linkMs = cachedQuantile(aroundMs ?? calibratedMs, confidence);
+  const serviceMs = sweep[0] === undefined ? 0 : cachedQuantile(sweep[0].serviceMs, confidence);
+  return { latencyMs: linkMs + serviceMs, linkMs, queueMs: 0, serviceMs };
 }
 
 const CACHED_CONFIDENCES = 32;

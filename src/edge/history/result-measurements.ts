@@ -119,19 +119,19 @@ export function measureTuning({ tuning, cached }: TuningResult, run: RunContext)
 /** What a calibration leaves in the history: service and link of every placement it measured. */
 export function measureCalibration(result: CalibrationResult, subject: string, run: RunContext): Measurement[] {
   return result.placements.flatMap((placement) => [
-    calibrated("serviceMs", placement.serviceMs, placement, subject, run),
-    calibrated("linkMs", result.linkMs, placement, subject, run),
+    ...placement.sweep.map(({ rows, serviceMs }) => calibrated("serviceMs", serviceMs, placement, rows, subject, run)),
+    calibrated("linkMs", result.linkMs, placement, 1, subject, run),
   ]);
 }
 
 function calibrated(
   metric: string,
   distribution: Distribution,
-  placement: CalibratedPlacement,
+  { variant, backend, environment }: CalibratedPlacement,
+  batch: number,
   subject: string,
   run: RunContext,
 ): Measurement {
-  const { variant, backend, batch, environment } = placement;
   return {
     key: {
       subjectKind: "model",

@@ -2,15 +2,13 @@ import type { JobSpec } from "../../protocol/job.ts";
 import type { Offer } from "../../protocol/link.ts";
 import type { Database } from "../store/database.ts";
 import { findProgram, isKernelId } from "../store/kernel-store.ts";
-import { findModelVersion } from "../store/model-store.ts";
+import { findModelVersion, toPlacedModel } from "../store/model-store.ts";
 
 /** What a runner needs beside a job's spec: the model that is calibrated, the submitted kernel that is timed. */
 export async function readOfferContext(db: Database, spec: JobSpec): Promise<Pick<Offer, "model" | "program">> {
   if (spec.kind === "calibration") {
     const version = await findModelVersion(db, spec.modelVersionId);
-    if (version === null) return { model: null };
-    const { id, digest, inputs, outputs } = version;
-    return { model: { modelVersionId: id, digest, inputs, outputs } };
+    return { model: version === null ? null : toPlacedModel(version) };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

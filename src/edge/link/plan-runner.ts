@@ -2,7 +2,7 @@ import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { Database } from "../store/database.ts";
-import { readAllVersions } from "../store/model-store.ts";
+import { readAllVersions, toPlacedModel } from "../store/model-store.ts";
 import { readPlacedVersions } from "../store/placement-store.ts";
 
 export interface RunnerPlan {
@@ -24,16 +24,12 @@ export async function planRunner(db: Database, runnerId: string, capabilities: C
   const isValid = (row: (typeof placedRows)[number]) =>
     fingerprints.get(row.deviceKey) === fingerprintText(row.fingerprint);
   const outdated = placedRows.filter((row) => !isValid(row));
-  const placed = new Map(
-    placedRows
-      .filter(isValid)
-      .map(({ id, digest, inputs, outputs }) => [id, { modelVersionId: id, digest, inputs, outputs }]),
-  );
+  const placedIds = new Set(placedRows.filter(isValid).map(({ versionId }) => versionId));
   const latest = new Map(versions.map((version) => [version.modelId, version.id]));
-  const wanted = new Set([...latest.values(), ...outdated.map((row) => row.id)]);
+  const wanted = new Set([...latest.values(), ...outdated.map(({ versionId }) => versionId)]);
   return {
-    placed: [...placed.values()],
-    uncalibrated: [...wanted].filter((id) => !placed.has(id)),
+    placed: versions.filter(({ id }) => placedIds.has(id)).map(toPlacedModel),
+    uncalibrated: [...wanted].filter((id) => !placedIds.has(id)),
     outdated: outdated.map((row) => row.placementId),
   };
 }

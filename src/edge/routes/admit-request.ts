@@ -1,19 +1,17 @@
+import type { InferWishes } from "../../protocol/inference.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
 import { recentOverhead } from "../budget/overhead-window.ts";
-import { predictLatencyMs } from "../budget/predict-latency.ts";
+import { predictLatency } from "../budget/predict-latency.ts";
 import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 
 /** An inference request, whatever it came as. */
-export interface InferInput {
+export interface InferInput extends InferWishes {
   readonly model: string;
-  readonly budgetMs: number;
-  readonly confidence: number;
-  readonly runnerId: string | undefined;
   readonly tensors: Tensor[];
   /** Where an input of this name stands in the request; of the empty name, where they all do. */
   readonly pointerOf: (name: string) => string;
@@ -45,7 +43,7 @@ export async function admitRequest(
   if (errors.length > 0) throw invalidRequest(errors);
   const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
   const choice = choosePlacement(placementsOf(snapshot, input), leftMs, (placement) =>
-    predictLatencyMs(placement, recentOverhead(placement.runnerId), input.confidence),
+    predictLatency(placement, recentOverhead(placement.runnerId), input.confidence),
   );
   switch (choice.kind) {
     case "admitted":
@@ -57,7 +55,7 @@ export async function admitRequest(
       };
     case "unattainable":
       // What the edge itself used up of the budget is no fault of the request.
-      if (choice.nearest.predictedMs <= input.budgetMs) throw budgetExceeded(arrivedAtMs);
+      if (choice.nearest.prediction.latencyMs <= input.budgetMs) throw budgetExceeded(arrivedAtMs);
       throw unattainable(input, choice.nearest);
     case "offline":
       throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, {
@@ -77,9 +75,9 @@ function placementsOf(snapshot: Snapshot, input: InferInput) {
 }
 
 function unattainable(input: InferInput, nearest: Candidate): ProblemError {
-  const { placement, predictedMs } = nearest;
+  const { placement, prediction } = nearest;
   const fits = {
-    budgetMs: Math.ceil(predictedMs * 100) / 100,
+    budgetMs: Math.ceil(prediction.latencyMs * 100) / 100,
     placementId: placement.id,
     variant: placement.variant,
     confidence: input.confidence,

@@ -32,14 +32,14 @@ export async function answerInference(
   if (admission === DEADLINE) throw budgetExceeded(arrivedAtMs);
   const requestId = createId("request");
   const outcome = await send(env, requestId, input, admission, arrivedAtMs, waitUntil);
-  const { latency, tensors, faults } = finish(env, admission, outcome, arrivedAtMs, waitUntil);
+  const { latency, tensors, rows, faults } = finish(env, admission, outcome, arrivedAtMs, waitUntil);
   const reply = {
     requestId,
     model: admission.model,
     version: admission.version,
-    placement: describePlacement(admission.candidate),
+    placement: describePlacement(admission.candidate, rows),
     latency,
-    prediction: { confidence: input.confidence, latencyMs: admission.candidate.predictedMs },
+    prediction: { confidence: input.confidence, ...admission.candidate.prediction },
     budgetMs: input.budgetMs,
     budgetMet: latency.totalMs <= input.budgetMs,
     ...(faults && { faults }),
@@ -56,9 +56,11 @@ async function send(
   arrivedAtMs: number,
   waitUntil: WaitUntil,
 ): Promise<LinkOutcome | typeof DEADLINE> {
-  const { runnerId, modelVersionId, deviceKey, backend } = candidate.placement;
+  const { runnerId, modelVersionId, variant, deviceKey, backend } = candidate.placement;
+  const { confidence, priority } = input;
   const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
-  const offer = { type: "infer", requestId, modelVersionId, deviceKey, backend, budgetMs: leftMs };
+  const place = { modelVersionId, variant, deviceKey, backend };
+  const offer = { type: "infer", requestId, ...place, budgetMs: leftMs, confidence, priority };
   const frame = encodeFrame(offer, input.tensors);
   if (frame.byteLength > LIMITS.socketMessageBytes) {
     throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`, {
@@ -95,25 +97,30 @@ function finish(
   outcome: LinkOutcome | typeof DEADLINE,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
-): Pick<InferResult, "faults"> & { latency: LatencySplit; tensors: Tensor[] } {
+): Pick<InferResult, "faults" | "rows"> & { latency: LatencySplit; tensors: Tensor[] } {
   const totalMs = Date.now() - arrivedAtMs;
-  const { runnerId, variant, backend, batch, software, fingerprint } = candidate.placement;
-  const about = { subject, variant, backend, batch, software, fingerprint, totalMs };
+  const { runnerId, variant, backend, software, fingerprint } = candidate.placement;
+  const about = { subject, variant, backend, batch: 1, software, fingerprint, totalMs };
   const result = outcome !== DEADLINE && outcome.ok ? readResult(outcome.answer) : null;
   if (outcome === DEADLINE || !outcome.ok || result === null) {
     logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
     if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);
     throw outcome.ok ? new ProblemError("backend-failed", UNREADABLE) : runnerProblem(outcome.problem);
   }
-  const { times, tensors, faults } = result;
+  const { times, tensors, rows, faults } = result;
   const serviceMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
   const linkMs = Math.max(0, outcome.roundTripMs - serviceMs);
   const edgeMs = Math.max(0, totalMs - outcome.roundTripMs);
   noteOverhead(runnerId, Math.max(0, totalMs - serviceMs), Date.now());
   // What a device did that stood in is no measurement of the placement.
   const standsIn = faults?.some(({ action }) => action === "cpu-backend") ?? false;
-  logOutcome(env, runnerId, { ...about, split: standsIn ? null : { edgeMs, linkMs, ...times } }, waitUntil);
-  return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors, ...(faults && { faults }) };
+  logOutcome(
+    env,
+    runnerId,
+    { ...about, batch: rows, split: standsIn ? null : { edgeMs, linkMs, ...times } },
+    waitUntil,
+  );
+  return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors, rows, ...(faults && { faults }) };
 }
 
 /** A runner says what went wrong there; that the caller is at fault it cannot know. */
@@ -125,16 +132,18 @@ function runnerProblem(problem: Problem): ProblemError {
 const UNREADABLE = "The runner's answer is not of the protocol.";
 
 /** Times and tensors of a runner's frame; null where it is not of the protocol. */
-function readResult(frame: Uint8Array): (Pick<InferResult, "times" | "faults"> & { tensors: Tensor[] }) | null {
+function readResult(
+  frame: Uint8Array,
+): (Pick<InferResult, "times" | "rows" | "faults"> & { tensors: Tensor[] }) | null {
   const decoded = decodeFrame(frame);
   const header = decoded.ok ? InferResult.safeParse(decoded.header) : null;
   const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
   if (!header?.success || !split?.ok) return null;
-  const { times, faults } = header.data;
-  return { times, tensors: split.tensors, ...(faults && { faults }) };
+  const { times, rows, faults } = header.data;
+  return { times, rows, tensors: split.tensors, ...(faults && { faults }) };
 }
 
-function describePlacement({ placement }: Candidate): InferReply["placement"] {
-  const { id, runnerId, deviceKey, software, variant, backend, batch } = placement;
-  return { id, runnerId, deviceKey, software, variant, backend, batch };
+function describePlacement({ placement }: Candidate, batch: number): InferReply["placement"] {
+  const { id, runnerId, deviceKey, software, variant, backend, fidelity } = placement;
+  return { id, runnerId, deviceKey, software, variant, backend, batch, fidelity: fidelity ?? 0 };
 }

@@ -1,15 +1,15 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Model } from "../../protocol/model.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { FIRST_VARIANT, type Model, type ModelVersion, type TensorSpec } from "../../protocol/model.ts";
+import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { readSignature } from "../onnx/read-signature.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
 import { openDatabase } from "../store/database.ts";
-import { addModelVersion, findModel, listModels } from "../store/model-store.ts";
+import { addModelVersion, addVariant, findModel, listModels } from "../store/model-store.ts";
 import { listPlacementsOfVersions } from "../store/placement-store.ts";
 import { jobQueue } from "../stubs.ts";
 
@@ -17,21 +17,31 @@ const ONNX_MEDIA_TYPE = "application/octet-stream";
 
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
-    const mediaType = mediaTypeOf(c.req.raw);
-    if (mediaType !== ONNX_MEDIA_TYPE) throw unsupportedMediaType(mediaType, [ONNX_MEDIA_TYPE]);
-    const file = await readBody(c.req.raw, LIMITS.modelBytes);
-    const signature = readSignature(file);
-    if (!signature.ok) {
-      const errors = [{ pointer: "#", message: signature.message }];
-      throw new ProblemError("invalid-model", `The model cannot be used: ${signature.message}.`, { errors });
-    }
-    const digest = await digestOf(file.buffer);
-    await putArtifact(env.ARTIFACTS, digest, file.buffer);
-    const { inputs, outputs } = signature;
-    const input = { name: query.name, digest, sizeBytes: file.byteLength, inputs, outputs };
+    const { bytes, digest, inputs, outputs } = await readModelFile(c.req.raw);
+    await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
+    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs };
     const { model, version, created } = await addModelVersion(openDatabase(env.DB), input);
     if (created) await jobQueue(env).calibrateEverywhere(version.id);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
+  });
+
+  bind(app, endpoints.uploadVariant, async ({ c, env, params, query }) => {
+    const file = await readModelFile(c.req.raw);
+    const version = await mustFindVersion(env, params.model, params.version);
+    const errors = compareSignatures(version, file);
+    if (errors.length > 0) throw new ProblemError("invalid-model", "It is no variant of this version.", { errors });
+    await putArtifact(env.ARTIFACTS, file.digest, file.bytes.buffer);
+    const { digest, bytes } = file;
+    const fidelity = query.fidelity ?? null;
+    const variant = { modelVersionId: version.id, name: query.name, digest, sizeBytes: bytes.byteLength, fidelity };
+    const outcome = query.name === FIRST_VARIANT ? "taken" : await addVariant(openDatabase(env.DB), variant);
+    if (outcome === "taken") throw new ProblemError("conflict", `The variant ${query.name} is another file.`);
+    if (outcome === "full") {
+      throw new ProblemError("conflict", `A version has at most ${LIMITS.variantsPerVersion} variants.`);
+    }
+    if (outcome === "created") await jobQueue(env).calibrateEverywhere(version.id);
+    const stored = await mustFindVersion(env, params.model, params.version);
+    return Response.json(stored, { status: outcome === "created" ? 201 : 200 });
   });
 
   bind(app, endpoints.listModels, ({ env, query }) => listModels(openDatabase(env.DB), query));
@@ -41,6 +51,46 @@ export function bindModels(app: Hono<AppEnv>): void {
     const versionIds = model.versions.map(({ id }) => id);
     return { items: await listPlacementsOfVersions(openDatabase(env.DB), versionIds) };
   });
+}
+
+interface ModelFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly digest: string;
+  readonly inputs: TensorSpec[];
+  readonly outputs: TensorSpec[];
+}
+
+/** The ONNX file that a request brings; fails with `invalid-model` where it cannot be used. */
+async function readModelFile(request: Request): Promise<ModelFile> {
+  const mediaType = mediaTypeOf(request);
+  if (mediaType !== ONNX_MEDIA_TYPE) throw unsupportedMediaType(mediaType, [ONNX_MEDIA_TYPE]);
+  const bytes = await readBody(request, LIMITS.modelBytes);
+  const signature = readSignature(bytes);
+  if (!signature.ok) {
+    const errors = [{ pointer: "#", message: signature.message }];
+    throw new ProblemError("invalid-model", `The model cannot be used: ${signature.message}.`, { errors });
+  }
+  const { inputs, outputs } = signature;
+  return { bytes, digest: await digestOf(bytes.buffer), inputs, outputs };
+}
+
+/** A variant takes and gives what its version does, so that either may answer a request. */
+function compareSignatures(version: ModelVersion, file: ModelFile): FieldError[] {
+  return (["inputs", "outputs"] as const).flatMap((side) => {
+    const [wanted, found] = [version[side], file[side]].map(describeTensors);
+    return wanted === found ? [] : [{ pointer: "#", message: `has the ${side} ${found}, and the version ${wanted}` }];
+  });
+}
+
+function describeTensors(specs: readonly TensorSpec[]): string {
+  return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} [${shape.join(", ")}]`).join(", ");
+}
+
+async function mustFindVersion(env: Env, nameOrId: string, number: number): Promise<ModelVersion> {
+  const { versions } = await mustFind(env, nameOrId);
+  const version = versions.find((each) => each.version === number);
+  if (version === undefined) throw new ProblemError("not-found", `The model ${nameOrId} has no version ${number}.`);
+  return version;
 }
 
 async function mustFind(env: Env, nameOrId: string): Promise<Model> {

@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { InferWishes } from "../../protocol/inference.ts";
 import type { TensorSpec } from "../../protocol/model.ts";
 import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/oip.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
@@ -13,9 +14,6 @@ import { writeOipReply } from "../oip/write-oip-reply.ts";
 import { openDatabase } from "../store/database.ts";
 import { readRequestTotals, type RequestTotals } from "../store/series-store.ts";
 import { answerInference } from "./answer-inference.ts";
-
-/** How sure a prediction has to be: the protocol has no word for it. */
-const CONFIDENCE = 0.99;
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
 export function bindOip(app: Hono<AppEnv>): void {
@@ -106,10 +104,8 @@ async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
   checkOutputs(request, version);
   const { tensors, budgetMs } = request;
   const input = {
+    ...InferWishes.parse({ budgetMs }),
     model: `${version.model}@${version.version}`,
-    budgetMs,
-    confidence: CONFIDENCE,
-    runnerId: undefined,
     tensors,
     pointerOf: (name: string) => {
       const index = tensors.findIndex((tensor) => tensor.name === name);

@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { InferWishes } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type ActionChoice, type ActReply, type ActStreamQuery, StreamedObservation } from "../../protocol/policy.ts";
 import type { StreamedAction } from "../../protocol/policy.ts";
@@ -50,13 +51,13 @@ async function act(
   version: Version,
   observations: readonly (readonly number[])[],
   pointerOf: (index: number) => string,
-  { budgetMs, confidence = 0.99, runnerId }: { budgetMs: number; confidence?: number; runnerId?: string | undefined },
+  wishes: InferWishes,
   arrivedAtMs: number,
 ): Promise<{ inference: Inference; outputs: number[][] }> {
   const model = `${version.model}@${version.version}`;
   const policy = readPolicy(model, version.inputs, version.outputs);
   const tensors = [stackObservations(policy, observations, pointerOf)];
-  const input = { model, budgetMs, confidence, runnerId, tensors, pointerOf: () => pointerOf(0) };
+  const input = { ...wishes, model, tensors, pointerOf: () => pointerOf(0) };
   const inference = await answerInference(c.env, input, arrivedAtMs, (work) => c.executionCtx.waitUntil(work));
   return { inference, outputs: unstackOutputs(policy, inference.tensors, observations.length) };
 }
@@ -72,6 +73,7 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
 /** Answers each observation of a control loop as it comes; a mistake ends the message, not the stream. */
 function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, query: ActStreamQuery): void {
   let inFlight = 0;
+  const wishes = InferWishes.parse(query);
   const send = (answer: StreamedAction) => {
     // Whoever closed the socket does not wait for the rest.
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
@@ -86,7 +88,7 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
       ({ seq } = message);
       if (inFlight > LIMITS.streamedObservations) throw tooMany();
       const { observation } = message;
-      const { inference, outputs } = await act(c, version, [observation], () => "#/observation", query, arrivedAtMs);
+      const { inference, outputs } = await act(c, version, [observation], () => "#/observation", wishes, arrivedAtMs);
       const action = decide(query.action, outputs[0] ?? [], query.seed, seq);
       send({ seq, action, totalMs: inference.reply.latency.totalMs });
     } catch (error) {

@@ -19,7 +19,7 @@ export async function readInferRequest(request: Request): Promise<{ form: InferF
 }
 
 function readJsonForm(json: unknown): InferInput {
-  const { inputs, model, budgetMs, confidence, runnerId } = parseInput(InferRequest, json);
+  const { inputs, ...wishes } = parseInput(InferRequest, json);
   const errors: FieldError[] = [];
   const tensors: Tensor[] = [];
   const pointerOf = (name: string) => (name === "" ? "#/inputs" : `#/inputs/${toPointerPart(name)}`);
@@ -29,19 +29,18 @@ function readJsonForm(json: unknown): InferInput {
     else errors.push({ pointer: pointerOf(name), message: read.message });
   }
   if (errors.length > 0) throw invalidRequest(errors);
-  return { model, budgetMs, confidence, runnerId, tensors, pointerOf };
+  return { ...wishes, tensors, pointerOf };
 }
 
 function readFrameForm(body: Uint8Array): InferInput {
   const decoded = decodeFrame(body);
   if (!decoded.ok) throw invalidRequest([{ pointer: "#", message: decoded.message }]);
-  const header = parseInput(InferFrameHeader, decoded.header);
-  const split = splitTensors(header.tensors, decoded.payload);
+  const { tensors: headers, ...wishes } = parseInput(InferFrameHeader, decoded.header);
+  const split = splitTensors(headers, decoded.payload);
   if (!split.ok) throw invalidRequest([{ pointer: "#/tensors", message: split.message }]);
-  const { model, budgetMs, confidence, runnerId } = header;
   const pointerOf = (name: string) => {
-    const index = header.tensors.findIndex((tensor) => tensor.name === name);
+    const index = headers.findIndex((tensor) => tensor.name === name);
     return index < 0 ? "#/tensors" : `#/tensors/${index}`;
   };
-  return { model, budgetMs, confidence, runnerId, tensors: split.tensors, pointerOf };
+  return { ...wishes, tensors: split.tensors, pointerOf };
 }

@@ -98,8 +98,8 @@ export function bindRunners(app: Hono<AppEnv>): void {
 /** A runner reads what it has placed, and what a job under its lease is about; the rest is not there for it. */
 async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
   const db = openDatabase(env.DB);
-  if (await isPlacedOn(db, runnerId, digest)) return true;
-  return jobQueue(env).isCalibrating(runnerId, await readVersionsOfDigest(db, digest));
+  const versionIds = await readVersionsOfDigest(db, digest);
+  return (await isPlacedOn(db, runnerId, versionIds)) || jobQueue(env).isCalibrating(runnerId, versionIds);
 }
 
 async function drain(env: Env, id: string, draining: boolean): Promise<Runner> {

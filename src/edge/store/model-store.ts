@@ -1,31 +1,74 @@
-import { asc, desc, eq, inArray, lt, max, or } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, lt, max, or } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
-import type { Model, ModelVersion, TensorSpec } from "../../protocol/model.ts";
+import type { PlacedModel } from "../../protocol/link.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import {
+  FIRST_VARIANT,
+  type Model,
+  type ModelVariant,
+  type ModelVersion,
+  type TensorSpec,
+} from "../../protocol/model.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { models, modelVersions } from "./schema.ts";
+import { models, modelVariants, modelVersions } from "./schema.ts";
 
 type ModelRow = typeof models.$inferSelect;
 type VersionRow = typeof modelVersions.$inferSelect;
+type VariantRow = typeof modelVariants.$inferSelect;
 
-function toVersion(row: VersionRow): ModelVersion {
-  const { id, version, digest, sizeBytes, inputs, outputs } = row;
-  return { id, version, digest, sizeBytes, inputs, outputs, createdAt: toInstant(row.createdAtMs) };
+/** A version with the further files that it has. */
+type FullRow = VersionRow & { readonly variants: readonly VariantRow[] };
+
+function toVersion({ variants, ...row }: FullRow): ModelVersion {
+  const { id, version, digest, sizeBytes, inputs, outputs, createdAtMs } = row;
+  const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, createdAtMs };
+  const all = [own, ...variants].map(toVariant);
+  return { id, version, digest, sizeBytes, inputs, outputs, variants: all, createdAt: toInstant(createdAtMs) };
 }
 
-function toModel(row: ModelRow, versions: readonly VersionRow[]): Model {
+function toVariant({
+  name,
+  digest,
+  sizeBytes,
+  fidelity,
+  createdAtMs,
+}: Omit<VariantRow, "modelVersionId">): ModelVariant {
+  return { name, digest, sizeBytes, fidelity, createdAt: toInstant(createdAtMs) };
+}
+
+function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
   return { id: row.id, name: row.name, createdAt: toInstant(row.createdAtMs), versions: versions.map(toVersion) };
 }
 
-async function readVersions(db: Database, modelIds: string[]): Promise<Map<string, VersionRow[]>> {
+/** What a runner is told of a version. */
+export function toPlacedModel({ id, variants, inputs, outputs }: ModelVersion): PlacedModel {
+  return { modelVersionId: id, variants: variants.map(({ name, digest }) => ({ name, digest })), inputs, outputs };
+}
+
+async function readVersions(db: Database, modelIds: string[]): Promise<Map<string, FullRow[]>> {
   const rows = await db
     .select()
     .from(modelVersions)
     .where(inArray(modelVersions.modelId, listOf(modelIds)))
     .orderBy(asc(modelVersions.version));
-  return Map.groupBy(rows, (row) => row.modelId);
+  return Map.groupBy(await addVariants(db, rows), (row) => row.modelId);
+}
+
+async function addVariants<Row extends VersionRow>(
+  db: Database,
+  rows: readonly Row[],
+): Promise<(Row & Pick<FullRow, "variants">)[]> {
+  const ids = rows.map(({ id }) => id);
+  const found = await db
+    .select()
+    .from(modelVariants)
+    .where(inArray(modelVariants.modelVersionId, listOf(ids)))
+    .orderBy(asc(modelVariants.createdAtMs), asc(modelVariants.name));
+  const byVersion = Map.groupBy(found, ({ modelVersionId }) => modelVersionId);
+  return rows.map((row) => ({ ...row, variants: byVersion.get(row.id) ?? [] }));
 }
 
 export interface VersionInput {
@@ -66,7 +109,11 @@ export async function addModelVersion(
     const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
     const stored = created[0] ?? versions.find((known) => known.digest === digest);
     if (stored !== undefined) {
-      return { model: toModel(model, versions), version: toVersion(stored), created: created.length > 0 };
+      return {
+        model: toModel(model, versions),
+        version: toVersion({ variants: [], ...stored }),
+        created: created.length > 0,
+      };
     }
   }
   throw new Error(`no version number was free for ${input.name}`);
@@ -112,13 +159,47 @@ export async function findModelVersion(db: Database, versionId: string): Promise
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(eq(modelVersions.id, versionId));
-  return row === undefined ? null : { ...toVersion(row.version), model: row.model };
+  if (row === undefined) return null;
+  const [version] = await addVariants(db, [row.version]);
+  return { ...toVersion(version!), model: row.model };
+}
+
+interface VariantInput {
+  readonly modelVersionId: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly fidelity: number | null;
+}
+
+/**
+ * Adds a file to a version. The same file under the same name gives what is there; `taken` where the name
+ * is another file's, `full` where the version has all that it may have.
+ */
+export async function addVariant(db: Database, input: VariantInput): Promise<"created" | "there" | "taken" | "full"> {
+  const ofVersion = eq(modelVariants.modelVersionId, input.modelVersionId);
+  const [known] = await db
+    .select()
+    .from(modelVariants)
+    .where(and(ofVersion, eq(modelVariants.name, input.name)));
+  if (known !== undefined) return known.digest === input.digest ? "there" : "taken";
+  const [stored] = await db.select({ n: count() }).from(modelVariants).where(ofVersion);
+  if ((stored?.n ?? 0) + 1 >= LIMITS.variantsPerVersion) return "full";
+  const created = await db
+    .insert(modelVariants)
+    .values({ ...input, createdAtMs: Date.now() })
+    .onConflictDoNothing()
+    .returning();
+  return created.length > 0 ? "created" : "taken";
 }
 
 /** Versions that have these bytes. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
-  const rows = await db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest));
-  return rows.map(({ id }) => id);
+  const [own, further] = await Promise.all([
+    db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest)),
+    db.select({ id: modelVariants.modelVersionId }).from(modelVariants).where(eq(modelVariants.digest, digest)),
+  ]);
+  return [...new Set([...own, ...further].map(({ id }) => id))];
 }
 
 /** Every version of every model; the snapshot of placements is made of it. */
@@ -128,5 +209,9 @@ export async function readAllVersions(db: Database): Promise<(NamedVersion & { m
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .orderBy(asc(modelVersions.version));
-  return rows.map((row) => ({ ...toVersion(row.version), model: row.model, modelId: row.version.modelId }));
+  const versions = await addVariants(
+    db,
+    rows.map(({ version, model }) => ({ ...version, model })),
+  );
+  return versions.map((row) => ({ ...toVersion(row), model: row.model, modelId: row.modelId }));
 }

@@ -1,12 +1,13 @@
 import { and, eq, inArray, lt } from "drizzle-orm";
+import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
 import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
-import { type Placement, PlacementState } from "../../protocol/model.ts";
+import { type Placement, PlacementState, SweepStep } from "../../protocol/model.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { modelVersions, placements, runners } from "./schema.ts";
+import { modelVariants, placements, runners } from "./schema.ts";
 
 type Row = typeof placements.$inferSelect;
 
@@ -19,10 +20,11 @@ function toPlacement(row: Row): Placement {
     software: row.software,
     variant: row.variant,
     backend: Backend.parse(row.backend),
-    batch: row.batch,
     state: PlacementState.parse(row.state),
     fidelity: row.fidelity,
-    serviceMs: Distribution.parse(JSON.parse(row.serviceMs)),
+    sweep: z.array(SweepStep).parse(JSON.parse(row.sweep)),
+    memory: row.memory,
+    loadMs: row.loadMs,
     linkMs: Distribution.parse(JSON.parse(row.linkMs)),
     updatedAt: toInstant(row.updatedAtMs),
   };
@@ -38,20 +40,22 @@ export async function savePlacement(
   result: CalibrationResult,
   measured: CalibratedPlacement,
 ): Promise<void> {
-  const { deviceKey, variant, backend, batch } = measured;
+  const { deviceKey, variant, backend } = measured;
   const found = {
     software: measured.environment.software,
     state: measured.agrees ? "eligible" : "failed",
-    fidelity: measured.agrees ? 1 : null,
+    fidelity: measured.agrees ? ((await readFidelity(db, result.modelVersionId, variant)) ?? measured.fidelity) : null,
     fingerprint: measured.environment.fingerprint,
-    serviceMs: JSON.stringify(measured.serviceMs),
+    sweep: JSON.stringify(measured.sweep),
+    memory: measured.memory,
+    loadMs: measured.loadMs,
     linkMs: JSON.stringify(result.linkMs),
     updatedAtMs: Date.now(),
   };
   const { modelVersionId } = result;
   await db
     .insert(placements)
-    .values({ id: createId("placement"), modelVersionId, runnerId, deviceKey, variant, backend, batch, ...found })
+    .values({ id: createId("placement"), modelVersionId, runnerId, deviceKey, variant, backend, ...found })
     .onConflictDoUpdate({
       target: [
         placements.modelVersionId,
@@ -59,7 +63,6 @@ export async function savePlacement(
         placements.deviceKey,
         placements.variant,
         placements.backend,
-        placements.batch,
       ],
       set: found,
     });
@@ -73,28 +76,21 @@ export async function listPlacementsOfVersions(db: Database, versionIds: string[
   return rows.map(toPlacement);
 }
 
-interface PlacedAt {
+/** An eligible placement of a runner, with the device that it was measured on. */
+interface PlacedVersion {
   readonly placementId: string;
+  readonly versionId: string;
   readonly fingerprint: Fingerprint;
   readonly deviceKey: string;
 }
 
-/** Versions that a runner shall keep warm: those it has an eligible placement of. */
-export async function readPlacedVersions(
-  db: Database,
-  runnerId: string,
-): Promise<(typeof modelVersions.$inferSelect & PlacedAt)[]> {
-  const rows = await db
-    .select({
-      version: modelVersions,
-      placementId: placements.id,
-      fingerprint: placements.fingerprint,
-      deviceKey: placements.deviceKey,
-    })
+/** What a runner shall keep warm. */
+export async function readPlacedVersions(db: Database, runnerId: string): Promise<PlacedVersion[]> {
+  const { id, modelVersionId, fingerprint, deviceKey } = placements;
+  return db
+    .select({ placementId: id, versionId: modelVersionId, fingerprint, deviceKey })
     .from(placements)
-    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
     .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
-  return rows.map(({ version, ...placedAt }) => ({ ...version, ...placedAt }));
 }
 
 /** An eligible placement with what admission and telemetry need to know of it. */
@@ -124,13 +120,21 @@ export async function deletePlacements(db: Database, ids: string[], beforeMs: nu
   await db.delete(placements).where(and(inArray(placements.id, listOf(ids)), lt(placements.updatedAtMs, beforeMs)));
 }
 
-/** Whether a runner has a placement of any version with these bytes. */
-export async function isPlacedOn(db: Database, runnerId: string, digest: string): Promise<boolean> {
+/** What the uploader of a variant measured of it; null where nothing was said. */
+async function readFidelity(db: Database, modelVersionId: string, variant: string): Promise<number | null> {
+  const [row] = await db
+    .select({ fidelity: modelVariants.fidelity })
+    .from(modelVariants)
+    .where(and(eq(modelVariants.modelVersionId, modelVersionId), eq(modelVariants.name, variant)));
+  return row?.fidelity ?? null;
+}
+
+/** Whether a runner has a placement of any of these versions. */
+export async function isPlacedOn(db: Database, runnerId: string, versionIds: string[]): Promise<boolean> {
   const rows = await db
     .select({ id: placements.id })
     .from(placements)
-    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
-    .where(and(eq(placements.runnerId, runnerId), eq(modelVersions.digest, digest)))
+    .where(and(eq(placements.runnerId, runnerId), inArray(placements.modelVersionId, listOf(versionIds))))
     .limit(1);
   return rows.length > 0;
 }

@@ -2,7 +2,7 @@ import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
 import type { Scope } from "../../protocol/key.ts";
-import type { TensorSpec } from "../../protocol/model.ts";
+import type { MemoryFit, TensorSpec } from "../../protocol/model.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { ProfileInput } from "../../protocol/profile.ts";
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
@@ -82,6 +82,25 @@ export const modelVersions = sqliteTable(
   ],
 );
 
+/** Further files of a version; its own is `fp32` and stands in the version itself. */
+export const modelVariants = sqliteTable(
+  "model_variants",
+  {
+    modelVersionId: text()
+      .notNull()
+      .references(() => modelVersions.id),
+    name: text().notNull(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    fidelity: real(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.modelVersionId, table.name] }),
+    index("model_variants_of_digest").on(table.digest),
+  ],
+);
+
 export const placements = sqliteTable(
   "placements",
   {
@@ -96,13 +115,14 @@ export const placements = sqliteTable(
     software: integer({ mode: "boolean" }).notNull(),
     variant: text().notNull(),
     backend: text().notNull(),
-    batch: integer().notNull(),
     state: text().notNull(),
     fidelity: real(),
     fingerprint: text({ mode: "json" }).$type<Fingerprint>().notNull(),
-    /** Distributions as JSON (protocol's Distribution). */
-    serviceMs: text().notNull(),
+    /** As JSON (protocol's SweepStep[] and Distribution): parsed where they are read. */
+    sweep: text().notNull(),
     linkMs: text().notNull(),
+    memory: text({ mode: "json" }).$type<MemoryFit>(),
+    loadMs: real().notNull(),
     updatedAtMs: integer().notNull(),
   },
   (table) => [
@@ -112,7 +132,6 @@ export const placements = sqliteTable(
       table.deviceKey,
       table.variant,
       table.backend,
-      table.batch,
     ),
     index("placements_of_runner").on(table.runnerId),
   ],

@@ -2,16 +2,17 @@ import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../process/device-host.ts";
+import { modelKeyOf, type ServedVariant } from "./model-key.ts";
 
 interface Load {
-  readonly model: PlacedModel;
+  readonly modelKey: string;
   readonly loadMs: Promise<number>;
 }
 
 /** Brings models from the edge into the processes of devices, each once. */
 export class ModelLoader {
   readonly #residency: Pick<ResidencyManager, "keep" | "read">;
-  /** By device and version. */
+  /** By device, version and variant. */
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
   readonly #known = new Map<string, PlacedModel>();
@@ -21,33 +22,38 @@ export class ModelLoader {
   }
 
   /** Milliseconds that loading took when it was done first; a failed load may be tried again. */
-  ensureLoaded(model: PlacedModel, host: DeviceHost): Promise<number> {
+  ensureLoaded(model: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
     this.#known.set(model.modelVersionId, model);
-    const key = `${host.device.key} ${model.modelVersionId}`;
+    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
+    const key = `${host.device.key} ${modelKey}`;
     const begun = this.#loads.get(key);
     if (begun !== undefined) return begun.loadMs;
-    const load = { model, loadMs: this.#load(model, host) };
+    const load = { modelKey, loadMs: this.#load(model, variant, host) };
     this.#loads.set(key, load);
     load.loadMs.catch(() => this.#loads.delete(key));
     return load.loadMs;
   }
 
   /** Waits until a model can take requests. Throws `no-placement` where this runner does not have it. */
-  async ensureReady(modelVersionId: string, host: DeviceHost): Promise<void> {
+  async ensureReady({ modelVersionId, variant }: ServedVariant, host: DeviceHost): Promise<void> {
     const model = this.#known.get(modelVersionId);
     if (model === undefined) throw new ProblemError("no-placement", "This runner does not have the model now.");
-    await this.ensureLoaded(model, host);
+    await this.ensureLoaded(model, variant, host);
   }
 
   /** Forgets the loads of a model that its process turned out not to have: the next request loads it again. */
-  noteFailure(modelVersionId: string, error: unknown): void {
+  noteFailure(served: ServedVariant, error: unknown): void {
     if (!(error instanceof ProblemError) || error.problem.code !== "not-found") return;
-    for (const [key, { model }] of this.#loads) if (model.modelVersionId === modelVersionId) this.#loads.delete(key);
+    for (const [key, { modelKey }] of this.#loads) if (modelKey === modelKeyOf(served)) this.#loads.delete(key);
   }
 
-  async #load({ modelVersionId, digest }: PlacedModel, host: DeviceHost): Promise<number> {
+  async #load({ modelVersionId, variants }: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
+    const digest = variants.find(({ name }) => name === variant)?.digest;
+    if (digest === undefined)
+      throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
     this.#residency.keep(digest);
-    const { loadMs } = await host.loadModel({ modelVersionId, read: () => this.#residency.read(digest) });
+    const modelKey = modelKeyOf({ modelVersionId, variant });
+    const { loadMs } = await host.loadModel({ modelVersionId: modelKey, read: () => this.#residency.read(digest) });
     return loadMs;
   }
 }

@@ -19,7 +19,7 @@ export async function serveRequest(
   arrivedMs: number,
 ): Promise<Answer> {
   const serveOn = async ({ host, server }: FleetDevice): Promise<Answer> => {
-    await models.ensureReady(offer.modelVersionId, host);
+    await models.ensureReady(offer, host);
     return server.serve(offer, tensors, arrivedMs);
   };
   const placed = fleet.find(offer.deviceKey);

@@ -4,6 +4,7 @@ import { createId } from "../../protocol/id.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
 import type { FleetDevice } from "../device-fleet.ts";
+import { modelKeyOf } from "../serving/model-key.ts";
 import { maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
@@ -35,7 +36,9 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   if (model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
   const devices = fleet.all().filter(({ host }) => host.device.backends.includes("ort-cpu"));
   const placements: CalibratedPlacement[] = [];
-  for (const device of devices) placements.push(await calibrate(device, model, spec, context));
+  for (const device of devices) {
+    for (const { name } of model.variants) placements.push(await calibrate(device, model, name, spec, context));
+  }
   onProgress({ phase: "link", done: 0, total: ECHOES });
   const linkMs = summarise(await probe.measureMs(ECHOES, signal));
   const deviceKey = placements[0]?.deviceKey ?? "cpu";
@@ -45,23 +48,25 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
 async function calibrate(
   device: FleetDevice,
   model: PlacedModel,
+  variant: string,
   spec: CalibrationSpec,
   context: WorkloadContext,
 ): Promise<CalibratedPlacement> {
   context.onProgress({ phase: "load", done: 0, total: 1 });
   const environment = describeEnvironment(device.host.device, context.otherJobs);
-  const loadMs = await context.models.ensureLoaded(model, device.host);
-  const error = await compareWithCpu(device, model, context);
-  const samplesMs = await measureService(device, model, spec, context);
+  const loadMs = await context.models.ensureLoaded(model, variant, device.host);
+  const error = await compareWithCpu(device, model, variant, context);
+  const samplesMs = await measureService(device, model, variant, spec, context);
   return {
     deviceKey: device.host.device.key,
-    variant: "fp32",
+    variant,
     backend: "ort-cpu",
-    batch: 1,
     agrees: error <= AGREEMENT,
     maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
+    fidelity: 1,
     loadMs,
-    serviceMs: summarise(samplesMs),
+    sweep: [{ rows: 1, serviceMs: summarise(samplesMs) }],
+    memory: null,
     environment,
   };
 }
@@ -70,14 +75,16 @@ async function calibrate(
 async function compareWithCpu(
   device: FleetDevice,
   model: PlacedModel,
+  variant: string,
   { fleet, models }: WorkloadContext,
 ): Promise<number> {
-  await models.ensureLoaded(model, fleet.cpu.host);
+  await models.ensureLoaded(model, variant, fleet.cpu.host);
+  const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
   let worst = 0;
   for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
     const inputs = createSeededInputs(model.inputs, seed);
-    const reference = await fleet.cpu.host.infer(model.modelVersionId, inputs, { requestId: createId("request") });
-    const found = await device.host.infer(model.modelVersionId, inputs, { requestId: createId("request") });
+    const reference = await fleet.cpu.host.infer(modelKey, inputs, { requestId: createId("request") });
+    const found = await device.host.infer(modelKey, inputs, { requestId: createId("request") });
     worst = Math.max(worst, maxRelativeError(reference.tensors, found.tensors));
   }
   return worst;
@@ -86,15 +93,16 @@ async function compareWithCpu(
 /** Service times in milliseconds, one request after the other, through the queue that requests take. */
 async function measureService(
   { server }: FleetDevice,
-  model: PlacedModel,
+  { modelVersionId, inputs: specs }: PlacedModel,
+  variant: string,
   { iterations, timeoutMs }: CalibrationSpec,
   { signal, onProgress }: WorkloadContext,
 ): Promise<number[]> {
-  const inputs = createSeededInputs(model.inputs, 1);
+  const inputs = createSeededInputs(specs, 1);
   const samplesMs: number[] = [];
   for (let i = -WARMUP; i < iterations; i++) {
     signal.throwIfAborted();
-    const offer = { requestId: createId("request"), modelVersionId: model.modelVersionId, budgetMs: timeoutMs };
+    const offer = { requestId: createId("request"), modelVersionId, variant, budgetMs: timeoutMs };
     const { times } = await server.serve(offer, inputs);
     if (i < 0) continue;
     samplesMs.push(times.queueMs + times.uploadMs + times.computeMs + times.readbackMs);

@@ -29,9 +29,10 @@ const replyHeader = {
     variant: "fp32",
     backend: "ort-cpu",
     batch: 1,
+    fidelity: 1,
   },
   latency: { totalMs: 3, edgeMs: 1, linkMs: 1, queueMs: 0, uploadMs: 0, computeMs: 1, readbackMs: 0 },
-  prediction: { confidence: 0.99, latencyMs: 4 },
+  prediction: { confidence: 0.99, latencyMs: 4, linkMs: 2, queueMs: 1, serviceMs: 1 },
   budgetMs: 20,
   budgetMet: true,
 };

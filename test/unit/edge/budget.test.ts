@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { choosePlacement } from "../../../src/edge/budget/choose-placement.ts";
 import { noteOverhead, recentOverhead } from "../../../src/edge/budget/overhead-window.ts";
-import { predictLatencyMs } from "../../../src/edge/budget/predict-latency.ts";
+import { predictLatency } from "../../../src/edge/budget/predict-latency.ts";
 import type { LivePlacement } from "../../../src/edge/store/placement-store.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
 
@@ -13,10 +13,11 @@ const placement = (id: string, changes: Partial<LivePlacement> = {}): LivePlacem
   software: false,
   variant: "fp32",
   backend: "ort-cpu",
-  batch: 1,
   state: "eligible",
   fidelity: 1,
-  serviceMs: summarise([1]),
+  sweep: [{ rows: 1, serviceMs: summarise([1]) }],
+  memory: null,
+  loadMs: 1,
   linkMs: summarise([1]),
   updatedAt: "2026-11-21T00:00:00.000Z",
   fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "sample" },
@@ -26,8 +27,9 @@ const placement = (id: string, changes: Partial<LivePlacement> = {}): LivePlacem
 });
 
 const predictions: Record<string, number> = { fast: 2, slow: 8, exact: 6, gone: 1, leaving: 1 };
+const predicted = (latencyMs: number) => ({ latencyMs, linkMs: 0, queueMs: 0, serviceMs: latencyMs });
 const choose = (placements: LivePlacement[], budgetMs: number) =>
-  choosePlacement(placements, budgetMs, ({ id }) => predictions[id] ?? Number.NaN);
+  choosePlacement(placements, budgetMs, ({ id }) => predicted(predictions[id] ?? Number.NaN));
 
 describe("the choice of a placement", () => {
   const fast = placement("fast", { fidelity: 0.9 });
@@ -39,7 +41,7 @@ describe("the choice of a placement", () => {
   it("is the most faithful of those that fit, then the fastest", () => {
     expect(choose([slow, fast, exact], 10)).toMatchObject({
       kind: "admitted",
-      candidate: { placement: { id: "exact" }, predictedMs: 6 },
+      candidate: { placement: { id: "exact" }, prediction: { latencyMs: 6 } },
     });
     expect(choose([slow, fast, exact], 5)).toMatchObject({
       kind: "admitted",
@@ -52,7 +54,7 @@ describe("the choice of a placement", () => {
   it("tells the nearest where none fits", () => {
     expect(choose([slow, exact], 5)).toMatchObject({
       kind: "unattainable",
-      nearest: { placement: { id: "exact" }, predictedMs: 6 },
+      nearest: { placement: { id: "exact" }, prediction: { latencyMs: 6 } },
     });
     expect(choose([fast], -1)).toMatchObject({ kind: "unattainable" });
   });
@@ -68,17 +70,17 @@ describe("the choice of a placement", () => {
 });
 
 describe("the prediction", () => {
-  const measured = { serviceMs: summarise([1, 2, 3, 4]), linkMs: summarise([10]) };
+  const measured = { sweep: [{ rows: 1, serviceMs: summarise([1, 2, 3, 4]) }], linkMs: summarise([10]) };
 
   it("adds the service and what lies around it, at the confidence", () => {
-    expect(predictLatencyMs(measured, null, 0.99)).toBeCloseTo(14, 0);
-    expect(predictLatencyMs(measured, null, 0.5)).toBeCloseTo(13, 0);
-    expect(predictLatencyMs(measured, summarise([100]), 0.5)).toBeCloseTo(103, 0);
+    expect(predictLatency(measured, null, 0.99).latencyMs).toBeCloseTo(14, 0);
+    expect(predictLatency(measured, null, 0.5).latencyMs).toBeCloseTo(13, 0);
+    expect(predictLatency(measured, summarise([100]), 0.5).latencyMs).toBeCloseTo(103, 0);
   });
 
   it("never lies outside of what was measured", () => {
-    expect(predictLatencyMs(measured, null, 0.999)).toBeLessThanOrEqual(14);
-    expect(predictLatencyMs(measured, null, 0.5)).toBeGreaterThanOrEqual(11);
+    expect(predictLatency(measured, null, 0.999).latencyMs).toBeLessThanOrEqual(14);
+    expect(predictLatency(measured, null, 0.5).latencyMs).toBeGreaterThanOrEqual(11);
   });
 });
 

@@ -16,7 +16,7 @@ function scriptBackend() {
     },
   });
   const serve = (requestId: string, budgetMs: number) => {
-    const answer = server.serve({ requestId, modelVersionId: "ver_x", budgetMs }, []);
+    const answer = server.serve({ requestId, modelVersionId: "ver_x", variant: "fp32", budgetMs }, []);
     answer.catch(() => undefined);
     return answer;
   };

@@ -11,8 +11,11 @@ const offer: InferOffer = {
   requestId: "req_1",
   modelVersionId: "ver_1",
   deviceKey: "gpu0",
+  variant: "fp32",
   backend: "wgsl",
   budgetMs: 60_000,
+  confidence: 0.99,
+  priority: 0,
   tensors: [],
 };
 
@@ -49,7 +52,7 @@ describe("a request that is placed on a GPU", () => {
       faults: [{ code: "device-lost", detail: "gpu0 failed", action: "cpu-backend" }],
     });
     expect(lost.gpu.infer).toHaveBeenCalledTimes(2);
-    expect(lost.ensureReady).toHaveBeenLastCalledWith("ver_1", lost.cpu.host);
+    expect(lost.ensureReady).toHaveBeenLastCalledWith(offer, lost.cpu.host);
     expect(await scriptFleet({ fails: "out-of-memory" }).serve()).toMatchObject({
       by: "cpu",
       faults: [{ code: "out-of-memory", action: "cpu-backend" }],
