@@ -133,10 +133,10 @@ export class ResidencyManager {
     const tier = this.#gpus.get(deviceKey);
     if (tier === undefined) throw new ProblemError("backend-failed", `This runner has no GPU ${deviceKey}.`);
     this.#noteUse(tier, digest, tier.has(digest));
-    const isHeld = tier.has(digest) ? tier.index.hold(digest) : await this.#upload(tier, digest, { hold: true });
-    if (!isHeld)
+    const letGo = tier.index.hold(digest) ?? (await this.#upload(tier, digest));
+    if (letGo === null)
       throw new ProblemError("out-of-memory", `${digest} does not fit beside what is in use on ${deviceKey}`);
-    return work().finally(() => tier.index.letGo(digest));
+    return work().finally(letGo);
   }
 
   /** What lies where, and how it served. */
@@ -226,14 +226,14 @@ export class ResidencyManager {
     });
   }
 
-  /** True once it lies on the device. */
-  async #upload(tier: Tier, digest: string, { hold = false } = {}): Promise<boolean> {
+  /** Lays it on the device, and gives what lets it go again; null where it has no room there. */
+  async #upload(tier: Tier, digest: string): Promise<(() => void) | null> {
     const bytes = (await this.#host.read(digest)) ?? (await this.#bring(digest));
     const startedMs = performance.now();
-    const stored = await tier.write(digest, bytes, this.#costMs(tier, digest), { must: true, hold });
-    if (stored) this.#times.note("host", "gpu", bytes.byteLength, performance.now() - startedMs);
+    const letGo = await tier.writeHeld(digest, bytes, this.#costMs(tier, digest), { must: true });
+    if (letGo !== null) this.#times.note("host", "gpu", bytes.byteLength, performance.now() - startedMs);
     this.#relieve(tier);
-    return stored;
+    return letGo;
   }
 
   /** What leaves a tier and would be the last copy here goes one tier down, unless there is no room either. */
@@ -271,8 +271,12 @@ export class ResidencyManager {
     const isQueued = this.#background.add(this.#sizeOf(digest), async () => {
       if (tier.has(digest)) return;
       try {
-        const isThere = tier === this.#host ? await this.#bring(digest) : await this.#upload(tier, digest);
-        if (isThere === false) tier.prefetcher?.lost(position);
+        if (tier === this.#host) await this.#bring(digest);
+        else {
+          const letGo = await this.#upload(tier, digest);
+          if (letGo === null) tier.prefetcher?.lost(position);
+          letGo?.();
+        }
       } catch (error) {
         tier.prefetcher?.lost(position);
         throw error;
