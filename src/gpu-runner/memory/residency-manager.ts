@@ -58,6 +58,7 @@ export class ResidencyManager {
   readonly #digests: string[] = [];
   /** Plain sizes of what was seen. */
   readonly #sizes = new Map<string, number>();
+  readonly #stopping = new AbortController();
   /** What may not leave the disk. */
   #kept = new Set<string>();
 
@@ -65,7 +66,8 @@ export class ResidencyManager {
     this.#source = source;
     this.#logger = logger;
     const onError = (error: unknown) => logger.warn({ error: messageOf(error) }, "a migration failed");
-    this.#background = new BackgroundWork(budgets.backgroundBytesPerSecond, onError);
+    const { backgroundBytesPerSecond: bytesPerSecond, hostBytes: maxHeldBytes } = budgets;
+    this.#background = new BackgroundWork({ bytesPerSecond, maxHeldBytes, onError });
     const tier = (name: TierName, deviceKey: string | null, capacityBytes: number, bytes: TierStore) => {
       const prefetcher = name === "disk" ? null : new Prefetcher();
       const onLeaving = (key: string, read: () => Promise<Uint8Array | null>) => {
@@ -161,8 +163,9 @@ export class ResidencyManager {
     return this.#background.idle();
   }
 
-  /** Ends what moves behind requests. */
+  /** Ends what moves behind requests, and every download. */
   stop(): Promise<void> {
+    this.#stopping.abort();
     return this.#background.stop();
   }
 
@@ -204,7 +207,7 @@ export class ResidencyManager {
   async #download(digest: string): Promise<Uint8Array> {
     const startedMs = performance.now();
     try {
-      const bytes = await this.#source(digest);
+      const bytes = await this.#source(digest, this.#stopping.signal);
       this.#edge.hits++;
       this.#times.note("edge", "host", bytes.byteLength, performance.now() - startedMs);
       return bytes;
@@ -215,7 +218,7 @@ export class ResidencyManager {
   }
 
   #writeBehind(digest: string, bytes: Uint8Array): void {
-    this.#background.add(bytes.byteLength, async () => {
+    const write = async () => {
       const must = this.#kept.has(digest);
       const startedMs = performance.now();
       const stored = await this.#disk.write(digest, bytes, this.#costMs(this.#disk, digest), { must });
@@ -223,7 +226,8 @@ export class ResidencyManager {
       else this.#logger.warn({ digest }, "an artifact finds no room on the disk");
       if (this.#kept.has(digest)) this.keep(digest);
       this.#relieve(this.#disk);
-    });
+    };
+    this.#background.add(bytes.byteLength, write, bytes.byteLength);
   }
 
   /** Lays it on the device, and gives what lets it go again; null where it has no room there. */
