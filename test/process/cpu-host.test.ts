@@ -67,6 +67,7 @@ test("the CPU is described", () => {
   expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
   expect(host.kernels).toMatchObject([{ name: "mlp-population", variants: ["cpu-simd"] }]);
+  expect(host.kernelDigests).toEqual({ "mlp-population": expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
 describe("a model", () => {
@@ -184,6 +185,16 @@ test("a population is checked and timed, and its result names the backend", { ti
   expect(measured.correctness).toMatchObject({ correct: true, checkedElements: 33 * 2 * 3 });
   expect(measured.wallMs.count).toBe(3);
   expect([...phases]).toEqual(["compile", "check", "warmup", "measure"]);
+});
+
+test("a population that takes too long leaves the models alone", { timeout: TIMEOUT_MS }, async () => {
+  const { pid, restarts } = host;
+  const shape = { members: 4_096, samples: 1_024, hidden: 128 };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "mlp-population", shape, timeoutMs: 1_000 });
+  expect((await problemOf(host.benchmark(spec))).code).toBe("kernel-timeout");
+  expect(host).toMatchObject({ pid, restarts });
+  const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_9" });
+  expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
 });
 
 test("no kernel runs here", async () => {

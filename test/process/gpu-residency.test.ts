@@ -10,6 +10,9 @@ import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { MemoryReport, type TierName } from "../../src/protocol/memory.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { createId } from "../../src/protocol/id.ts";
+import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
+import { competitor } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { createRandom, createSource } from "../unit/gpu-runner/memory/artifacts.ts";
 
@@ -180,6 +183,25 @@ describe("weights", () => {
     const { manager } = await openManager();
     expect((await problemOf(manager.useOnDevice(digestOf(0), "gpu7", async () => null))).code).toBe("backend-failed");
   });
+});
+
+test("a submitted kernel's process gets what the device's own leaves of the cap", async () => {
+  const dimensions = [{ name: "n", min: 1, max: MiB, default: MiB / 2 }];
+  const program = {
+    id: createId("kernel"),
+    definition: KernelInput.parse({ ...competitor, dimensions }),
+    reference: null,
+  };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: program.id, iterations: 1, warmup: 0 });
+  // What waits for reuse there is no hindrance.
+  await host.benchmark(
+    BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", shape: { n: MiB / 2 }, iterations: 1 }),
+  );
+  expect((await host.benchmarkProgram(spec, program)).correctness.correct).toBe(true);
+  await host.work("putResident", { key: "large", bytes: new Uint8Array(12 * MiB) }, LIMIT_MS);
+  expect((await problemOf(host.benchmarkProgram(spec, program))).code).toBe("out-of-memory");
+  await host.work("dropResident", { key: "large" }, LIMIT_MS);
+  expect((await host.benchmarkProgram(spec, program)).correctness.correct).toBe(true);
 });
 
 test("a benchmark that does not fit under the cap is told so, leaves nothing behind, and the next one runs", async () => {

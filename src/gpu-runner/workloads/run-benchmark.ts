@@ -66,7 +66,9 @@ async function runReference(
 ): Promise<WorkloadResult> {
   const { host } = fleet.cpu;
   const environment = describeEnvironment(host.device, otherJobs);
-  const { traceText: _, ...measured } = await host.work("reference", { spec }, spec.timeoutMs, { onProgress, signal });
+  const options = { onProgress, signal };
+  const measuring = host.workApart("reference", { spec }, spec.timeoutMs, "device-lost", options);
+  const { traceText: _, ...measured } = await measuring;
   const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
   return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
 }
