@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
+import { problemOf } from "./problem-of.ts";
 
 const TIMEOUT_MS = 30_000;
 /** y = [[1, 2], [3, 4], [5, 6]]·x + [0.5, -0.5, 0] */
@@ -38,15 +38,6 @@ afterAll(async () => {
 function input(...rows: readonly [number, number][]): Tensor {
   const bytes = new Uint8Array(Float32Array.from(rows.flat()).buffer);
   return { name: "x", dtype: "float32", shape: [rows.length, 2], bytes };
-}
-
-async function problemOf(work: Promise<unknown>) {
-  const outcome = await work.then(
-    () => "succeeded",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(ProblemError);
-  return (outcome as ProblemError).problem;
 }
 
 /** Never 0, which would be this process and all of its relatives. */

@@ -9,12 +9,12 @@ import { ResidencyManager } from "../../src/gpu-runner/memory/residency-manager.
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { MemoryReport, type TierName } from "../../src/protocol/memory.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
 import { competitor } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { createRandom, createSource } from "../unit/gpu-runner/memory/artifacts.ts";
+import { problemOf } from "./problem-of.ts";
 
 const LIMIT_MS = 20_000;
 const MiB = 2 ** 20;
@@ -64,15 +64,6 @@ async function openManager(changes: Partial<MemoryBudgets> = {}) {
 }
 
 const digestOf = (index: number) => weights[index]?.digest ?? "";
-
-async function problemOf(work: Promise<unknown>) {
-  const outcome = await work.then(
-    () => "succeeded",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(ProblemError);
-  return (outcome as ProblemError).problem;
-}
 
 test("bytes of any length come back from the device as they went", async () => {
   for (const sizeBytes of [0, 1, 3, 4, 255, 256, 257, 70_001]) {
