@@ -2,8 +2,9 @@ import type { KernelArray, KernelArrays, KernelShape } from "../../kernels/kerne
 import { createBatchEntry } from "../batch-entry.ts";
 import { compileAssembly } from "../compile-assembly.ts";
 import type { Contender } from "../contest.ts";
+import { joinOutputs } from "../join-outputs.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
-import { type AgentCase, joinOutputs } from "./agent-case.ts";
+import type { StreamCase } from "../kernel-contest/kernel-case.ts";
 
 /** A compiled source, whose functions take places in its memory and numbers. */
 interface Program {
@@ -160,7 +161,7 @@ const WORKS: Readonly<Record<string, readonly [source: URL, work: Work]>> = {
 };
 
 /** WebAssembly of AssemblyScript, one thread, with SIMD where it helps. */
-export const contender: Contender<AgentCase> = async (input) => {
+export const contender: Contender<StreamCase> = async (input) => {
   const known = WORKS[input.kernel];
   if (known === undefined) throw new Error("nobody wrote it");
   const [source, work] = known;

@@ -1,6 +1,7 @@
+import { createBatchEntry } from "../batch-entry.ts";
 import { compileAssembly } from "../compile-assembly.ts";
 import type { Contender } from "../contest.ts";
-import { createBindEntry, createVectors, type HrrCase } from "./hrr-case.ts";
+import { countBinds, createVectors, type HrrCase } from "./hrr-case.ts";
 
 interface Program {
   prepare(dimension: number, pairs: number): void;
@@ -26,5 +27,5 @@ export const contender: Contender<HrrCase> = async (shape) => {
     program.bindAll(pairs);
     return Promise.resolve(result.slice());
   };
-  return createBindEntry(run, shape, { adapter: null });
+  return countBinds(await createBatchEntry(run, 1, { adapter: null }), shape);
 };
