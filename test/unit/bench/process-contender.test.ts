@@ -19,11 +19,11 @@ test("a contender answers from a process of its own", async () => {
 });
 
 test("one that ended between two rounds is told at once", async () => {
-  const { opened, measure, close } = await open();
-  const pid = opened.output[0] ?? 0;
+  const entry = await open();
+  const pid = entry.opened.output[0] ?? 0;
   process.kill(pid, "SIGKILL");
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
-  await expect(measure()).rejects.toThrow("its process ended (SIGKILL)");
-  await expect(measure()).rejects.toThrow("its process ended (SIGKILL)");
-  await close();
+  await expect(entry.measure()).rejects.toThrow("its process ended (SIGKILL)");
+  await expect(entry.measure()).rejects.toThrow("its process ended (SIGKILL)");
+  await entry.close();
 });
