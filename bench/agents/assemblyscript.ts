@@ -1,6 +1,6 @@
 import type { KernelArray, KernelArrays, KernelShape } from "../../kernels/kernel-spec.ts";
 import { createBatchEntry } from "../batch-entry.ts";
-import { compileAssembly } from "../compile-assembly.ts";
+import { instantiateAssembly } from "../instantiate-assembly.ts";
 import type { Contender } from "../contest.ts";
 import { joinOutputs } from "../join-outputs.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
@@ -165,7 +165,7 @@ export const contender: Contender<StreamCase> = async (input) => {
   const known = WORKS[input.kernel];
   if (known === undefined) throw new Error("nobody wrote it");
   const [source, work] = known;
-  const program = await compileAssembly<Program>(source);
+  const program = await instantiateAssembly<Program>(source);
   const once = work(new Workshop(program), inputsOf(input), input.shape satisfies KernelShape);
   const run = async (count: number): Promise<Float32Array> => {
     for (let i = 1; i < count; i++) once();

@@ -1,5 +1,5 @@
 import { createBatchEntry } from "../batch-entry.ts";
-import { compileAssembly } from "../compile-assembly.ts";
+import { instantiateAssembly } from "../instantiate-assembly.ts";
 import type { Contender } from "../contest.ts";
 import { countBinds, createVectors, type HrrCase } from "./hrr-case.ts";
 
@@ -16,7 +16,7 @@ interface Program {
 export const contender: Contender<HrrCase> = async (shape) => {
   const { dimension, pairs } = shape;
   const { a, b } = createVectors(shape);
-  const program = await compileAssembly<Program>(new URL("bind.as", import.meta.url));
+  const program = await instantiateAssembly<Program>(new URL("bind.as", import.meta.url));
   program.prepare(dimension, pairs);
   const at = (address: number) => new Float32Array(program.memory.buffer, address, pairs * dimension);
   const [first, second, result] = [at(program.first()), at(program.second()), at(program.result())];
