@@ -186,8 +186,6 @@ function createTypedArray(
       return new Float16Array(buffer, offset, length);
     case "float32":
       return new Float32Array(buffer, offset, length);
-    case "float16":
-      return new Float16Array(buffer, offset, length);
     case "float64":
       return new Float64Array(buffer, offset, length);
     case "int8":

@@ -30,7 +30,19 @@ describe("the table", () => {
       "submitKernel",
       "deleteKernel",
     ]);
-    expect(namesOf(({ access }) => access === "infer")).toEqual(["infer"]);
+    expect(namesOf(({ access }) => access === "infer")).toEqual([
+      "oipModel",
+      "oipModelVersion",
+      "oipModelReady",
+      "oipModelVersionReady",
+      "oipModelStats",
+      "oipModelVersionStats",
+      "oipInfer",
+      "oipVersionInfer",
+      "actPolicy",
+      "streamPolicy",
+      "infer",
+    ]);
   });
 });
 
