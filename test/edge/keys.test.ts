@@ -31,6 +31,7 @@ describe("the table", () => {
       "deleteKernel",
     ]);
     expect(namesOf(({ access }) => access === "infer")).toEqual([
+      "infer",
       "oipModel",
       "oipModelVersion",
       "oipModelReady",
@@ -41,7 +42,6 @@ describe("the table", () => {
       "oipVersionInfer",
       "actPolicy",
       "streamPolicy",
-      "infer",
     ]);
   });
 });
