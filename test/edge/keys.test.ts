@@ -31,7 +31,6 @@ describe("the table", () => {
       "deleteKernel",
     ]);
     expect(namesOf(({ access }) => access === "infer")).toEqual([
-      "infer",
       "oipModel",
       "oipModelVersion",
       "oipModelReady",
@@ -40,6 +39,7 @@ describe("the table", () => {
       "oipModelVersionStats",
       "oipInfer",
       "oipVersionInfer",
+      "infer",
       "actPolicy",
       "streamPolicy",
     ]);
