@@ -14,7 +14,7 @@ const DEVICE_KEY = "ort-gpu0";
  */
 export async function startOrtWebgpu(
   wanted: RunnerConfig["ortWebgpu"],
-  gpus: readonly DeviceHost[],
+  gpus: readonly Pick<DeviceHost, "device" | "adapters" | "environment">[],
   { cacheDir, logger }: Shared,
 ): Promise<DeviceHost | null> {
   const gpu = gpus.find(({ device, adapters }) => device.name === toDeviceName(adapters[0] ?? ""));
@@ -37,7 +37,7 @@ export async function startOrtWebgpu(
 }
 
 /** The same adapter by another Dawn, of which ONNX Runtime's version tells. */
-function describeBeside({ device }: DeviceHost): DeviceDescription {
+function describeBeside({ device }: Pick<DeviceHost, "device">): DeviceDescription {
   return {
     device: {
       ...device,
