@@ -1,8 +1,8 @@
-import type { Backend, Device } from "../../protocol/hardware.ts";
+import type { Backend, Device } from "./hardware.ts";
 
 const MODEL_BACKENDS: ReadonlySet<Backend> = new Set(["ort-cpu", "ort-webgpu"]);
 
-/** What executes models on a device; undefined where it serves none. */
+/** What executes models on a device of a runner; undefined where it serves none. */
 export function modelBackendOf({ backends }: Pick<Device, "backends">): Backend | undefined {
   return backends.find((backend) => MODEL_BACKENDS.has(backend));
 }

@@ -1,11 +1,11 @@
 import type { CalibratedPlacement, CalibrationResult, CalibrationSpec } from "../../protocol/calibration.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { FIRST_VARIANT } from "../../protocol/model.ts";
+import { modelBackendOf } from "../../protocol/model-backend.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { summarise } from "../../stats/distribution.ts";
-import { modelBackendOf } from "../serving/model-backend.ts";
 import { modelKeyOf } from "../serving/model-key.ts";
 import { askDevice, calibratePlacement, type Reference } from "./calibrate-placement.ts";
 import type { Workload, WorkloadContext } from "./workload.ts";
