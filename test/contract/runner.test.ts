@@ -170,7 +170,15 @@ describe("an inference", () => {
   const request = (deviceKey: string, modelVersionId = model.modelVersionId) => {
     const requestId = createId("request");
     const place = { deviceKey, variant: "fp32", backend: "ort-cpu" };
-    const header = { type: "infer", requestId, modelVersionId, ...place, budgetMs: 5_000, confidence: 0.99, priority: 0 };
+    const header = {
+      type: "infer",
+      requestId,
+      modelVersionId,
+      ...place,
+      budgetMs: 5_000,
+      confidence: 0.99,
+      priority: 0,
+    };
     return { requestId, frame: encodeFrame(header, [tensor]) };
   };
 

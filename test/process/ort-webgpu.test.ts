@@ -106,7 +106,8 @@ test("a model is proved and measured on both providers, in batches", async () =>
   }
 });
 
-test.each([33, 129])("its wrong convolution of %i channels is told, and not kept loaded", async (channels) => {
+// LeNet-5 has a convolution of 6.
+test.each([6, 33, 129])("its wrong convolution of %i channels is told, and not kept loaded", async (channels) => {
   const model = convolution(channels);
   const { placements } = await calibrate(model);
   const [cpu, ort] = placements;

@@ -5,7 +5,8 @@ import { fitProfile } from "./profile-fit.ts";
 
 /** A rule with the profile that it names; null where that is gone, and nothing fits it. */
 export type ResolvedRule =
-  Exclude<PlacementRule, { kind: "profile" }> | { readonly kind: "profile"; readonly profile: Profile | null };
+  | Exclude<PlacementRule, { kind: "profile" }>
+  | { readonly kind: "profile"; readonly profile: Profile | null };
 
 /** Whether a model with this rule is to be measured and served on a runner. */
 export function isPlacedHere(rule: ResolvedRule, runner: { id: string; capabilities: Capabilities }): boolean {

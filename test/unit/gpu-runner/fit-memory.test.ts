@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, integer, nat, property, record } from "fast-check";
 import { expect, it } from "vitest";
 import { fitMemory, type MemorySample } from "../../../src/gpu-runner/workloads/fit-memory.ts";
 
@@ -38,9 +38,9 @@ it("knows of one batch size its memory, and nothing without samples", () => {
 });
 
 it("is never negative", () => {
-  const samples = fc.array(fc.record({ rows: fc.integer({ min: 1, max: 256 }), bytes: fc.nat() }), { minLength: 1 });
-  fc.assert(
-    fc.property(samples, (each) => {
+  const samples = array(record({ rows: integer({ min: 1, max: 256 }), bytes: nat() }), { minLength: 1 });
+  assert(
+    property(samples, (each) => {
       const fit = fitMemory(each)!;
       expect(fit.baseBytes).toBeGreaterThanOrEqual(0);
       expect(fit.bytesPerRow).toBeGreaterThanOrEqual(0);
