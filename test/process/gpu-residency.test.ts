@@ -9,7 +9,10 @@ import { ResidencyManager } from "../../src/gpu-runner/memory/residency-manager.
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { MemoryReport, type TierName } from "../../src/protocol/memory.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import { createId } from "../../src/protocol/id.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
+import { competitor } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { createRandom, createSource } from "../unit/gpu-runner/memory/artifacts.ts";
 
@@ -192,4 +195,15 @@ test("a benchmark that does not fit under the cap is told so, leaves nothing beh
   expect(await live()).toBe(before);
   const little = BenchmarkSpec.parse({ ...spec, shape: { n: 1_000 } });
   expect((await host.benchmark(little)).correctness.correct).toBe(true);
+});
+
+test("a submitted kernel that does not fit under the cap is told so", async () => {
+  const definition = KernelInput.parse({
+    ...competitor,
+    dimensions: [{ name: "n", min: 1, max: 2 * MiB, default: 2 * MiB }],
+  });
+  const program = { id: createId("kernel"), definition, reference: null };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: program.id, iterations: 1, warmup: 0 });
+  const problem = await problemOf(host.benchmarkProgram(spec, program));
+  expect(problem).toMatchObject({ code: "out-of-memory", detail: expect.stringContaining(String(memoryBytes)) });
 });
