@@ -13,6 +13,7 @@ import { runBenchmark } from "../../src/gpu-runner/workloads/run-benchmark.ts";
 import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import type { JobProgress } from "../../src/protocol/job.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { ThroughputSpec } from "../../src/protocol/throughput.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 
 /** Kernels that lives of the device's process say to have compiled in advance. */
@@ -214,6 +215,16 @@ test.each([
     }
   });
   expect(kept).toBe(true);
+});
+
+test("a stream that fails gives its buffers back", async () => {
+  const live = async () => (await host.readPool(AbortSignal.timeout(10_000)))?.liveBytes;
+  const before = await live();
+  const spec = ThroughputSpec.parse({ kind: "throughput", kernel: "nan" });
+  const problem = await problemOf(host.work("stream", { spec }, spec.timeoutMs));
+  expect(problem.code).toBe("kernel-incorrect");
+  expect(await live()).toBe(before);
+  await expectNextRuns();
 });
 
 test("a new life compiles what the last one used, before it takes calls", async () => {
