@@ -11,7 +11,7 @@ export type TunerStep = {
   readonly total: number;
 } & (
   | {
-      /** Compile it, compare its outputs with the reference, and time it once. */
+      /** Compile it, compare its outputs with the reference, and time it by the shortest run of this check. */
       readonly kind: "check";
       /** A run that takes longer needs no second one. */
       readonly hopelessMs: number;
@@ -30,7 +30,7 @@ export type TunerReport = { readonly elapsedMs: number } & (
 export interface Trial {
   outcome: "timed" | "too-slow" | "wrong" | "invalid" | "untried";
   reason: string | null;
-  /** Its runs, rung by rung; the first rung is the run after the check. */
+  /** Its runs, rung by rung; the first rung is the shortest run of its check. */
   readonly rungsMs: number[][];
 }
 
@@ -50,7 +50,7 @@ export interface TunerOutcome {
 export interface TunerSettings {
   /** At most this share of the budget is kept back from checking, for the rungs. */
   readonly rungShare: number;
-  /** So many times slower than the fastest after one run, a candidate is given up. */
+  /** So many times slower than the fastest after its check, a candidate is given up. */
   readonly slowFactor: number;
   /** Rounds of the first rung. Each further one doubles what a candidate has had so far. */
   readonly firstRounds: number;
@@ -173,7 +173,7 @@ function* screen(
   for (const [candidate, { trial, costMs }] of search.entries()) {
     if (trial.outcome !== "timed" || costMs <= slowFactor * fastestMs || (hasDefault && candidate === 0)) continue;
     trial.outcome = "too-slow";
-    trial.reason = `one run took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
+    trial.reason = `it took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
   }
 }
 
