@@ -38,11 +38,11 @@ const TimedChoice = Choice.extend({ ms: Distribution }).openapi("TimedChoice");
 export const TuningTrial = Choice.extend({
   outcome: z.enum(["timed", "too-slow", "wrong", "invalid", "untried"]).openapi({
     description:
-      "`wrong`: differs from the reference, never timed; `invalid`: does not compile or fit; `too-slow`: given up after one run; `untried`: the budget ended first",
+      "`wrong`: differs from the reference, never timed; `invalid`: does not compile or fit; `too-slow`: given up after its check; `untried`: the budget ended first",
   }),
   reason: z.string().max(LIMITS.tuningReasonLength).nullable(),
   rungsMs: z.array(z.array(z.number()).max(LIMITS.tuningRounds)).max(LIMITS.tuningRungs).openapi({
-    description: "Its runs in order, rung by rung; the first rung is the run after the check",
+    description: "Its runs in order, rung by rung; the first rung is the shortest run of its check",
   }),
 }).openapi("TuningTrial");
 export type TuningTrial = z.infer<typeof TuningTrial>;

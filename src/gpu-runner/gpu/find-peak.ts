@@ -205,6 +205,6 @@ async function measurePeak(trial: Trial, search: PeakSearch, deadlineMs: number)
     shape: { ...shape },
     rounds: sorted.length,
     min: sorted[0]!.value,
-    max: sorted.at(-1).value,
+    max: sorted.at(-1)!.value,
   };
 }

@@ -156,5 +156,5 @@ function observe({ answers }: Stretch): { busyShare: number; latencyMs: number }
   if (spans.length === 0) return { busyShare: 1, latencyMs };
   // From one pass's end to the last one's, so that the gap before the first is not lost.
   const [before, ...rest] = spans;
-  return { busyShare: busyShare(rest, before!.endNs, spans.at(-1).endNs), latencyMs };
+  return { busyShare: busyShare(rest, before!.endNs, spans.at(-1)!.endNs), latencyMs };
 }

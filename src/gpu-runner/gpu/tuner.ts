@@ -10,7 +10,7 @@ export type TunerStep = {
   readonly total: number;
 } & (
   | {
-      /** Compile it, compare its outputs with the reference, and time it once. */
+      /** Compile it, compare its outputs with the reference, and time it by the shortest run of this check. */
       readonly kind: "check";
       /** A run that takes longer needs no second one. */
       readonly hopelessMs: number;
@@ -29,7 +29,7 @@ export type TunerReport = { readonly elapsedMs: number } & (
 export interface Trial {
   outcome: "timed" | "too-slow" | "wrong" | "invalid" | "untried";
   reason: string | null;
-  /** Its runs, rung by rung; the first rung is the run after the check. */
+  /** Its runs, rung by rung; the first rung is the shortest run of its check. */
   readonly rungsMs: number[][];
 }
 
@@ -49,7 +49,7 @@ export interface TunerOutcome {
 export interface TunerSettings {
   /** At most this share of the budget is kept back from checking, for the rungs. */
   readonly rungShare: number;
-  /** So many times slower than the fastest after one run, a candidate is given up. */
+  /** So many times slower than the fastest after its check, a candidate is given up. */
   readonly slowFactor: number;
   /** Rounds of the first rung. Each further one doubles what a candidate has had so far. */
   readonly firstRounds: number;
@@ -172,7 +172,7 @@ function* screen(
   for (const [candidate, { trial, costMs }] of search.entries()) {
     if (trial.outcome !== "timed" || costMs <= slowFactor * fastestMs || (hasDefault && candidate === 0)) continue;
     trial.outcome = "too-slow";
-    trial.reason = `one run took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
+    trial.reason = `it took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
   }
 }
 
