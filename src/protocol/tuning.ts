@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
+import { faultFields } from "./fault.ts";
 import { fingerprintText } from "./fingerprint-id.ts";
 import { Fingerprint } from "./hardware.ts";
 import { createContentId, idSchema } from "./id.ts";
@@ -84,6 +85,7 @@ export const TuningResult = TuningRecord.extend({
   kind: z.literal("tuning"),
   cached: z.boolean().openapi({ description: "Whether the answer was known and nothing was timed" }),
   environment: Environment,
+  ...faultFields,
 }).openapi("TuningResult");
 export type TuningResult = z.infer<typeof TuningResult>;
 

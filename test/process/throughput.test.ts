@@ -50,7 +50,10 @@ test(
   "several outputs each meet their own reference, and a kernel without a batch keeps its shape",
   async () => {
     const shape = { n: 1_000 };
-    expect(await stream({ kernel: "transform-filter", shape })).toMatchObject({ shape, setting: { batch: 1 } });
+    const measured = await stream({ kernel: "transform-filter", shape });
+    expect(measured).toMatchObject({ shape, setting: { batch: 1 } });
+    // What was kept, and how many.
+    expect(measured.correctness).toMatchObject({ correct: true, checkedElements: shape.n + 1 });
   },
   TIMEOUT_MS,
 );

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
@@ -9,6 +8,7 @@ import { type Problem, PROBLEMS, toProblem } from "../../src/protocol/problem.ts
 import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
 import { competitor, expecting, ownReference } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
+import { childPids } from "./child-pids.ts";
 
 const logged: unknown[] = [];
 const note = (...line: unknown[]) => void logged.push(line);
@@ -55,12 +55,6 @@ async function checkUnhurt(pid: number | null): Promise<void> {
   expect(correctness.correct).toBe(true);
   expect(host.pid).toBe(pid);
   expect(host.restarts).toBe(0);
-}
-
-/** Processes that this one has started and that still are. */
-async function children(): Promise<number[]> {
-  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
-  return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** The competitor with another body of its `main`. */
@@ -291,7 +285,7 @@ describe("a kernel that means harm", () => {
     const begun = Promise.withResolvers<void>();
     const outcome = run(programOf(endless), {}, { onProgress: () => begun.resolve() }).then(() => null, toProblem);
     await begun.promise;
-    process.kill((await children()).find((child) => child !== pid) ?? Number.NaN, "SIGKILL");
+    process.kill((await childPids(process.pid)).find((child) => child !== pid) ?? Number.NaN, "SIGKILL");
     expect(await outcome).toMatchObject({ code: "backend-failed", detail: expect.stringContaining("SIGKILL") });
     expect(PROBLEMS["backend-failed"].retryable).toBe(false);
     await checkUnhurt(pid);
@@ -325,7 +319,7 @@ describe("a kernel that means harm", () => {
       expect(outcome).rejects.toMatchObject({ problem: { code: "cancelled" } }),
       begun.promise.then(() => other.stop()),
     ]);
-    expect(await children()).toEqual([host.pid]);
+    expect(await childPids(process.pid)).toEqual([host.pid]);
   });
 
   test("can be cancelled while it never ends", async () => {

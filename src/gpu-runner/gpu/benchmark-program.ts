@@ -40,7 +40,8 @@ export async function benchmarkProgram(
   }
   const kernel = toSubmittedSpec(id, `${definition.name}.wgsl`, definition, definition, work);
   // Not the pool that the reference used: what it left there are the answers.
-  const pool = new BufferPool(target.device);
+  target.pool.destroy();
+  const pool = new BufferPool(target.device, undefined, target.pool.capBytes - target.pool.counters.liveBytes);
   try {
     return await benchmarkKernel({ ...target, pool, kernels: new Map([[id, kernel]]) }, spec, {
       ...options,

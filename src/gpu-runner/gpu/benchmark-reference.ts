@@ -6,7 +6,7 @@ import { summarise } from "../../stats/distribution.ts";
 import type { BenchmarkMeasurement, BenchmarkOptions } from "./benchmark-kernel.ts";
 import { resolveBenchmark } from "./resolve-benchmark.ts";
 
-/** Work between two turns of the event loop: a few milliseconds, since models are served beside it. */
+/** Work between two turns of the event loop: a few milliseconds, so that an abort is heard. */
 const SLICE_FLOPS = 1e6;
 /** What an element costs beside its arithmetic. */
 const ELEMENT_FLOPS = 100;

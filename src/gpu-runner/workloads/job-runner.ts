@@ -16,7 +16,7 @@ interface RunningJob {
   readonly abort: AbortController;
 }
 
-type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe" | "rooflines" | "tunings">;
+type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe" | "rooflines" | "tunings" | "userKernels">;
 
 function keyOf({ jobId, epoch }: Lease): string {
   return `${jobId} ${epoch}`;
