@@ -15,5 +15,7 @@ export function drawWord(seed: number, stream: number): (index: number) => numbe
 /** `length` words of which every bit is random. Streams as `seededUniform`. */
 export function seededWords(seed: number, stream: number, length: number): Int32Array<ArrayBuffer> {
   const draw = drawWord(seed, stream);
-  return new Int32Array(length).map((_, i) => draw(i));
+  const words = new Int32Array(length);
+  for (let i = 0; i < length; i++) words[i] = draw(i);
+  return words;
 }
