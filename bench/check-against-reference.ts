@@ -1,12 +1,15 @@
-import { checkOutput } from "../src/gpu-runner/gpu/check-output.ts";
-import { inputsOf, type KernelAtShape, SEED, specOf } from "./kernel-at-shape.ts";
+import { checkOutputs } from "../src/gpu-runner/gpu/check-output.ts";
+import { type KernelAtShape, referencesOf, SEED, specOf } from "./kernel-at-shape.ts";
 
-/** Throws where an output is not the kernel's, by its own f64 reference and tolerance, whoever computed it. */
-export async function checkAgainstReference(input: KernelAtShape, output: Float32Array): Promise<void> {
-  const spec = specOf(input);
-  const reference = spec.reference(inputsOf(input), input.shape);
-  if (output.length !== reference.length) {
-    throw new RangeError(`it has ${output.length} elements, not ${reference.length}`);
-  }
-  await checkOutput(output as Float32Array<ArrayBuffer>, reference, spec.tolerance, input.shape, SEED, () => {});
+/**
+ * Throws where an output is not the kernel's, by its own f64 reference and tolerance, whoever computed
+ * it. Of a kernel with several, `joined` holds them behind each other, in the references' order.
+ */
+export async function checkAgainstReference(input: KernelAtShape, joined: Float32Array): Promise<void> {
+  const references = referencesOf(input);
+  const length = references.reduce((total, reference) => total + reference.length, 0);
+  if (joined.length !== length) throw new RangeError(`it has ${joined.length} elements, not ${length}`);
+  let offset = 0;
+  const outputs = references.map((reference) => joined.slice(offset, (offset += reference.length)));
+  await checkOutputs(outputs, references, specOf(input).tolerance, input.shape, SEED, () => {});
 }

@@ -4,7 +4,7 @@ import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } fr
 import { promisify } from "node:util";
 
 /** Packages whose versions a result depends on. */
-const TELLING = ["webgpu", "@sparticuz/chromium", "onnxruntime-node", "miniflare"];
+const TELLING = ["assemblyscript", "webgpu", "@sparticuz/chromium", "onnxruntime-node", "miniflare"];
 
 /** What a result has to be read with: date, machine, how busy it was, and versions. */
 export async function describeMachine(): Promise<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { KernelArrays, KernelShape, KernelSpec } from "../kernels/kernel-spec.ts";
+import type { KernelArrays, KernelReference, KernelShape, KernelSpec } from "../kernels/kernel-spec.ts";
 import { KERNELS } from "../kernels/registry.ts";
 
 /** What a case of a bench computes, whoever does it. */
@@ -18,4 +18,10 @@ export function specOf({ kernel }: KernelAtShape): KernelSpec {
 /** What every contender computes with, dense and row-major, by the names of the kernel's bindings. */
 export function inputsOf(input: KernelAtShape): KernelArrays {
   return specOf(input).generate(input.shape, SEED);
+}
+
+/** The right answer, one reference for each output. */
+export function referencesOf(input: KernelAtShape): KernelReference[] {
+  const reference = specOf(input).reference(inputsOf(input), input.shape);
+  return [reference, ...(reference.others ?? [])];
 }

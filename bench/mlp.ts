@@ -9,7 +9,6 @@ const network = (batch: number, inputs: number, hidden: number, outputs: number,
     kernel: "mlp",
     shape: { batch, inputs, hidden, outputs, layers, activation: RELU },
     mode: "round-trip",
-    runs: 1,
   } as const,
 });
 

@@ -19,7 +19,6 @@ const population = (members: number, inputs: number, hidden: number, outputs: nu
     kernel: "mlp-population",
     shape: { members, samples: 1, inputs, hidden, outputs, layers: 3, activation: TANH },
     mode: "round-trip",
-    runs: 1,
   } satisfies PopulationCase as PopulationCase,
 });
 

@@ -43,21 +43,24 @@ export function inProcess<Case>(module: URL, environment: Readonly<Record<string
 function createAsk(child: ChildProcess): (question: Question, limitMs: number) => Promise<unknown> {
   let errors = "";
   child.stderr?.on("data", (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-ERROR_TAIL)));
+  const ended = new Promise<never>((_, reject) => {
+    child.once("close", (code, signal) => {
+      const last = errors.trim().split("\n").at(-1);
+      reject(new Error(`its process ended (${signal ?? `code ${code}`})${last ? `: ${last}` : ""}`));
+    });
+  });
+  ended.catch(() => {}); // It may end while nothing is asked; the next question hears of it.
   return async (question, limitMs) => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const answered = (answer: Answer) => (answer.ok ? resolve(answer.value) : reject(new Error(answer.reason)));
-    const ended = (code: number | null, signal: string | null) => {
-      const last = errors.trim().split("\n").at(-1);
-      reject(new Error(`its process ended (${signal ?? `code ${code}`})${last ? `: ${last}` : ""}`));
-    };
     const timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1_000} s`)), limitMs);
-    child.once("message", answered).once("close", ended);
+    child.once("message", answered);
     try {
-      child.send(question, () => {});
-      return await promise;
+      child.send(question, () => {}); // Where it cannot be sent, the process has ended.
+      return await Promise.race([promise, ended]);
     } finally {
       clearTimeout(timer);
-      child.off("message", answered).off("close", ended);
+      child.off("message", answered);
     }
   };
 }

@@ -4,7 +4,8 @@ import { checkAgainstReference } from "./check-against-reference.ts";
 import { type Contender, runContest } from "./contest.ts";
 import { type Adapter, openAdapters } from "./open-adapter.ts";
 import { inProcess } from "./process-contender.ts";
-import { createRow, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
+import { compareSearches, type Rival } from "./tuner/compare-searches.ts";
 import { EXHAUSTIVE, searchKernel, type SearchOutcome } from "./tuner/search-kernel.ts";
 import type { Choice, TunerCase } from "./tuner/tuner-case.ts";
 
@@ -28,10 +29,7 @@ const CASES: Readonly<Record<string, TunerCase>> = {
   },
 };
 
-const COSTS = {
-  runs: { unit: "runs", better: "lower" },
-  search: { unit: "ms", better: "lower" },
-} as const;
+const NO_OTHER: Rival = { reason: "there is no second adapter here" };
 
 /**
  * What tuning is worth: what was found against the untuned default, the textbook's variant, what is
@@ -47,18 +45,16 @@ export const benchTuner: Bench = async function* benchTuner(context) {
     yield* rows;
     if (other !== undefined) say(`searching on ${other.device.name}`);
     const elsewhere = other === undefined ? null : await searchKernel(other.environment, input, SUCCESSIVE_HALVING);
-    yield* compete(main, name, input, found.best, elsewhere?.best ?? null, exhaustive?.best ?? null, context);
+    const rivals = {
+      "other-adapters-best": elsewhere === null ? NO_OTHER : { choice: elsewhere.best },
+      ...(exhaustive !== null && { exhaustive }),
+    };
+    yield* compete(main, name, input, found.best, rivals, context);
     if (other !== undefined && elsewhere !== null) {
-      yield* compete(other, name, input, elsewhere.best, found.best, null, context);
+      yield* compete(other, name, input, elsewhere.best, { "other-adapters-best": { choice: found.best } }, context);
     }
   }
 };
-
-interface Searched {
-  readonly found: SearchOutcome;
-  readonly exhaustive: SearchOutcome | null;
-  readonly rows: readonly Row[];
-}
 
 /** Both searches in turn, each in a fresh process; one search where the whole space is not searched. */
 async function searchInTurn(
@@ -66,7 +62,7 @@ async function searchInTurn(
   name: string,
   input: TunerCase,
   { bench, rounds }: BenchContext,
-): Promise<Searched> {
+): Promise<{ readonly found: SearchOutcome; readonly exhaustive: Rival | null; readonly rows: readonly Row[] }> {
   const found = await searchKernel(environment, input, SUCCESSIVE_HALVING);
   if (!input.exhaustive) return { found, exhaustive: null, rows: [] };
   const ours: SearchOutcome[] = [found];
@@ -76,15 +72,7 @@ async function searchInTurn(
     theirs.push(await searchKernel(environment, input, EXHAUSTIVE));
   }
   const row = { bench, case: name, rounds, device: device.name, software: device.software };
-  const valuesOf = (outcomes: readonly SearchOutcome[]) => ({
-    runs: outcomes.map(({ runs }) => runs),
-    search: outcomes.map(({ spentMs }) => spentMs),
-  });
-  const [a, b] = [valuesOf(ours), valuesOf(theirs)];
-  const rows = (["runs", "search"] as const).map((metric) =>
-    createRow(row, [metric, COSTS[metric]], a[metric], { name: "exhaustive", values: b[metric] }),
-  );
-  return { found, exhaustive: theirs[0] ?? null, rows };
+  return { found, ...compareSearches(row, ours, theirs) };
 }
 
 /** Times the choices on one adapter, in turn. What is not there is a row with the reason. */
@@ -93,28 +81,22 @@ function compete(
   name: string,
   input: TunerCase,
   best: Choice,
-  foreign: Choice | null,
-  exhaustive: Choice | null,
+  rivals: Readonly<Record<string, Rival>>,
   context: BenchContext,
 ): AsyncGenerator<Row> {
   const run = inProcess<object>(new URL("./tuner/chosen-kernel.ts", import.meta.url), environment);
   const choose =
-    (choice: Partial<Choice>): Contender<TunerCase> =>
+    (rival: Rival): Contender<TunerCase> =>
     (problem) =>
-      run({ ...problem, choice });
-  const missing: Contender<TunerCase> = () => Promise.reject(new Error("there is no second adapter here"));
+      "reason" in rival ? Promise.reject(new Error(rival.reason)) : run({ ...problem, choice: rival.choice });
+  const peers = { default: { choice: {} }, textbook: { choice: { variant: input.textbook } }, ...rivals };
   return runContest<TunerCase>(
     {
       metrics: { time: { unit: "ms", better: "lower" } },
       cases: [{ name, input }],
       device,
-      ours: choose(best),
-      peers: {
-        default: choose({}),
-        textbook: choose({ variant: input.textbook }),
-        "other-adapters-best": foreign === null ? missing : choose(foreign),
-        ...(exhaustive !== null && { exhaustive: choose(exhaustive) }),
-      },
+      ours: choose({ choice: best }),
+      peers: Object.fromEntries(Object.entries(peers).map(([peer, rival]) => [peer, choose(rival)])),
       check: checkAgainstReference,
     },
     context,

@@ -1,9 +1,10 @@
 import type { KernelArray, KernelArrays, KernelShape } from "../../kernels/kernel-spec.ts";
 import { createBatchEntry } from "../batch-entry.ts";
-import { compileAssembly } from "../compile-assembly.ts";
+import { instantiateAssembly } from "../instantiate-assembly.ts";
 import type { Contender } from "../contest.ts";
+import { joinOutputs } from "../join-outputs.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
-import { type AgentCase, joinOutputs } from "./agent-case.ts";
+import type { StreamCase } from "../kernel-contest/kernel-case.ts";
 
 /** A compiled source, whose functions take places in its memory and numbers. */
 interface Program {
@@ -160,11 +161,11 @@ const WORKS: Readonly<Record<string, readonly [source: URL, work: Work]>> = {
 };
 
 /** WebAssembly of AssemblyScript, one thread, with SIMD where it helps. */
-export const contender: Contender<AgentCase> = async (input) => {
+export const contender: Contender<StreamCase> = async (input) => {
   const known = WORKS[input.kernel];
   if (known === undefined) throw new Error("nobody wrote it");
   const [source, work] = known;
-  const program = await compileAssembly<Program>(source);
+  const program = await instantiateAssembly<Program>(source);
   const once = work(new Workshop(program), inputsOf(input), input.shape satisfies KernelShape);
   const run = async (count: number): Promise<Float32Array> => {
     for (let i = 1; i < count; i++) once();

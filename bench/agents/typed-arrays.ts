@@ -1,7 +1,9 @@
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
+import { joinOutputs } from "../join-outputs.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
-import { type AgentCase, type HostWork, joinOutputs } from "./agent-case.ts";
+import type { StreamCase } from "../kernel-contest/kernel-case.ts";
+import type { HostWork } from "./host-work.ts";
 import { findLeaders, findConflicts, tallyVotes } from "./typed-consensus.ts";
 import { evolve } from "./typed-evolution.ts";
 import { measureCrowding, measureDiversity, rankFronts } from "./typed-fronts.ts";
@@ -17,7 +19,7 @@ const WORKS: Readonly<Record<string, HostWork>> = {
 };
 
 /** Plain JavaScript on typed arrays, one thread, with the algorithm that suits a processor. */
-export const contender: Contender<AgentCase> = async (input) => {
+export const contender: Contender<StreamCase> = async (input) => {
   const work = WORKS[input.kernel]?.(inputsOf(input), input.shape);
   if (work === undefined) throw new Error("nobody wrote it");
   const run = async (count: number): Promise<Float32Array> => {

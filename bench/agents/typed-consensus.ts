@@ -1,4 +1,4 @@
-import type { HostWork } from "./agent-case.ts";
+import type { HostWork } from "./host-work.ts";
 
 /** Votes per option and quorum of each ballot. */
 export const tallyVotes: HostWork = (inputs, shape) => {

@@ -1,4 +1,4 @@
-import type { HostWork } from "./agent-case.ts";
+import type { HostWork } from "./host-work.ts";
 
 const GENES = 0;
 const TOURNAMENT = 1;

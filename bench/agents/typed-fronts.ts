@@ -1,5 +1,5 @@
 import { END_DISTANCE } from "../../kernels/crowding-distance/crowding-distance.reference.ts";
-import type { HostWork } from "./agent-case.ts";
+import type { HostWork } from "./host-work.ts";
 
 /**
  * Efficient non-dominated sort with binary search (Zhang, Tian, Cheng and Jin, "ENS", IEEE Trans. Evol. Comput.

@@ -1,6 +1,7 @@
-import { compileAssembly } from "../compile-assembly.ts";
+import { createBatchEntry } from "../batch-entry.ts";
+import { instantiateAssembly } from "../instantiate-assembly.ts";
 import type { Contender } from "../contest.ts";
-import { createBindEntry, createVectors, type HrrCase } from "./hrr-case.ts";
+import { countBinds, createVectors, type HrrCase } from "./hrr-case.ts";
 
 interface Program {
   prepare(dimension: number, pairs: number): void;
@@ -15,7 +16,7 @@ interface Program {
 export const contender: Contender<HrrCase> = async (shape) => {
   const { dimension, pairs } = shape;
   const { a, b } = createVectors(shape);
-  const program = await compileAssembly<Program>(new URL("bind.as", import.meta.url));
+  const program = await instantiateAssembly<Program>(new URL("bind.as", import.meta.url));
   program.prepare(dimension, pairs);
   const at = (address: number) => new Float32Array(program.memory.buffer, address, pairs * dimension);
   const [first, second, result] = [at(program.first()), at(program.second()), at(program.result())];
@@ -26,5 +27,5 @@ export const contender: Contender<HrrCase> = async (shape) => {
     program.bindAll(pairs);
     return Promise.resolve(result.slice());
   };
-  return createBindEntry(run, shape, { adapter: null });
+  return countBinds(await createBatchEntry(run, 1, { adapter: null }), shape);
 };

@@ -1,9 +1,10 @@
 import FFT from "fft.js";
+import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import { createBindEntry, createVectors, type HrrCase } from "./hrr-case.ts";
+import { countBinds, createVectors, type HrrCase } from "./hrr-case.ts";
 
 /** fft.js with its transform for reals; it has none for the way back, so that is a complex one. */
-export const contender: Contender<HrrCase> = (shape) => {
+export const contender: Contender<HrrCase> = async (shape) => {
   const { dimension, pairs } = shape;
   const { a, b } = createVectors(shape);
   const fft = new FFT(dimension);
@@ -28,5 +29,5 @@ export const contender: Contender<HrrCase> = (shape) => {
     for (let pair = 0; pair < pairs; pair++) bind(pair);
     return Promise.resolve(c);
   };
-  return createBindEntry(run, shape, { adapter: null });
+  return countBinds(await createBatchEntry(run, 1, { adapter: null }), shape);
 };

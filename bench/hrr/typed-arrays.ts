@@ -1,9 +1,10 @@
+import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import { createBindEntry, createVectors, type HrrCase } from "./hrr-case.ts";
+import { countBinds, createVectors, type HrrCase } from "./hrr-case.ts";
 import { PackedTransform } from "./packed-transform.ts";
 
 /** Plain JavaScript on typed arrays: a transform of d/2 complex numbers, made for this work. */
-export const contender: Contender<HrrCase> = (shape) => {
+export const contender: Contender<HrrCase> = async (shape) => {
   const { dimension, pairs } = shape;
   const { a, b } = createVectors(shape);
   const transform = new PackedTransform(dimension);
@@ -25,5 +26,5 @@ export const contender: Contender<HrrCase> = (shape) => {
     for (let pair = 0; pair < pairs; pair++) bind(pair);
     return Promise.resolve(c);
   };
-  return createBindEntry(run, shape, { adapter: null });
+  return countBinds(await createBatchEntry(run, 1, { adapter: null }), shape);
 };

@@ -1,6 +1,6 @@
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Entry } from "../contest.ts";
-import type { KernelCase } from "./kernel-case.ts";
+import { type KernelCase, runsOf } from "./kernel-case.ts";
 import { createTfjsOperation, type Tensor, type Tfjs } from "./tfjs-operations.ts";
 
 /** TensorFlow.js on the backend that it was set to; `adapter` is the one of that backend. */
@@ -25,5 +25,5 @@ export function createTfjsEntry(tf: Tfjs, input: KernelCase, adapter: string | n
     for (let i = 1; i < count; i++) operation.run(resident).dispose();
     return runOn(resident);
   };
-  return createBatchEntry(input.mode === "round-trip" ? roundTrip : stream, input.runs, { adapter });
+  return createBatchEntry(input.mode === "round-trip" ? roundTrip : stream, runsOf(input), { adapter });
 }

@@ -1,17 +1,23 @@
-import type { KernelArrays } from "../../kernels/kernel-spec.ts";
 import type { KernelAtShape } from "../kernel-at-shape.ts";
 
-/** One kernel at one shape, as every contender computes it. */
-export interface KernelCase extends KernelAtShape {
-  /**
-   * `stream`: inputs lie where the contender computes, `runs` runs are issued back to back, and the last
-   * output is read back. `round-trip`: every run brings its input from host memory and its output there.
-   */
-  readonly mode: "stream" | "round-trip";
+/** Inputs lie where the contender computes, `runs` runs are issued back to back, and the last outputs are read back. */
+export interface StreamCase extends KernelAtShape {
+  readonly mode: "stream";
   readonly runs: number;
 }
 
-/** What a round trip brings anew: a network's parameters stay. */
-export function pickFresh({ input }: KernelArrays): KernelArrays {
-  return input === undefined ? {} : { input };
+/** Every run brings its input from host memory and its output there. */
+export interface RoundTripCase extends KernelAtShape {
+  readonly mode: "round-trip";
 }
+
+/** One kernel at one shape, as every contender computes it. */
+export type KernelCase = StreamCase | RoundTripCase;
+
+/** Runs of a batch. */
+export function runsOf(input: KernelCase): number {
+  return input.mode === "stream" ? input.runs : 1;
+}
+
+/** The binding that a round trip brings anew: a network's parameters stay. */
+export const FRESH_INPUT = "input";

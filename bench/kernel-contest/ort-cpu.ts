@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import type { KernelCase } from "./kernel-case.ts";
+import { type KernelCase, runsOf } from "./kernel-case.ts";
 import { createOnnxOperation } from "./onnx-operations.ts";
 
 /** ONNX Runtime's CPU provider with as many threads as it likes: no adapter, but what a machine can do without one. */
@@ -17,6 +17,6 @@ export const contender: Contender<KernelCase> = async (input) => {
     for (let i = 1; i < count; i++) await session.run(tensors);
     return (await session.run(tensors))[output]?.data as Float32Array;
   };
-  const entry = await createBatchEntry(run, input.runs, { adapter: null });
+  const entry = await createBatchEntry(run, runsOf(input), { adapter: null });
   return { ...entry, opened: { ...entry.opened, output: operation.arrange(entry.opened.output) } };
 };

@@ -2,7 +2,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
 import { writeOnnxGraph } from "../write-onnx-graph.ts";
-import type { KernelCase } from "./kernel-case.ts";
+import { type KernelCase, runsOf } from "./kernel-case.ts";
 import { createOnnxOperation, type OnnxOperation } from "./onnx-operations.ts";
 
 const WEBGPU: InferenceSession.SessionOptions = { executionProviders: ["webgpu"], logSeverityLevel: 3 };
@@ -14,7 +14,7 @@ type Run = (count: number) => Promise<Float32Array>;
 export const contender: Contender<KernelCase> = async (input) => {
   const operation = createOnnxOperation(input);
   const run = input.mode === "round-trip" ? await openRoundTrip(operation) : await openStream(operation);
-  const entry = await createBatchEntry(run, input.runs, { adapter: null });
+  const entry = await createBatchEntry(run, runsOf(input), { adapter: null });
   return { ...entry, opened: { ...entry.opened, output: operation.arrange(entry.opened.output) } };
 };
 

@@ -1,12 +1,11 @@
 import type { KernelShape } from "../../kernels/kernel-spec.ts";
 import type { MlpPopulationSize } from "../../kernels/mlp-population/mlp-population.reference.ts";
 import type { Entry } from "../contest.ts";
-import type { KernelCase } from "../kernel-contest/kernel-case.ts";
+import type { RoundTripCase } from "../kernel-contest/kernel-case.ts";
 
 /** A population's step: every member's samples come from host memory, and its outputs go there. */
-export interface PopulationCase extends KernelCase {
+export interface PopulationCase extends RoundTripCase {
   readonly kernel: "mlp-population";
-  readonly mode: "round-trip";
   readonly shape: KernelShape<MlpPopulationSize>;
 }
 

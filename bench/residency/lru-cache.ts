@@ -1,3 +1,5 @@
+import type { Admission, TierEntry } from "../../src/gpu-runner/memory/tier-index.ts";
+
 /** The least recently used leaves first: what caches do that know nothing of sizes, costs and patterns. */
 export class LruCache<Value> {
   readonly #capacityBytes: number;
@@ -21,15 +23,18 @@ export class LruCache<Value> {
     return item.value;
   }
 
-  /** Takes an item in; one that is larger than the cache passes by. */
-  set(key: string, value: Value, sizeBytes: number): void {
-    if (sizeBytes > this.#capacityBytes) return;
+  /** Takes an item in, and tells who left for it; one that is larger than the cache passes by. */
+  set(key: string, value: Value, sizeBytes: number): Admission {
+    if (sizeBytes > this.#capacityBytes) return { admitted: false };
+    const victims: TierEntry[] = [];
     this.#items.set(key, { value, sizeBytes });
     this.#usedBytes += sizeBytes;
     for (const [oldest, item] of this.#items) {
       if (this.#usedBytes <= this.#capacityBytes) break;
       this.#items.delete(oldest);
       this.#usedBytes -= item.sizeBytes;
+      victims.push({ key: oldest, sizeBytes: item.sizeBytes });
     }
+    return { admitted: true, victims };
   }
 }

@@ -12,6 +12,7 @@ import type { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { summarise } from "../../src/stats/distribution.ts";
 import type { Contender } from "../contest.ts";
 import type { Metric } from "../row.ts";
+import { closeOnError } from "./close-on-error.ts";
 
 export interface MigrationCase {
   readonly sizeBytes: number;
@@ -73,11 +74,24 @@ export function openMigrations(host: DeviceHost): Contender<MigrationCase> {
       }
       return tookMs;
     };
-    for (let warmUp = 0; warmUp < 3; warmUp++) await walk();
-    const back = [gpu.read(plain.digest), disk.read(plain.digest), disk.read(rounded.digest), edge.fetch(plain.digest)];
-    const output = joinFloats((await Promise.all(back)).map((bytes) => bytes ?? new Uint8Array()));
+    const open = async () => {
+      for (let warmUp = 0; warmUp < 3; warmUp++) await walk();
+      const way = [
+        gpu.read(plain.digest),
+        disk.read(plain.digest),
+        disk.read(rounded.digest),
+        edge.fetch(plain.digest),
+      ];
+      const back = (await Promise.all(way)).map((bytes) => bytes ?? new Uint8Array());
+      return { output: joinFloats(back), adapter: host.device.fingerprint.adapter };
+    };
+    const close = async () => {
+      await edge.stop();
+      await rm(folder, { recursive: true, force: true });
+      await gpu.drop(plain.digest);
+    };
     return {
-      opened: { output, adapter: host.device.fingerprint.adapter },
+      opened: await closeOnError(open, close),
       measure: async () => {
         const walks: number[][] = [];
         for (let repeat = 0; repeat < input.repeats; repeat++) walks.push(await walk());
@@ -91,11 +105,7 @@ export function openMigrations(host: DeviceHost): Contender<MigrationCase> {
           }),
         );
       },
-      close: async () => {
-        await gpu.drop(plain.digest);
-        await edge.stop();
-        await rm(folder, { recursive: true, force: true });
-      },
+      close,
     };
   };
 }

@@ -8,6 +8,7 @@ import { DiskStore } from "../../src/gpu-runner/memory/disk-store.ts";
 import { ResidencyManager } from "../../src/gpu-runner/memory/residency-manager.ts";
 import type { Contender } from "../contest.ts";
 import { createOrder, type OrderName } from "./access-order.ts";
+import { closeOnError } from "./close-on-error.ts";
 import { LruCache } from "./lru-cache.ts";
 
 export interface PrefetchCase {
@@ -52,15 +53,19 @@ export const openResidency: Contender<PrefetchCase> = async ({ order }) => {
       devices: [],
       logger: pino({ level: "silent" }),
     });
-    await manager.keepOnly(digests);
-    const output: number[] = [];
-    for (const position of createOrder(order, ITEMS, ACCESSES, seed)) {
-      output.push(firstNumberOf(await manager.read(digests[position] ?? "")));
-      await manager.idle();
+    try {
+      await manager.keepOnly(digests);
+      const output: number[] = [];
+      for (const position of createOrder(order, ITEMS, ACCESSES, seed)) {
+        output.push(firstNumberOf(await manager.read(digests[position] ?? "")));
+        await manager.idle();
+      }
+      const host = (await manager.report()).tiers.find(({ tier }) => tier === "host");
+      const { hits = 0, prefetch = null } = host ?? {};
+      return { output, hits, wrong: prefetch?.wrong ?? 0, issued: prefetch?.issued ?? 0 };
+    } finally {
+      await manager.stop();
     }
-    const host = (await manager.report()).tiers.find(({ tier }) => tier === "host");
-    const { hits = 0, prefetch = null } = host ?? {};
-    return { output, hits, wrong: prefetch?.wrong ?? 0, issued: prefetch?.issued ?? 0 };
   };
   return createEntry(visit, folder);
 };
@@ -98,7 +103,8 @@ interface Visit {
 /** Each round walks another order of the same pattern. */
 async function createEntry(visit: (seed: number) => Promise<Visit>, folder: string) {
   let seed = 1;
-  const { output } = await visit(seed);
+  const close = () => rm(folder, { recursive: true, force: true });
+  const { output } = await closeOnError(() => visit(seed), close);
   return {
     opened: { output: Float32Array.from(output), adapter: null },
     measure: async () => {
@@ -110,7 +116,7 @@ async function createEntry(visit: (seed: number) => Promise<Visit>, folder: stri
         "wrong prefetches per access": wrong / ACCESSES,
       };
     },
-    close: () => rm(folder, { recursive: true, force: true }),
+    close,
   };
 }
 

@@ -1,31 +1,35 @@
-import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
+import { useState } from "preact/hooks";
+import type uPlot from "uplot";
 import type { Device } from "../protocol/hardware.ts";
 import type { RooflinePosition } from "../protocol/roofline.ts";
 import { formatMeasure, formatNumber } from "./format.ts";
+import { readPlotTheme } from "./plot-theme.ts";
 import { drawRoofline, type RooflineCurve } from "./roofline-curve.ts";
 import { Timestamp } from "./timestamp.tsx";
-import { useColourScheme } from "./use-colour-scheme.ts";
+import { usePlot } from "./use-plot.ts";
 
 interface RooflinePlotProps {
   readonly device: Device;
   readonly positions: readonly RooflinePosition[];
 }
 
-/** A device's roofs behind a line that names them: drawn once it is opened, with the latest benchmarks below. */
+/** A device's roofs behind a line that names them: drawn while it is open, with the latest benchmarks below. */
 export function RooflinePlot({ device, positions }: RooflinePlotProps) {
+  const [isOpen, setOpen] = useState(false);
   const curve = device.roofline && drawRoofline(device.roofline, positions);
   if (device.roofline === null || curve === null) return null;
   const { peakGflops, peakGigabytesPerSecond, rates } = curve;
   const peaks = `${formatMeasure(peakGflops, "GFLOP/s")}, ${formatMeasure(peakGigabytesPerSecond, "GB/s")}`;
   const shown = rates.filter((rate) => rate !== null).length;
   return (
-    <details class="roofline">
+    <details class="roofline" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{`Roofs ${peaks}`}</summary>
-      <RooflineCanvas
-        curve={curve}
-        label={`Roofline of ${device.name} in f32: ${peaks}; ${shown} of the latest benchmarks`}
-      />
+      {isOpen && (
+        <RooflineCanvas
+          curve={curve}
+          label={`Roofline of ${device.name} in f32: ${peaks}; ${shown} of the latest benchmarks`}
+        />
+      )}
       <small>
         f32, measured <Timestamp at={device.roofline.measuredAt} /> by kernels of our own; points are the latest
         benchmarks
@@ -34,29 +38,9 @@ export function RooflinePlot({ device, positions }: RooflinePlotProps) {
   );
 }
 
-/** Both axes are logarithmic, so that the roof is two straight lines. */
 function RooflineCanvas({ curve, label }: { curve: RooflineCurve; label: string }) {
-  const scheme = useColourScheme();
-  const frame = useRef<HTMLDivElement>(null);
   const { intensities, roof, rates } = curve;
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    let drawn: uPlot | null = null;
-    // Closed, it has no size; it is drawn when it gets one, and anew with another.
-    const observer = new ResizeObserver(() => {
-      drawn?.destroy();
-      drawn = null;
-      if (element.clientWidth > 0) {
-        drawn = new uPlot(rooflineOptions(element), [[...intensities], [...roof], [...rates]], element);
-      }
-    });
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      drawn?.destroy();
-    };
-  }, [scheme, JSON.stringify([intensities, roof, rates])]);
+  const frame = usePlot(rooflineOptions, [[...intensities], [...roof], [...rates]]);
   return <div ref={frame} class="roofline-frame" role="img" aria-label={label} />;
 }
 
@@ -66,18 +50,16 @@ const MARK_PX = 8;
 const keepDecades: uPlot.Axis.Filter = (_, splits) =>
   splits.map((split) => (Number.isInteger(Math.log10(split)) ? split : null));
 
+/** Both axes are logarithmic, so that the roof is two straight lines. */
 function rooflineOptions(element: HTMLElement): uPlot.Options {
-  const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const font = `12px ${style.fontFamily}`;
-  const axis = (label: string): uPlot.Axis => ({
+  const { colour, font, axis } = readPlotTheme(element);
+  const decades = (label: string): uPlot.Axis => ({
+    ...axis,
     label,
-    font,
     labelFont: font,
     labelSize: 18,
-    stroke: colour("muted"),
-    grid: { stroke: colour("line"), width: 1, filter: keepDecades },
-    ticks: { stroke: colour("line"), width: 1, size: 4, filter: keepDecades },
+    grid: { ...axis.grid, filter: keepDecades },
+    ticks: { ...axis.ticks, filter: keepDecades },
     filter: keepDecades,
     values: (_, splits) => splits.map((split) => (split === null ? null : formatNumber(split))),
   });
@@ -88,8 +70,8 @@ function rooflineOptions(element: HTMLElement): uPlot.Options {
     cursor: { show: false },
     scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
     axes: [
-      { ...axis("operations per byte"), size: 30 },
-      { ...axis("GFLOP/s"), size: 52 },
+      { ...decades("operations per byte"), size: 30 },
+      { ...decades("GFLOP/s"), size: 52 },
     ],
     series: [
       {},

@@ -10,7 +10,7 @@ const NAMES: Record<TimedTrial["mark"], string> = {
   best: "best",
   default: "default",
   timed: "timed",
-  "too-slow": "given up after one run",
+  "too-slow": "given up after its check",
 };
 
 /** The timed candidates of a search by their time, with the best and the default marked. */

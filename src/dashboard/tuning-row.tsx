@@ -12,7 +12,7 @@ interface TuningRowProps {
 
 /** One tuning: what is best, how much that is worth, and what the search cost. */
 export function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
-  const { id, kernel, dtype, shape, deviceName, software, best, untuned, tunedAt, spentMs, complete } = tuning;
+  const { id, kernel, dtype, shape, deviceName, software, best, tunedAt, spentMs, complete } = tuning;
   return (
     <tr>
       <th scope="row" title={id}>
@@ -28,7 +28,7 @@ export function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
       </td>
       <td data-label="Faster than the default">
         {describeGain(tuning)}
-        <small>{`${formatMeasure(best.ms.p50, "ms")}${untuned === null ? "" : ` instead of ${formatMeasure(untuned.ms.p50, "ms")}`}`}</small>
+        <small>{describeTimes(tuning)}</small>
       </td>
       <td data-label="Found">
         <Timestamp at={tunedAt} />
@@ -49,4 +49,11 @@ function describeGain({ gain }: StoredTuning): string {
   const sure =
     gain.low === null || gain.high === null ? "" : ` (${formatNumber(gain.low)} to ${formatNumber(gain.high)})`;
   return `${formatNumber(gain.ratio)} ×${sure}`;
+}
+
+/** The best's time, and the default's where that is another one. */
+function describeTimes({ best, untuned, gain }: StoredTuning): string {
+  const bestTime = formatMeasure(best.ms.p50, "ms");
+  const isFaster = untuned !== null && gain !== null && gain.ratio > 1;
+  return isFaster ? `${bestTime} instead of ${formatMeasure(untuned.ms.p50, "ms")}` : bestTime;
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { writeWhole } from "./write-whole.ts";
 
 /** Who this runner is at its edge. */
 export const StoredCredential = z.object({
@@ -28,7 +29,5 @@ export async function readCredential(dataDir: string): Promise<StoredCredential 
 /** Writes the credential for its owner's eyes only, whole or not at all. */
 export async function writeCredential(dataDir: string, credential: StoredCredential): Promise<void> {
   await mkdir(dataDir, { recursive: true });
-  const draft = `${pathOf(dataDir)}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(credential, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, pathOf(dataDir));
+  await writeWhole(pathOf(dataDir), `${JSON.stringify(credential, null, 2)}\n`, { mode: 0o600 });
 }

@@ -60,7 +60,8 @@ async function main(): Promise<void> {
     logger,
   });
   const models = new ModelLoader(residency);
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
+  const { userKernels } = config;
+  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   fleet.onChange(() => session.capabilitiesChanged());
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });

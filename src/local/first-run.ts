@@ -5,15 +5,19 @@ import { loadDigits } from "../../models/lenet5/digits.ts";
 import type { Client } from "../client/client.ts";
 import { readCredential } from "../gpu-runner/credential-file.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import type { InferReply, InferRequest } from "../protocol/inference.ts";
 import { type BenchmarkResult } from "../protocol/benchmark.ts";
 import { JobEvent } from "../protocol/job.ts";
+import { toProblem } from "../protocol/problem.ts";
 import type { Runner } from "../protocol/runner.ts";
 import { LocalError } from "./local-error.ts";
 import type { Summary } from "./summary.ts";
 
 const RUNNER_TIMEOUT_MS = 120_000;
 const HISTORY_TIMEOUT_MS = 10_000;
-const BUDGET_MS = 100;
+/** A machine that is busy may need more than the first: the summary tells which one was met. */
+const BUDGETS_MS = [100, 400, 1_600];
+const TOO_SMALL: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable"]);
 const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;
 
 /** Shows how far the run is: a step, and within it `done` of `total`. */
@@ -95,9 +99,8 @@ async function runBenchmark({ client, progress }: FirstRunContext, runnerId: str
 async function recogniseDigit({ client }: FirstRunContext): Promise<NonNullable<Summary["inference"]>> {
   const [digit] = loadDigits("heldOut");
   if (digit === undefined) throw new LocalError("The package with the digits holds none.");
-  const image = { dtype: "float32", shape: [1, 1, 28, 28], data: [...digit.pixels] } as const;
-  const body = { model: "lenet5", budgetMs: BUDGET_MS, inputs: { image } };
-  const reply = await client.call(endpoints.infer, { body });
+  const image = { dtype: "float32" as const, shape: [1, 1, 28, 28], data: [...digit.pixels] };
+  const reply = await inferInBudget(client, { image });
   const logits = reply.outputs.logits?.data as number[];
   return {
     model: `${reply.model}@${reply.version}`,
@@ -108,6 +111,21 @@ async function recogniseDigit({ client }: FirstRunContext): Promise<NonNullable<
     label: logits.indexOf(Math.max(...logits)),
     expected: digit.label,
   };
+}
+
+/** The answer within the first budget that the machine meets; throws what became of the last one. */
+async function inferInBudget(
+  client: Client,
+  inputs: InferRequest["inputs"],
+  [budgetMs, ...larger]: readonly number[] = BUDGETS_MS,
+): Promise<InferReply> {
+  if (budgetMs === undefined) throw new RangeError("there is no budget");
+  try {
+    return await client.call(endpoints.infer, { body: { model: "lenet5", budgetMs, inputs } });
+  } catch (error) {
+    if (larger.length === 0 || !TOO_SMALL.has(toProblem(error).code)) throw error;
+    return inferInBudget(client, inputs, larger);
+  }
 }
 
 /** Counts what stands in the history, once the request just made is there too. */

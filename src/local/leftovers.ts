@@ -1,12 +1,10 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 
-/** A process by its number and when it began, so that a number used again is not mistaken for it. */
-interface Child {
-  readonly pid: number;
-  readonly startTicks: string | null;
-}
+/** Processes by their numbers and when they began, so that a number used again is not mistaken for one. */
+const Children = z.array(z.object({ pid: z.int().positive(), startTicks: z.string().nullable() })).catch([]);
 
 const GONE_WITHIN_MS = 2_000;
 
@@ -25,12 +23,17 @@ export async function noteChildren(dataDir: string): Promise<void> {
 /** Ends what a process that was killed left behind: it would still hold the port and the state. */
 export async function endLeftovers(dataDir: string): Promise<void> {
   // A file that was cut off while it was written names nobody.
-  const noted = await readFile(pathOf(dataDir), "utf8")
+  const noted: unknown = await readFile(pathOf(dataDir), "utf8")
     .then(JSON.parse)
-    .catch(() => []);
-  for (const { pid, startTicks } of noted as Child[]) {
+    .catch(() => null);
+  for (const { pid, startTicks } of Children.parse(noted)) {
     if (startTicks === null || (await readStartTicks(pid)) !== startTicks) continue;
-    process.kill(pid, "SIGKILL");
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended of itself in this very moment, or has become somebody else's.
+      continue;
+    }
     for (let waitedMs = 0; waitedMs < GONE_WITHIN_MS && (await readStartTicks(pid)) === startTicks; waitedMs += 20) {
       await delay(20);
     }

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "./distribution.ts";
 import { Environment } from "./environment.ts";
+import { faultFields } from "./fault.ts";
 import { fingerprintText } from "./fingerprint-id.ts";
 import { Fingerprint } from "./hardware.ts";
 import { createContentId, idSchema } from "./id.ts";
@@ -38,11 +39,11 @@ const TimedChoice = Choice.extend({ ms: Distribution }).openapi("TimedChoice");
 export const TuningTrial = Choice.extend({
   outcome: z.enum(["timed", "too-slow", "wrong", "invalid", "untried"]).openapi({
     description:
-      "`wrong`: differs from the reference, never timed; `invalid`: does not compile or fit; `too-slow`: given up after one run; `untried`: the budget ended first",
+      "`wrong`: differs from the reference, never timed; `invalid`: does not compile or fit; `too-slow`: given up after its check; `untried`: the budget ended first",
   }),
   reason: z.string().max(LIMITS.tuningReasonLength).nullable(),
   rungsMs: z.array(z.array(z.number()).max(LIMITS.tuningRounds)).max(LIMITS.tuningRungs).openapi({
-    description: "Its runs in order, rung by rung; the first rung is the run after the check",
+    description: "Its runs in order, rung by rung; the first rung is the shortest run of its check",
   }),
 }).openapi("TuningTrial");
 export type TuningTrial = z.infer<typeof TuningTrial>;
@@ -84,6 +85,7 @@ export const TuningResult = TuningRecord.extend({
   kind: z.literal("tuning"),
   cached: z.boolean().openapi({ description: "Whether the answer was known and nothing was timed" }),
   environment: Environment,
+  ...faultFields,
 }).openapi("TuningResult");
 export type TuningResult = z.infer<typeof TuningResult>;
 

@@ -74,7 +74,7 @@ export function startLiveRunner(port: number): LiveRunner {
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings }, channel, logger);
+  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels: true }, channel, logger);
   let { jobSlots } = capabilities;
   const session = new Session({
     capabilities: () => ({ ...capabilities, jobSlots }),

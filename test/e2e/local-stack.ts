@@ -10,6 +10,7 @@ import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
 import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Job } from "../../src/protocol/job.ts";
+import { childPids } from "../process/child-pids.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -100,9 +101,4 @@ export async function waitFor<Value>(what: string, ask: () => Promise<Value | un
     }
   }
   throw new Error(`waited in vain for ${what}`, { cause: last });
-}
-
-export async function childPids(pid: number): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
-  return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }

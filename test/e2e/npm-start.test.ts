@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ensureBuilt } from "../../src/local/build.ts";
 import type { Summary } from "../../src/local/summary.ts";
-import { childPids, waitFor } from "./local-stack.ts";
+import { childPids } from "../process/child-pids.ts";
+import { waitFor } from "./local-stack.ts";
 import { npmStart, root, run } from "./run-npm.ts";
 
 describe("npm start", () => {

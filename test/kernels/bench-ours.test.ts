@@ -13,14 +13,14 @@ const CASES: readonly KernelCase[] = [
     kernel: "mlp",
     shape: { batch: 1, inputs: 7, hidden: 19, outputs: 3, layers: 3, activation: 2 },
     mode: "round-trip",
-    runs: 1,
   },
+  { kernel: "consensus-tally", shape: { ballots: 3, voters: 17, options: 5 }, mode: "stream", runs: 2 },
 ];
 
 test.each(CASES)("our $kernel answers a bench in $mode", { timeout: 60_000 }, async (input) => {
   const entry = await inProcess<KernelCase>(OURS, await installSoftwareGpu(CACHE_DIR))(input);
   try {
-    expect(entry.opened.note).toMatch(/^[a-z-]+ \{"lanes":\d+\}$/);
+    expect(entry.opened.note).toMatch(/^[a-z-]+ \{.*\}$/);
     await checkAgainstReference(input, entry.opened.output);
     expect((await entry.measure())["time"]).toBeGreaterThan(0);
   } finally {

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
+import { problemOf } from "./problem-of.ts";
 
 const TIMEOUT_MS = 30_000;
 /** y = [[1, 2], [3, 4], [5, 6]]·x + [0.5, -0.5, 0] */
@@ -40,15 +40,6 @@ function input(...rows: readonly [number, number][]): Tensor {
   return { name: "x", dtype: "float32", shape: [rows.length, 2], bytes };
 }
 
-async function problemOf(work: Promise<unknown>) {
-  const outcome = await work.then(
-    () => "succeeded",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(ProblemError);
-  return (outcome as ProblemError).problem;
-}
-
 /** Never 0, which would be this process and all of its relatives. */
 function pidOf({ pid }: DeviceHost): number {
   if (pid === null) throw new Error("there is no process");
@@ -67,6 +58,7 @@ test("the CPU is described", () => {
   expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
   expect(host.kernels).toMatchObject([{ name: "mlp-population", variants: ["cpu-simd"] }]);
+  expect(host.kernelDigests).toEqual({ "mlp-population": expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
 describe("a model", () => {
@@ -184,6 +176,16 @@ test("a population is checked and timed, and its result names the backend", { ti
   expect(measured.correctness).toMatchObject({ correct: true, checkedElements: 33 * 2 * 3 });
   expect(measured.wallMs.count).toBe(3);
   expect([...phases]).toEqual(["compile", "check", "warmup", "measure"]);
+});
+
+test("a population that takes too long leaves the models alone", { timeout: TIMEOUT_MS }, async () => {
+  const { pid, restarts } = host;
+  const shape = { members: 4_096, samples: 1_024, hidden: 128 };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "mlp-population", shape, timeoutMs: 1_000 });
+  expect((await problemOf(host.benchmark(spec))).code).toBe("kernel-timeout");
+  expect(host).toMatchObject({ pid, restarts });
+  const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_9" });
+  expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
 });
 
 test("no kernel runs here", async () => {

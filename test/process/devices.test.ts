@@ -7,10 +7,9 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/gpu-runner/config.ts";
 import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { startGpus } from "../../src/gpu-runner/start-gpus.ts";
-import { runBenchmark } from "../../src/gpu-runner/workloads/run-benchmark.ts";
-import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import type { JobProgress } from "../../src/protocol/job.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { runJob } from "./run-job.ts";
 
 const logger = pino({ level: "silent" });
 
@@ -26,40 +25,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a benchmark asks for beside its device: neither tunings nor roofs are known here. */
-const unmeasured = {
-  tunings: { find: async () => null },
-  rooflines: { ensure: async () => ({ roofline: null, missing: "not measured" }) },
-};
-
-async function runJob(changes: object, onProgress: (progress: JobProgress) => void = () => {}) {
-  const spec = BenchmarkSpec.parse({ kind: "benchmark", warmup: 0, iterations: 3, ...changes });
-  const context = {
-    fleet,
-    program: null,
-    ...unmeasured,
-    otherJobs: 0,
-    signal: new AbortController().signal,
-    onProgress,
-  };
-  const { result, deviceKey } = await runBenchmark(spec, context as never);
-  return { result: BenchmarkResult.parse(result), deviceKey };
-}
+const runShort = (changes: object) => runJob(fleet, { warmup: 0, iterations: 3, ...changes });
 
 /** A job that measures until it is told to end, with a promise that it does. */
 function startLong(changes: object = {}) {
   const measuring = Promise.withResolvers<void>();
   const controller = new AbortController();
-  const spec = BenchmarkSpec.parse({
-    kind: "benchmark",
-    kernel: "gemm",
-    shape: { m: 256, n: 256, k: 256 },
-    iterations: 10_000,
-    ...changes,
-  });
+  const spec = { kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 10_000, ...changes };
   const onProgress = ({ phase }: JobProgress) => phase === "measure" && measuring.resolve();
-  const context = { fleet, program: null, ...unmeasured, otherJobs: 0, signal: controller.signal, onProgress };
-  const outcome = runBenchmark(spec, context as never).then(
+  const outcome = runJob(fleet, spec, { onProgress, signal: controller.signal }).then(
     () => "done",
     (error: unknown) => (error instanceof ProblemError ? error.problem.code : error),
   );
@@ -86,7 +60,7 @@ test("two jobs run at once, each on a device of its own, and a third goes to the
   two.abort();
   expect(await two.outcome).toBe("cancelled");
   await vi.waitFor(() => expect(fleet.find("gpu1").host.waiting).toBe(0), 20_000);
-  const { deviceKey, result } = await runJob({ kernel: "triad", shape: { n: 4096 } });
+  const { deviceKey, result } = await runShort({ kernel: "triad", shape: { n: 4096 } });
   expect(deviceKey).toBe("gpu1");
   expect(result.environment).toMatchObject({ deviceKey: "gpu1", software: true });
   one.abort();
@@ -96,14 +70,14 @@ test("two jobs run at once, each on a device of its own, and a third goes to the
 test("a job runs where it says, and nowhere else", async () => {
   const triad = { kernel: "triad", shape: { n: 4096 } };
   for (const deviceKey of ["gpu1", "gpu0"]) {
-    expect((await runJob({ ...triad, deviceKey })).deviceKey).toBe(deviceKey);
+    expect((await runShort({ ...triad, deviceKey })).deviceKey).toBe(deviceKey);
   }
-  await expect(runJob({ ...triad, deviceKey: "gpu2" })).rejects.toThrow("No device gpu2");
+  await expect(runShort({ ...triad, deviceKey: "gpu2" })).rejects.toThrow("No device gpu2");
 });
 
 test("a batch is spread, and its shares follow the speeds that were measured", async () => {
   const spread = { kernel: "softmax", shape: { rows: 301, columns: 64 }, spread: true };
-  const { result } = await runJob(spread);
+  const { result } = await runShort(spread);
   expect(result.shape).toEqual({ rows: 301, columns: 64 });
   expect(result.parts?.map(({ deviceKey }) => deviceKey).toSorted()).toEqual(["gpu0", "gpu1"]);
   expect(result.parts?.map(({ batch }) => batch).toSorted()).toEqual([150, 151]);
@@ -114,12 +88,12 @@ test("a batch is spread, and its shares follow the speeds that were measured", a
 
   // What is believed of gpu1 falls by half with each of these.
   for (let i = 0; i < 12; i++) fleet.noteSpeed(fleet.find("gpu1"), "softmax", 1e-9);
-  const again = (await runJob(spread)).result.parts ?? [];
+  const again = (await runShort(spread)).result.parts ?? [];
   const batchOf = (key: string) => again.find(({ deviceKey }) => deviceKey === key)?.batch ?? 0;
   expect(batchOf("gpu0")).toBeGreaterThan(290);
   expect(batchOf("gpu0") + batchOf("gpu1")).toBe(301);
 
-  await expect(runJob({ kernel: "triad", shape: { n: 4096 }, spread: true })).rejects.toThrow("no batch");
+  await expect(runShort({ kernel: "triad", shape: { n: 4096 }, spread: true })).rejects.toThrow("no batch");
 });
 
 test("one that dies takes only its own work along, which is begun again", async () => {

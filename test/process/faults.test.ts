@@ -9,11 +9,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { FailureFile } from "../../src/gpu-runner/faults/failure-file.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { runBenchmark } from "../../src/gpu-runner/workloads/run-benchmark.ts";
-import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import type { JobProgress } from "../../src/protocol/job.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { ThroughputSpec } from "../../src/protocol/throughput.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
+import { problemOf } from "./problem-of.ts";
+import { runJob } from "./run-job.ts";
 
 /** Kernels that lives of the device's process say to have compiled in advance. */
 let warmed: string[] = [];
@@ -46,41 +46,14 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all([host.stop(), cpu.stop()]));
 
-const runs = (kernel: string, changes: object = {}) =>
-  BenchmarkSpec.parse({ kind: "benchmark", kernel, warmup: 0, iterations: 1, ...changes });
-
-/** What a benchmark asks for beside its device: neither tunings nor roofs are known here. */
-const unmeasured = {
-  tunings: { find: async () => null },
-  rooflines: { ensure: async () => ({ roofline: null, missing: "not measured" }) },
-};
-
-/** The job as the runner does it: with its guard, its second try and its way out. */
-async function runJob(kernel: string, changes: object = {}, onProgress: (progress: JobProgress) => void = () => {}) {
-  const context = {
-    fleet,
-    program: null,
-    ...unmeasured,
-    otherJobs: 0,
-    signal: new AbortController().signal,
-    onProgress,
-  };
-  const { result, deviceKey } = await runBenchmark(runs(kernel, changes), context as never);
-  return { result: BenchmarkResult.parse(result), deviceKey };
-}
-
-async function problemOf(work: Promise<unknown>) {
-  const outcome = await work.then(
-    () => "succeeded",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(ProblemError);
-  return (outcome as ProblemError).problem;
+/** One timed run, unless it says otherwise. */
+function runKernel(kernel: string, changes: object = {}, onProgress?: (progress: JobProgress) => void) {
+  return runJob(fleet, { kernel, warmup: 0, iterations: 1, ...changes }, { onProgress });
 }
 
 /** What has to hold behind every fault. */
 async function expectNextRuns(): Promise<void> {
-  const { result } = await runJob("ones");
+  const { result } = await runKernel("ones");
   expect(result.correctness).toMatchObject({ correct: true, checkedElements: 64 });
   expect(result.faults).toBeUndefined();
 }
@@ -94,12 +67,12 @@ async function survives(work: () => Promise<unknown>): Promise<boolean> {
 }
 
 test("endless kernel", async () => {
-  const hang = () => problemOf(runJob("endless", { timeoutMs: 1_000 }));
+  const hang = () => problemOf(runKernel("endless", { timeoutMs: 1_000 }));
   expect(await survives(async () => expect((await hang()).code).toBe("kernel-timeout"))).toBe(false);
   await hang();
   await hang();
   // It has hung three times in a row: from now on it does not get as far as the device.
-  const refused = await problemOf(runJob("endless", { timeoutMs: 1_000 }));
+  const refused = await problemOf(runKernel("endless", { timeoutMs: 1_000 }));
   expect(refused).toMatchObject({ code: "kernel-quarantined", status: 503 });
   expect(refused.retryAfterMs).toBeGreaterThan(0);
   expect(fleet.devices).toMatchObject([{ key: "cpu" }, { quarantined: [{ kernel: "endless", failures: 3 }] }]);
@@ -108,7 +81,7 @@ test("endless kernel", async () => {
 
 test("endless kernel, a reference allowed", async () => {
   const allowed = { shape: { n: 1_000 }, timeoutMs: 1_000, onDeviceFailure: "cpu-reference" };
-  const { result, deviceKey } = await runJob("triad", allowed);
+  const { result, deviceKey } = await runKernel("triad", allowed);
   expect(deviceKey).toBe("cpu");
   expect(result).toMatchObject({
     fallback: "cpu-reference",
@@ -124,7 +97,7 @@ test("endless kernel, a reference allowed", async () => {
 
 test("100 GB buffer", async () => {
   const kept = await survives(async () => {
-    const problem = await problemOf(runJob("ones", { shape: { n: 25e9 } }));
+    const problem = await problemOf(runKernel("ones", { shape: { n: 25e9 } }));
     expect(problem.code).toBe("kernel-invalid");
     expect(problem.detail).toContain("'values' has 100000000000 bytes");
     expect(problem.errors).toEqual([{ pointer: "#/shape/n", message: expect.stringMatching(/^\d+ would fit now$/) }]);
@@ -140,9 +113,9 @@ test("memory ends", async () => {
   const sizeBytes = 1_024 * Number(/VmSize:\s+(\d+)/.exec(status)?.[1]);
   await promisify(execFile)("prlimit", ["--pid", String(pid), `--as=${sizeBytes + 200e6}`]);
   const huge = { shape: { n: 2 ** 28 } };
-  const problem = await problemOf(runJob("ones", huge));
+  const problem = await problemOf(runKernel("ones", huge));
   expect(problem).toMatchObject({ code: "out-of-memory", errors: [{ pointer: "#/shape/n" }] });
-  const { result } = await runJob("ones", { ...huge, allowSmallerBatch: true });
+  const { result } = await runKernel("ones", { ...huge, allowSmallerBatch: true });
   expect(result.shape["n"]).toBeLessThan(2 ** 26);
   expect(`${result.shape["n"]} would fit now`).toBe(problem.errors?.[0]?.message);
   const detail = `n = ${2 ** 28} did not fit; ${result.shape["n"]} was run`;
@@ -151,21 +124,21 @@ test("memory ends", async () => {
   expect(host).toMatchObject({ pid, restarts: lives });
   // A life without that bound; the retry is told, which is another row.
   process.kill(pid!, "SIGKILL");
-  await runJob("ones");
+  await runKernel("ones");
 });
 
 test("10,000 small buffers", async () => {
-  expect(await survives(() => runJob("ten-thousand-buffers"))).toBe(true);
+  expect(await survives(() => runKernel("ten-thousand-buffers"))).toBe(true);
 });
 
 test("device.destroy() in mid-run", async () => {
-  const problem = problemOf(runJob("destroys", { iterations: 10_000 }));
+  const problem = problemOf(runKernel("destroys", { iterations: 10_000 }));
   expect((await problem).code).toBe("device-lost");
   await expectNextRuns();
 });
 
 test("device.destroy() behind a hung kernel", async () => {
-  const problem = problemOf(runJob("destroys-behind-hang", { timeoutMs: 1_000 }));
+  const problem = problemOf(runKernel("destroys-behind-hang", { timeoutMs: 1_000 }));
   expect((await problem).code).toBe("kernel-timeout");
   await expectNextRuns();
 });
@@ -178,7 +151,7 @@ test("child SIGKILL", async () => {
     killed = true;
     process.kill(host.pid!, "SIGKILL");
   };
-  const { result } = await runJob("ones", { iterations: 500 }, onProgress);
+  const { result } = await runKernel("ones", { iterations: 500 }, onProgress);
   expect(result.wallMs.count).toBe(500);
   expect(result.faults).toMatchObject([{ code: "device-lost", action: "retried" }]);
   expect(host.restarts).toBe(restarts + 1);
@@ -186,7 +159,7 @@ test("child SIGKILL", async () => {
 });
 
 test("driver crashes (SIGSEGV), again and again", async () => {
-  const crash = () => problemOf(runJob("crashes", { iterations: 10_000 }));
+  const crash = () => problemOf(runKernel("crashes", { iterations: 10_000 }));
   const { restarts } = host;
   expect((await crash()).code).toBe("device-lost");
   expect(host.restarts).toBeGreaterThan(restarts);
@@ -198,7 +171,7 @@ test("driver crashes (SIGSEGV), again and again", async () => {
 });
 
 test("worker thread ended with a pending map", async () => {
-  expect((await problemOf(runJob("pending-map", { iterations: 10_000 }))).code).toBe("device-lost");
+  expect((await problemOf(runKernel("pending-map", { iterations: 10_000 }))).code).toBe("device-lost");
   await expectNextRuns();
 });
 
@@ -209,18 +182,28 @@ test.each([
 ])("%s", async (_, kernel, code, detail) => {
   const kept = await survives(async () => {
     for (let i = 0; i < 4; i++) {
-      const problem = await problemOf(runJob(kernel));
+      const problem = await problemOf(runKernel(kernel));
       expect(problem).toMatchObject({ code, detail: expect.stringContaining(detail) });
     }
   });
   expect(kept).toBe(true);
 });
 
+test("a stream that fails gives its buffers back", async () => {
+  const live = async () => (await host.readPool(AbortSignal.timeout(10_000)))?.liveBytes;
+  const before = await live();
+  const spec = ThroughputSpec.parse({ kind: "throughput", kernel: "nan" });
+  const problem = await problemOf(host.work("stream", { spec }, spec.timeoutMs));
+  expect(problem.code).toBe("kernel-incorrect");
+  expect(await live()).toBe(before);
+  await expectNextRuns();
+});
+
 test("a new life compiles what the last one used, before it takes calls", async () => {
-  await runJob("ones");
+  await runKernel("ones");
   warmed = [];
   process.kill(host.pid!, "SIGKILL");
-  await runJob("ones");
+  await runKernel("ones");
   expect(warmed).toContain("ones");
   // What does not compile was never in use.
   expect(warmed).not.toContain("invalid");

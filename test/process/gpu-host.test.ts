@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { type JobProgress } from "../../src/protocol/job.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
+import { problemOf } from "./problem-of.ts";
 
 const TIMEOUT_MS = 60_000;
 
@@ -37,15 +37,6 @@ const stubborn = BenchmarkSpec.parse({
   variant: "shared-tiled",
   shape: { m: 1024, n: 1024, k: 1024 },
 });
-
-async function problemOf(work: Promise<unknown>) {
-  const outcome = await work.then(
-    () => "succeeded",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(ProblemError);
-  return (outcome as ProblemError).problem;
-}
 
 /** Never 0, which would be this process and all of its relatives. */
 function pidOf({ pid }: DeviceHost): number {

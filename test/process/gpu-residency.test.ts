@@ -9,9 +9,12 @@ import { ResidencyManager } from "../../src/gpu-runner/memory/residency-manager.
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { MemoryReport, type TierName } from "../../src/protocol/memory.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { createId } from "../../src/protocol/id.ts";
+import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
+import { competitor } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { createRandom, createSource } from "../unit/gpu-runner/memory/artifacts.ts";
+import { problemOf } from "./problem-of.ts";
 
 const LIMIT_MS = 20_000;
 const MiB = 2 ** 20;
@@ -61,15 +64,6 @@ async function openManager(changes: Partial<MemoryBudgets> = {}) {
 }
 
 const digestOf = (index: number) => weights[index]?.digest ?? "";
-
-async function problemOf(work: Promise<unknown>) {
-  const outcome = await work.then(
-    () => "succeeded",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(ProblemError);
-  return (outcome as ProblemError).problem;
-}
 
 test("bytes of any length come back from the device as they went", async () => {
   for (const sizeBytes of [0, 1, 3, 4, 255, 256, 257, 70_001]) {
@@ -180,6 +174,25 @@ describe("weights", () => {
     const { manager } = await openManager();
     expect((await problemOf(manager.useOnDevice(digestOf(0), "gpu7", async () => null))).code).toBe("backend-failed");
   });
+});
+
+test("a submitted kernel's process gets what the device's own leaves of the cap", async () => {
+  const dimensions = [{ name: "n", min: 1, max: MiB, default: MiB / 2 }];
+  const program = {
+    id: createId("kernel"),
+    definition: KernelInput.parse({ ...competitor, dimensions }),
+    reference: null,
+  };
+  const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: program.id, iterations: 1, warmup: 0 });
+  // What waits for reuse there is no hindrance.
+  await host.benchmark(
+    BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", shape: { n: MiB / 2 }, iterations: 1 }),
+  );
+  expect((await host.benchmarkProgram(spec, program)).correctness.correct).toBe(true);
+  await host.work("putResident", { key: "large", bytes: new Uint8Array(12 * MiB) }, LIMIT_MS);
+  expect((await problemOf(host.benchmarkProgram(spec, program))).code).toBe("out-of-memory");
+  await host.work("dropResident", { key: "large" }, LIMIT_MS);
+  expect((await host.benchmarkProgram(spec, program)).correctness.correct).toBe(true);
 });
 
 test("a benchmark that does not fit under the cap is told so, leaves nothing behind, and the next one runs", async () => {

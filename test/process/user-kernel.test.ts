@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
@@ -9,6 +8,7 @@ import { type Problem, PROBLEMS, toProblem } from "../../src/protocol/problem.ts
 import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
 import { competitor, expecting, ownReference } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
+import { childPids } from "./child-pids.ts";
 
 const logged: unknown[] = [];
 const note = (...line: unknown[]) => void logged.push(line);
@@ -55,12 +55,6 @@ async function checkUnhurt(pid: number | null): Promise<void> {
   expect(correctness.correct).toBe(true);
   expect(host.pid).toBe(pid);
   expect(host.restarts).toBe(0);
-}
-
-/** Processes that this one has started and that still are. */
-async function children(): Promise<number[]> {
-  const text = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
-  return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** The competitor with another body of its `main`. */
@@ -261,6 +255,39 @@ describe("a kernel that would cheat", () => {
   });
 });
 
+test("a kernel that computes what a seed would sample, and no more, is caught", async () => {
+  // 2²² elements, of which the check takes as many as 3·10⁸ operations allow at 102 each.
+  const n = 2 ** 22;
+  const sampled = 2_941_176;
+  const foretelling = {
+    ...competitor,
+    wgsl: `
+      @group(0) @binding(0) var<uniform> n: u32;
+      @group(0) @binding(1) var<storage, read> b: array<f32>;
+      @group(0) @binding(2) var<storage, read> c: array<f32>;
+      @group(0) @binding(3) var<storage, read_write> a: array<f32>;
+      fn mix(value: u32) -> u32 {
+        var bits = value;
+        bits = (bits ^ (bits >> 16)) * 0x7feb352du;
+        bits = (bits ^ (bits >> 15)) * 0x846ca68bu;
+        return bits ^ (bits >> 16);
+      }
+      @compute @workgroup_size(256)
+      fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+        if (at.x >= ${sampled}u) { return; }
+        let key = mix(mix(1u) ^ (1000004u * 0x9e3779b9u));
+        var element = mix(mix(at.x) ^ key) >> 10;
+        if (at.x == 0) { element = 0; }
+        if (at.x == ${sampled - 1}u) { element = n - 1; }
+        a[element] = b[element] + 3.0 * c[element];
+      }`,
+    passes: [{ entryPoint: "main", workgroups: [{ ceilDiv: ["n", 256] }] }],
+    dimensions: [{ name: "n", min: n, max: n, default: n }],
+  };
+  const { problem } = await failureOf(programOf(foretelling), { seed: 1 });
+  expect(problem).toMatchObject({ code: "kernel-incorrect", detail: expect.stringContaining("is NaN") });
+});
+
 describe("a kernel that means harm", () => {
   const endless = withBody("var i = 0u; loop { i += 2u; if (i == 1u) { break; } } a[at.x] = f32(i);");
 
@@ -291,7 +318,7 @@ describe("a kernel that means harm", () => {
     const begun = Promise.withResolvers<void>();
     const outcome = run(programOf(endless), {}, { onProgress: () => begun.resolve() }).then(() => null, toProblem);
     await begun.promise;
-    process.kill((await children()).find((child) => child !== pid) ?? Number.NaN, "SIGKILL");
+    process.kill((await childPids(process.pid)).find((child) => child !== pid) ?? Number.NaN, "SIGKILL");
     expect(await outcome).toMatchObject({ code: "backend-failed", detail: expect.stringContaining("SIGKILL") });
     expect(PROBLEMS["backend-failed"].retryable).toBe(false);
     await checkUnhurt(pid);
@@ -325,7 +352,7 @@ describe("a kernel that means harm", () => {
       expect(outcome).rejects.toMatchObject({ problem: { code: "cancelled" } }),
       begun.promise.then(() => other.stop()),
     ]);
-    expect(await children()).toEqual([host.pid]);
+    expect(await childPids(process.pid)).toEqual([host.pid]);
   });
 
   test("can be cancelled while it never ends", async () => {

@@ -5,6 +5,8 @@ import { readFile } from "node:fs/promises";
 export interface Assembly {
   readonly source: URL;
   readonly binary: URL;
+  /** Of all that the binary is made from, in hex. */
+  readonly digest: string;
 }
 
 const SOURCES = new URL("assembly/", import.meta.url);
@@ -14,9 +16,10 @@ const OPTIONS = new URL("asconfig.json", SOURCES);
 /** Looks for `assembly/<name>.ts`. The binary's name holds a digest of all that it is made from, so none is ever stale. */
 export async function locateAssembly(name: string): Promise<Assembly> {
   const source = new URL(`${name}.ts`, SOURCES);
-  const digest = createHash("sha256").update(await readCompilerVersion());
-  for (const file of [OPTIONS, source]) digest.update("\0").update(await readFile(file));
-  return { source, binary: new URL(`${name}-${digest.digest("hex").slice(0, 16)}.wasm`, BUILT) };
+  const hash = createHash("sha256").update(await readCompilerVersion());
+  for (const file of [OPTIONS, source]) hash.update("\0").update(await readFile(file));
+  const digest = hash.digest("hex");
+  return { source, binary: new URL(`${name}-${digest.slice(0, 16)}.wasm`, BUILT), digest };
 }
 
 async function readCompilerVersion(): Promise<string> {

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BaseLogger } from "pino";
 import { z } from "zod";
-import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
-import { FailureRecord } from "./kernel-quarantine.ts";
+import { digestFingerprint } from "../digest-fingerprint.ts";
+import { writeWhole } from "../write-whole.ts";
+import { FailureRecord, isForgotten } from "./kernel-quarantine.ts";
 
 /** Records by kernel, by device. */
 const Records = z.record(z.string(), z.record(z.string(), FailureRecord));
@@ -18,6 +18,7 @@ export class FailureFile {
   readonly #path: string;
   readonly #logger: Pick<BaseLogger, "warn">;
   readonly #records: z.infer<typeof Records>;
+  #written: Promise<void> = Promise.resolve();
 
   /** Reads the folder's file; one that is not there, or cannot be read, is as good as an empty one. */
   constructor(dataDir: string, logger: Pick<BaseLogger, "warn">) {
@@ -35,18 +36,21 @@ export class FailureFile {
     return Object.entries(this.#records[digestOf(device)] ?? {});
   }
 
-  /** Keeps a record, or forgets it: on disk, whole or not at all. A disk that takes nothing costs only what a restart forgets. */
-  save(device: Fingerprint, kernel: string, record: FailureRecord | null): void {
+  /**
+   * Keeps a record at once, or forgets it, as it does what counts for nothing any more; settles when that is on
+   * disk. A disk that takes nothing costs only what a restart forgets.
+   */
+  save(device: Fingerprint, kernel: string, record: FailureRecord | null, nowMs: number): Promise<void> {
     const ofDevice = (this.#records[digestOf(device)] ??= {});
     if (record === null) delete ofDevice[kernel];
     else ofDevice[kernel] = record;
-    const draft = `${this.#path}.${process.pid}`;
-    try {
-      writeFileSync(draft, `${JSON.stringify(this.#records, null, 2)}\n`);
-      renameSync(draft, this.#path);
-    } catch (error) {
-      this.#logger.warn({ error }, "failures of kernels cannot be kept");
+    for (const records of Object.values(this.#records)) {
+      for (const [name, each] of Object.entries(records)) if (isForgotten(each, nowMs)) delete records[name];
     }
+    this.#written = this.#written
+      .then(() => writeWhole(this.#path, `${JSON.stringify(this.#records, null, 2)}\n`))
+      .catch((error: unknown) => this.#logger.warn({ error }, "failures of kernels cannot be kept"));
+    return this.#written;
   }
 }
 
@@ -59,5 +63,5 @@ function readRecords(path: string): z.infer<typeof Records> {
 }
 
 function digestOf(device: Fingerprint): string {
-  return createHash("sha256").update(fingerprintText(device)).digest("hex").slice(0, 16);
+  return digestFingerprint(device).slice(0, 16);
 }

@@ -5,7 +5,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { DeviceHost, WorkOptions } from "../process/device-host.ts";
 import type { FailureFile } from "./failure-file.ts";
-import { lockedOutForMs, noteFailure } from "./kernel-quarantine.ts";
+import { type FailureRecord, lockedOutForMs, noteFailure } from "./kernel-quarantine.ts";
 
 /** What of a device's host the guard looks at. */
 type GuardedHost = Pick<DeviceHost, "device" | "kernelDigests">;
@@ -50,15 +50,13 @@ export class KernelGuard {
       };
       try {
         const output = await work.run({ signal: work.signal, onProgress });
-        this.#noteSuccess(host, work.kernel);
+        await this.#noteSuccess(host, work.kernel);
         return { output, faults };
       } catch (error) {
         if (work.signal.aborted || !(error instanceof ProblemError)) throw error;
         const { code, detail } = error.problem;
         const hung = code === "kernel-timeout" && wasSilent(heardAtMs, work.timeoutMs);
-        if (code === "device-lost" || hung) {
-          this.#noteFailure(host, work.kernel, code);
-        }
+        if (code === "device-lost" || hung) await this.#noteFailure(host, work.kernel, code);
         if (code !== "device-lost" || faults.length > 0) throw error;
         faults.push({ code, detail, action: "retried" });
       }
@@ -96,18 +94,22 @@ export class KernelGuard {
     );
   }
 
-  #noteFailure({ device, kernelDigests }: GuardedHost, kernel: string, code: ProblemError["problem"]["code"]): void {
-    const digest = kernelDigests[kernel] ?? "";
-    const after = noteFailure(this.#file.find(device.fingerprint, kernel), { digest, code, nowMs: Date.now() });
-    this.#file.save(device.fingerprint, kernel, after);
-    if (after.untilMs !== null) this.#onChange();
+  async #noteFailure(host: GuardedHost, kernel: string, code: ProblemError["problem"]["code"]): Promise<void> {
+    const digest = host.kernelDigests[kernel] ?? "";
+    const before = this.#file.find(host.device.fingerprint, kernel);
+    await this.#keep(host, kernel, noteFailure(before, { digest, code, nowMs: Date.now() }));
   }
 
-  #noteSuccess({ device }: GuardedHost, kernel: string): void {
+  async #noteSuccess(host: GuardedHost, kernel: string): Promise<void> {
+    if (this.#file.find(host.device.fingerprint, kernel) !== undefined) await this.#keep(host, kernel, null);
+  }
+
+  /** Keeps a kernel's record, or forgets it, and says so where it was or is locked out. */
+  async #keep({ device }: GuardedHost, kernel: string, record: FailureRecord | null): Promise<void> {
     const before = this.#file.find(device.fingerprint, kernel);
-    if (before === undefined) return;
-    this.#file.save(device.fingerprint, kernel, null);
-    if (before.untilMs !== null) this.#onChange();
+    const saved = this.#file.save(device.fingerprint, kernel, record, Date.now());
+    if (((record ?? before)?.untilMs ?? null) !== null) this.#onChange();
+    await saved;
   }
 }
 

@@ -22,6 +22,11 @@ const FORGET_AFTER_MS = 3_600_000;
 /** For how long, by how often it was locked out before; the last one repeats. */
 export const QUARANTINE_MS = [60_000, 300_000, 1_800_000, 21_600_000] as const;
 
+/** Whether a record counts for nothing any more. */
+export function isForgotten({ lastFailureAtMs, untilMs }: FailureRecord, nowMs: number): boolean {
+  return nowMs - Math.max(lastFailureAtMs, untilMs ?? 0) > FORGET_AFTER_MS;
+}
+
 /**
  * A kernel failed on a device, by a crash, a timeout or the loss of the device. After `QUARANTINE_AFTER`
  * failures in a row it is locked out; when that ends it gets one try, whose failure locks it out for longer
@@ -31,10 +36,7 @@ export function noteFailure(
   before: FailureRecord | undefined,
   { digest, code, nowMs }: { digest: string; code: FailureRecord["code"]; nowMs: number },
 ): FailureRecord {
-  const isStale =
-    before === undefined ||
-    before.digest !== digest ||
-    nowMs - Math.max(before.lastFailureAtMs, before.untilMs ?? 0) > FORGET_AFTER_MS;
+  const isStale = before === undefined || before.digest !== digest || isForgotten(before, nowMs);
   const failures = isStale ? 1 : before.failures + 1;
   const lockouts = failures - QUARANTINE_AFTER;
   const untilMs = lockouts < 0 ? null : nowMs + QUARANTINE_MS[Math.min(lockouts, QUARANTINE_MS.length - 1)]!;

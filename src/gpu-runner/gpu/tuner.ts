@@ -1,3 +1,4 @@
+import { median } from "../../stats/median.ts";
 import { type RatioEstimate, ratioOfMedians } from "../../stats/ratio-of-medians.ts";
 
 /** What the search wants done next, and how far it is. */
@@ -10,7 +11,7 @@ export type TunerStep = {
   readonly total: number;
 } & (
   | {
-      /** Compile it, compare its outputs with the reference, and time it once. */
+      /** Compile it, compare its outputs with the reference, and time it by the shortest run of this check. */
       readonly kind: "check";
       /** A run that takes longer needs no second one. */
       readonly hopelessMs: number;
@@ -29,7 +30,7 @@ export type TunerReport = { readonly elapsedMs: number } & (
 export interface Trial {
   outcome: "timed" | "too-slow" | "wrong" | "invalid" | "untried";
   reason: string | null;
-  /** Its runs, rung by rung; the first rung is the run after the check. */
+  /** Its runs, rung by rung; the first rung is the shortest run of its check. */
   readonly rungsMs: number[][];
 }
 
@@ -49,7 +50,7 @@ export interface TunerOutcome {
 export interface TunerSettings {
   /** At most this share of the budget is kept back from checking, for the rungs. */
   readonly rungShare: number;
-  /** So many times slower than the fastest after one run, a candidate is given up. */
+  /** So many times slower than the fastest after its check, a candidate is given up. */
   readonly slowFactor: number;
   /** Rounds of the first rung. Each further one doubles what a candidate has had so far. */
   readonly firstRounds: number;
@@ -172,7 +173,7 @@ function* screen(
   for (const [candidate, { trial, costMs }] of search.entries()) {
     if (trial.outcome !== "timed" || costMs <= slowFactor * fastestMs || (hasDefault && candidate === 0)) continue;
     trial.outcome = "too-slow";
-    trial.reason = `one run took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
+    trial.reason = `it took ${format(costMs)} ms, the fastest ${format(fastestMs)} ms`;
   }
 }
 
@@ -240,7 +241,7 @@ function decide(
 ): TunerOutcome {
   const trials = search.map(({ trial }) => trial);
   const untunedMs = isDefaultIn ? (finalMs[left.indexOf(0)] ?? []) : null;
-  const places = left.map((_, place) => place).toSorted((a, b) => medianOf(finalMs[a]) - medianOf(finalMs[b]));
+  const places = left.map((_, place) => place).toSorted((a, b) => median(finalMs[a]!) - median(finalMs[b]!));
   const challenger = places.find((place) => !isDefaultIn || left[place] !== 0);
   const bestMs = challenger === undefined ? [] : (finalMs[challenger] ?? []);
   if (untunedMs === null) {
@@ -266,7 +267,7 @@ function indexesOf(search: readonly Contestant[]): number[] {
 
 /** The fastest first; the earlier one where two are equal. */
 function rank(search: readonly Contestant[], indexes: readonly number[]): number[] {
-  const medians = new Map(indexes.map((index) => [index, medianOf(search[index]?.pairedMs)]));
+  const medians = new Map(indexes.map((index) => [index, median(search[index]!.pairedMs)]));
   return indexes.toSorted((a, b) => (medians.get(a) ?? 0) - (medians.get(b) ?? 0) || a - b);
 }
 
@@ -287,12 +288,6 @@ function keepCount(left: number, { keep }: TunerSettings): number {
 /** Rungs from here on, the last one included. */
 function countRungs(left: number, settings: TunerSettings): number {
   return left <= 2 ? 1 : 1 + countRungs(keepCount(left, settings), settings);
-}
-
-function medianOf(values: readonly number[] = []): number {
-  const sorted = Float64Array.from(values).toSorted();
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
 
 function format(ms: number): string {

@@ -7,33 +7,42 @@ const MAX_WAITING = 64;
 
 interface Piece {
   readonly sizeBytes: number;
+  readonly heldBytes: number;
   readonly run: () => Promise<void>;
+}
+
+export interface BackgroundOptions {
+  readonly bytesPerSecond: number;
+  /** What pieces that have not ended may keep in memory, all together; one alone may keep more. */
+  readonly maxHeldBytes: number;
+  readonly onError: (error: unknown) => void;
 }
 
 /** Migrations that nobody waits for: one after the other, within a budget of bytes a second. */
 export class BackgroundWork {
-  readonly #bytesPerSecond: number;
+  readonly #options: BackgroundOptions;
   readonly #budget: BandwidthBudget;
-  readonly #onError: (error: unknown) => void;
   readonly #waiting: Piece[] = [];
+  #heldBytes = 0;
   #running: Promise<void> | null = null;
   #done = 0;
   #skipped = 0;
   #isStopped = false;
 
-  constructor(bytesPerSecond: number, onError: (error: unknown) => void) {
-    this.#bytesPerSecond = bytesPerSecond;
-    this.#budget = new BandwidthBudget(bytesPerSecond);
-    this.#onError = onError;
+  constructor(options: BackgroundOptions) {
+    this.#options = options;
+    this.#budget = new BandwidthBudget(options.bytesPerSecond);
   }
 
-  /** Queues a piece of work; false where too much waits already. */
-  add(sizeBytes: number, run: () => Promise<void>): boolean {
-    if (this.#isStopped || this.#waiting.length >= MAX_WAITING) {
+  /** Queues a piece of work that moves so many bytes, and keeps so many alive until then; false where too much waits already. */
+  add(sizeBytes: number, run: () => Promise<void>, heldBytes = 0): boolean {
+    const isTooMuch = this.#heldBytes > 0 && this.#heldBytes + heldBytes > this.#options.maxHeldBytes;
+    if (this.#isStopped || isTooMuch || this.#waiting.length >= MAX_WAITING) {
       this.#skipped++;
       return false;
     }
-    this.#waiting.push({ sizeBytes, run });
+    this.#waiting.push({ sizeBytes, heldBytes, run });
+    this.#heldBytes += heldBytes;
     this.#running ??= this.#runAll();
     return true;
   }
@@ -52,7 +61,7 @@ export class BackgroundWork {
 
   report(): MemoryReport["background"] {
     const [waiting, done, skipped] = [this.#waiting.length, this.#done, this.#skipped];
-    return { bytesPerSecond: this.#bytesPerSecond, waiting, done, skipped };
+    return { bytesPerSecond: this.#options.bytesPerSecond, waiting, done, skipped };
   }
 
   async #runAll(): Promise<void> {
@@ -64,7 +73,8 @@ export class BackgroundWork {
       if (waitMs > 0) await delay(Math.min(waitMs, 100));
       else {
         this.#waiting.shift();
-        await piece.run().catch(this.#onError);
+        await piece.run().catch(this.#options.onError);
+        this.#heldBytes -= piece.heldBytes;
         this.#done++;
       }
     }

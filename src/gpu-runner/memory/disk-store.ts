@@ -1,8 +1,9 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { LIMITS } from "../../protocol/limits.ts";
+import { writeWhole } from "../write-whole.ts";
 import { hasDigest } from "./has-digest.ts";
 import type { TierEntry } from "./tier-index.ts";
 import type { TierStore } from "./tier-store.ts";
@@ -75,12 +76,9 @@ export class DiskStore implements TierStore {
     const hex = digest.replace("sha256:", "");
     const name = isWorthIt ? `${hex}${SUFFIX}` : hex;
     const content = isWorthIt ? packed : bytes;
-    const draft = join(this.#folder, `${name}.${process.pid}.${Math.random().toString(36).slice(2)}`);
     try {
-      await this.#writeFile(draft, content);
-      await rename(draft, join(this.#folder, name));
+      await writeWhole(join(this.#folder, name), content, { write: this.#writeFile });
     } catch (error) {
-      await rm(draft, { force: true });
       if (FULL.has((error as NodeJS.ErrnoException).code ?? "")) return null;
       throw error;
     }

@@ -2,7 +2,7 @@ import type { TierStore } from "./tier-store.ts";
 
 /** Bytes in this process's memory. Whoever reads them must not write to them. */
 export class HostStore implements TierStore {
-  readonly life = 0;
+  readonly life: number = 0;
   readonly #bytes = new Map<string, Uint8Array>();
 
   sizeOf(sizeBytes: number): number {

@@ -58,6 +58,7 @@ export class ResidencyManager {
   readonly #digests: string[] = [];
   /** Plain sizes of what was seen. */
   readonly #sizes = new Map<string, number>();
+  readonly #stopping = new AbortController();
   /** What may not leave the disk. */
   #kept = new Set<string>();
 
@@ -65,7 +66,8 @@ export class ResidencyManager {
     this.#source = source;
     this.#logger = logger;
     const onError = (error: unknown) => logger.warn({ error: messageOf(error) }, "a migration failed");
-    this.#background = new BackgroundWork(budgets.backgroundBytesPerSecond, onError);
+    const { backgroundBytesPerSecond: bytesPerSecond, hostBytes: maxHeldBytes } = budgets;
+    this.#background = new BackgroundWork({ bytesPerSecond, maxHeldBytes, onError });
     const tier = (name: TierName, deviceKey: string | null, capacityBytes: number, bytes: TierStore) => {
       const prefetcher = name === "disk" ? null : new Prefetcher();
       const onLeaving = (key: string, read: () => Promise<Uint8Array | null>) => {
@@ -133,10 +135,10 @@ export class ResidencyManager {
     const tier = this.#gpus.get(deviceKey);
     if (tier === undefined) throw new ProblemError("backend-failed", `This runner has no GPU ${deviceKey}.`);
     this.#noteUse(tier, digest, tier.has(digest));
-    const isHeld = tier.has(digest) ? tier.index.hold(digest) : await this.#upload(tier, digest, { hold: true });
-    if (!isHeld)
+    const letGo = tier.index.hold(digest) ?? (await this.#upload(tier, digest));
+    if (letGo === null)
       throw new ProblemError("out-of-memory", `${digest} does not fit beside what is in use on ${deviceKey}`);
-    return work().finally(() => tier.index.letGo(digest));
+    return work().finally(letGo);
   }
 
   /** What lies where, and how it served. */
@@ -161,8 +163,9 @@ export class ResidencyManager {
     return this.#background.idle();
   }
 
-  /** Ends what moves behind requests. */
+  /** Ends what moves behind requests, and every download. */
   stop(): Promise<void> {
+    this.#stopping.abort();
     return this.#background.stop();
   }
 
@@ -204,7 +207,7 @@ export class ResidencyManager {
   async #download(digest: string): Promise<Uint8Array> {
     const startedMs = performance.now();
     try {
-      const bytes = await this.#source(digest);
+      const bytes = await this.#source(digest, this.#stopping.signal);
       this.#edge.hits++;
       this.#times.note("edge", "host", bytes.byteLength, performance.now() - startedMs);
       return bytes;
@@ -215,7 +218,7 @@ export class ResidencyManager {
   }
 
   #writeBehind(digest: string, bytes: Uint8Array): void {
-    this.#background.add(bytes.byteLength, async () => {
+    const write = async () => {
       const must = this.#kept.has(digest);
       const startedMs = performance.now();
       const stored = await this.#disk.write(digest, bytes, this.#costMs(this.#disk, digest), { must });
@@ -223,17 +226,18 @@ export class ResidencyManager {
       else this.#logger.warn({ digest }, "an artifact finds no room on the disk");
       if (this.#kept.has(digest)) this.keep(digest);
       this.#relieve(this.#disk);
-    });
+    };
+    this.#background.add(bytes.byteLength, write, bytes.byteLength);
   }
 
-  /** True once it lies on the device. */
-  async #upload(tier: Tier, digest: string, { hold = false } = {}): Promise<boolean> {
+  /** Lays it on the device, and gives what lets it go again; null where it has no room there. */
+  async #upload(tier: Tier, digest: string): Promise<(() => void) | null> {
     const bytes = (await this.#host.read(digest)) ?? (await this.#bring(digest));
     const startedMs = performance.now();
-    const stored = await tier.write(digest, bytes, this.#costMs(tier, digest), { must: true, hold });
-    if (stored) this.#times.note("host", "gpu", bytes.byteLength, performance.now() - startedMs);
+    const letGo = await tier.writeHeld(digest, bytes, this.#costMs(tier, digest), { must: true });
+    if (letGo !== null) this.#times.note("host", "gpu", bytes.byteLength, performance.now() - startedMs);
     this.#relieve(tier);
-    return stored;
+    return letGo;
   }
 
   /** What leaves a tier and would be the last copy here goes one tier down, unless there is no room either. */
@@ -271,8 +275,12 @@ export class ResidencyManager {
     const isQueued = this.#background.add(this.#sizeOf(digest), async () => {
       if (tier.has(digest)) return;
       try {
-        const isThere = tier === this.#host ? await this.#bring(digest) : await this.#upload(tier, digest);
-        if (isThere === false) tier.prefetcher?.lost(position);
+        if (tier === this.#host) await this.#bring(digest);
+        else {
+          const letGo = await this.#upload(tier, digest);
+          if (letGo === null) tier.prefetcher?.lost(position);
+          letGo?.();
+        }
       } catch (error) {
         tier.prefetcher?.lost(position);
         throw error;

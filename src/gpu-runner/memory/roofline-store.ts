@@ -1,10 +1,11 @@
-import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Device, Fingerprint } from "../../protocol/hardware.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { Roofline } from "../../protocol/roofline.ts";
+import { digestFingerprint } from "../digest-fingerprint.ts";
 import type { DeviceHost, WorkOptions } from "../process/device-host.ts";
+import { writeWhole } from "../write-whole.ts";
 
 /** What measuring may take; its first user waits that long, once in a while. */
 const BUDGET_MS = 3_000;
@@ -62,17 +63,12 @@ export class RooflineStore {
   }
 
   #pathOf(fingerprint: Fingerprint): string {
-    const { adapter, driver, dawn, toggles, ort, cpu } = fingerprint;
-    const text = JSON.stringify([adapter, driver, dawn, toggles, ort, cpu]);
-    return join(this.#folder, `${createHash("sha256").update(text).digest("hex")}.json`);
+    return join(this.#folder, `${digestFingerprint(fingerprint)}.json`);
   }
 
   async #write(fingerprint: Fingerprint, roofline: Roofline): Promise<void> {
-    const path = this.#pathOf(fingerprint);
-    const draft = `${path}.${process.pid}`;
     await mkdir(this.#folder, { recursive: true });
-    await writeFile(draft, JSON.stringify(roofline));
-    await rename(draft, path);
+    await writeWhole(this.#pathOf(fingerprint), JSON.stringify(roofline));
   }
 }
 

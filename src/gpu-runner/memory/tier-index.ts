@@ -148,17 +148,15 @@ export class TierIndex {
     this.#pinnedBytes -= entry.sizeBytes;
   }
 
-  /** Keeps an item while it is worked with; false where it is not here. Each hold wants its `letGo`. */
-  hold(key: string): boolean {
+  /**
+   * Keeps an item while it is worked with; gives what ends that, to be called once, or null where it is not
+   * here. A hold is on this very entry: one that came back after a loss has its own.
+   */
+  hold(key: string): (() => void) | null {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return false;
+    if (entry === undefined) return null;
     entry.holds++;
-    return true;
-  }
-
-  letGo(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry !== undefined) entry.holds = Math.max(0, entry.holds - 1);
+    return () => void entry.holds--;
   }
 
   /** Takes out what is gone or turned out to be damaged, pinned or not. */

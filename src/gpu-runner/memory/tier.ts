@@ -58,9 +58,9 @@ export class Tier {
   read(key: string): Promise<Uint8Array | null> {
     if (!this.has(key)) return Promise.resolve(null);
     // Held from now on, so that nothing evicts it while it waits for its turn.
-    this.index.hold(key);
+    const letGo = this.index.hold(key);
     return this.#inTurn(key, async () => {
-      const bytes = await this.#options.store.read(key).finally(() => this.index.letGo(key));
+      const bytes = await this.#options.store.read(key).finally(letGo);
       if (bytes === null && this.index.has(key)) {
         this.#counters.failures++;
         this.index.remove(key);
@@ -71,31 +71,41 @@ export class Tier {
 
   /**
    * Keeps an item, and lets others go for it. False where it may not have their room or the store has
-   * none after all, as on a disk that others fill. With `must` it is weighed against nobody. With `hold`
-   * it stays until the caller lets it go.
+   * none after all, as on a disk that others fill. With `must` it is weighed against nobody.
    */
-  write(key: string, bytes: Uint8Array, costMs: number, { must = false, hold = false } = {}): Promise<boolean> {
+  async write(key: string, bytes: Uint8Array, costMs: number, options: { must?: boolean } = {}): Promise<boolean> {
+    const letGo = await this.writeHeld(key, bytes, costMs, options);
+    letGo?.();
+    return letGo !== null;
+  }
+
+  /** The same, but it stays until what this gives is called; null where it is not kept. */
+  writeHeld(
+    key: string,
+    bytes: Uint8Array,
+    costMs: number,
+    { must = false }: { must?: boolean } = {},
+  ): Promise<(() => void) | null> {
     return this.#inTurn(key, async () => {
-      if (this.has(key)) return hold ? this.index.hold(key) : true;
+      if (this.has(key)) return this.index.hold(key);
       const sizeBytes = this.#options.store.sizeOf(bytes.byteLength);
       const admission = this.index.admit({ key, sizeBytes }, costMs, { must });
       if (!admission.admitted) {
         this.#counters.refusals++;
-        return false;
+        return null;
       }
-      this.index.hold(key);
+      const letGo = this.index.hold(key);
       try {
         await this.#evict(admission.victims);
-        const stored = await this.#store(key, bytes, sizeBytes, costMs);
-        if (!stored) this.index.remove(key);
-        else if (hold) this.index.hold(key);
-        return stored;
+        if (await this.#store(key, bytes, sizeBytes, costMs)) return this.index.hold(key);
+        this.index.remove(key);
+        return null;
       } catch (error) {
         this.#counters.failures++;
         this.index.remove(key);
         throw error;
       } finally {
-        this.index.letGo(key);
+        letGo?.();
       }
     });
   }
@@ -130,7 +140,9 @@ export class Tier {
       this.#counters.failures++;
       return false;
     }
-    if (this.#noticeLoss()) this.index.restore({ key, sizeBytes }, costMs);
+    // Another's look may have noticed the loss of what was here before: this lies in the new life.
+    this.#noticeLoss();
+    if (!this.index.has(key)) this.index.restore({ key, sizeBytes }, costMs);
     this.index.shrink(key, storedBytes);
     return true;
   }
@@ -143,19 +155,18 @@ export class Tier {
       await this.#inTurn(key, async () => {
         // Somebody may have brought it back while it waited for its turn.
         if (this.index.has(key)) return;
-        await onLeaving(key, () => store.read(key));
+        await onLeaving(key, () => store.read(key)).catch(onError);
         await store.drop(key);
       }).catch(onError);
     }
   }
 
-  /** Whether everything was lost since the last look; then it is forgotten. */
-  #noticeLoss(): boolean {
+  /** Forgets everything where it was lost since the last look. */
+  #noticeLoss(): void {
     const { life } = this.#options.store;
-    if (life === this.#life) return false;
+    if (life === this.#life) return;
     this.#life = life;
     this.index.clear();
-    return true;
   }
 
   #inTurn<Value>(key: string, work: () => Promise<Value>): Promise<Value> {

@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { tuningIdOf, TuningRecord } from "../../protocol/tuning.ts";
+import { writeWhole } from "../write-whole.ts";
 
 /** What others found: the tuning with an id, or null where nobody knows. */
 export type TuningSource = (id: string) => Promise<TuningRecord | null>;
@@ -62,18 +63,23 @@ export class TuningCache {
     }
   }
 
-  /** Keeps a tuning, whole or not at all; the oldest goes where there are too many. */
+  /** Keeps a tuning; the oldest goes where there are too many. A disk that takes nothing costs only what a restart forgets. */
   async save(id: string, record: TuningRecord): Promise<void> {
     this.#known.delete(id);
     this.#known.set(id, record);
-    const path = join(this.#folder, `${id}.json`);
-    const draft = `${path}.${process.pid}`;
-    await writeFile(draft, JSON.stringify(record));
-    await rename(draft, path);
     const oldest = this.#known.keys().next();
-    if (this.#known.size <= LIMITS.storedTunings || oldest.done) return;
-    this.#known.delete(oldest.value);
-    await rm(join(this.#folder, `${oldest.value}.json`), { force: true });
+    const isOneTooMany = this.#known.size > LIMITS.storedTunings && !oldest.done;
+    if (isOneTooMany) this.#known.delete(oldest.value);
+    try {
+      await writeWhole(this.#pathOf(id), JSON.stringify(record));
+      if (isOneTooMany) await rm(this.#pathOf(oldest.value), { force: true });
+    } catch (error) {
+      this.#logger.warn({ error, id }, "a tuning cannot be kept");
+    }
+  }
+
+  #pathOf(id: string): string {
+    return join(this.#folder, `${id}.json`);
   }
 }
 

@@ -3,6 +3,7 @@ import { env } from "onnxruntime-node";
 import type { Device } from "../../protocol/hardware.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { benchmarkPopulation, SIMD_KERNELS } from "../cpu-simd/benchmark-population.ts";
+import { locateAssembly } from "../cpu-simd/locate-assembly.ts";
 import { announceKernels } from "../gpu/announce-kernels.ts";
 import { OrtCpuBackend } from "../serving/backends/ort-cpu.ts";
 import type { DeviceHandlers } from "./messages.ts";
@@ -15,7 +16,7 @@ export function createCpuHandlers(): DeviceHandlers {
     describe: async ({ deviceKey }) => ({
       device: describeCpu(deviceKey),
       kernels: announceKernels(SIMD_KERNELS),
-      kernelDigests: {},
+      kernelDigests: await digestAssemblies(),
       adapters: [],
     }),
     warm: async () => null,
@@ -44,12 +45,19 @@ export function createCpuHandlers(): DeviceHandlers {
     readResident: keepsNothing,
     dropResident: keepsNothing,
     readPool: async () => null,
+    freeIdle: async () => 0,
   };
 }
 
 function runsNoWgsl({ spec }: { spec: { kernel: string } }): Promise<never> {
   const errors = [{ pointer: "#/kernel", message: `'${spec.kernel}' needs a GPU device` }];
   return Promise.reject(new ProblemError("unknown-kernel", `The CPU process runs no WGSL`, { errors }));
+}
+
+/** By kernel, as a GPU's process has those of its kernels' files. */
+async function digestAssemblies(): Promise<Record<string, string>> {
+  const names = [...SIMD_KERNELS.keys()];
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, (await locateAssembly(name)).digest])));
 }
 
 function describeCpu(key: string): Device {

@@ -5,9 +5,8 @@ import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
-import { LIMITS } from "../../protocol/limits.ts";
 import type { PoolState } from "../../protocol/memory.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
@@ -15,6 +14,7 @@ import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
 import { callApart } from "./call-apart.ts";
+import { timeoutOf } from "./timeout-of.ts";
 import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole, UsedPipeline } from "./messages.ts";
 
@@ -56,7 +56,7 @@ const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
 
 /** A search ends by itself, but for a candidate that hangs. */
-const TUNING_GRACE_MS = 120_000;
+export const TUNING_GRACE_MS = 120_000;
 
 /** An ONNX file: where it lies, or how its content is got, anew for every life of the process. */
 type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint8Array> };
@@ -177,12 +177,14 @@ export class DeviceHost {
     return this.#restarts;
   }
 
-  /** Checks and times a kernel; see `work`. */
+  /** Checks and times a kernel; see `work`. On the CPU, whose process serves models, it gets one of its own; see `workApart`. */
   benchmark(
     spec: BenchmarkSpec,
     { axes = spec.axes ?? {}, ...options }: WorkOptions & { axes?: AxisValues } = {},
   ): Promise<BenchmarkMeasurement> {
-    return this.work("benchmark", { spec, axes }, spec.timeoutMs, options);
+    const input = { spec, axes };
+    if (this.#options.role === "gpu") return this.work("benchmark", input, spec.timeoutMs, options);
+    return this.workApart("benchmark", input, spec.timeoutMs, "device-lost", options);
   }
 
   /** Searches for a kernel's fastest variant and axes; see `work`. */
@@ -208,22 +210,36 @@ export class DeviceHost {
   }
 
   /**
-   * Checks and times a submitted kernel, in a process of its own that ends with it. It waits for its turn
-   * and is watched like `work`; a process that dies under it fails with `backend-failed`, so that no
-   * further process is spent on it.
+   * Checks and times a submitted kernel; see `workApart`. A process that dies under it fails with
+   * `backend-failed`, so that no further one is spent on it.
    */
   benchmarkProgram(
     spec: BenchmarkSpec,
     program: KernelProgram,
-    { onProgress, signal }: WorkOptions = {},
+    options: WorkOptions = {},
   ): Promise<BenchmarkMeasurement> {
-    const limitMs = Math.min(spec.timeoutMs, program.definition.limits.timeoutMs, LIMITS.kernelTimeoutMs);
+    return this.workApart("benchmarkProgram", { spec, program }, timeoutOf(spec, program), "backend-failed", options);
+  }
+
+  /**
+   * Makes a call in a process of its own, which ends with it. It waits for its turn and is watched like
+   * `work`; it fails with `died` where the process dies under it. Its buffers fit beside those that this
+   * device's process has in use.
+   */
+  workApart<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    timeoutMs: number,
+    died: ProblemCode,
+    { onProgress, signal }: WorkOptions = {},
+  ): Promise<DeviceCalls[Name]["output"]> {
     const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
-    const call = { limitMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
-    const options = { ...this.#options, environment: this.#environment };
-    const turn = this.#inTurn(() =>
-      callApart(options, this.#description, "benchmarkProgram", { spec, program }, call, "backend-failed"),
-    );
+    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
+    const turn = this.#inTurn(async () => {
+      const memoryBytes = await this.#leftBytes(ended);
+      const options = { ...this.#options, environment: this.#environment, memoryBytes };
+      return callApart(options, this.#description, name, input, call, died);
+    });
     return untilAborted(turn, ended);
   }
 
@@ -259,6 +275,15 @@ export class DeviceHost {
     this.#child.kill();
     await this.#child.exited;
     await this.#lastWork;
+  }
+
+  /** What is left of the device's memory once its process has let go of what it has not in use; undefined without a cap. */
+  async #leftBytes(signal: AbortSignal): Promise<number | undefined> {
+    const { role, memoryBytes } = this.#options;
+    if (role === "cpu" || memoryBytes === undefined || this.#isDown) return memoryBytes;
+    // A process that dies of being asked holds nothing any more.
+    const usedBytes = await this.#call("freeIdle", null, { ...DESCRIBE, signal }).catch(() => 0);
+    return memoryBytes - usedBytes;
   }
 
   /** Runs work once everything before it has ended. */

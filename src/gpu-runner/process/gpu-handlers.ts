@@ -79,6 +79,10 @@ export function createGpuHandlers(
       residents.drop(key);
       return null;
     },
+    freeIdle: async () => {
+      pool.destroy();
+      return pool.counters.liveBytes;
+    },
     readPool: async () => ({ ...pool.counters, capBytes: Math.min(pool.capBytes, Number.MAX_SAFE_INTEGER) }),
   };
 }

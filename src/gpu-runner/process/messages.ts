@@ -57,6 +57,8 @@ export interface DeviceCalls {
   dropResident: { input: { key: string }; output: null };
   /** The device's buffer pool; null where it has none. */
   readPool: { input: null; output: PoolState["counters"] };
+  /** Lets go of buffers that wait for reuse; gives the bytes of those in use. */
+  freeIdle: { input: null; output: number };
 }
 
 export type DeviceCallName = keyof DeviceCalls;

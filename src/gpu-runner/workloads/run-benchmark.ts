@@ -25,7 +25,10 @@ const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set([
  * device fails for good and the caller allows it, the f64 reference answers on the CPU.
  */
 export const runBenchmark: Workload<BenchmarkSpec> = async (spec, context) => {
-  const { fleet, program } = context;
+  const { fleet, program, userKernels } = context;
+  // None is announced then; this holds whatever an edge believes.
+  if (program !== null && !userKernels)
+    throw new ProblemError("unknown-kernel", "This runner takes no kernels that users submitted.");
   const device = program === null ? fleet.withKernel(spec.kernel, spec) : fleet.forProgram(program, spec.deviceKey);
   try {
     return await fleet.use(device, () => runOn(device, spec, context));
@@ -66,7 +69,9 @@ async function runReference(
 ): Promise<WorkloadResult> {
   const { host } = fleet.cpu;
   const environment = describeEnvironment(host.device, otherJobs);
-  const { traceText: _, ...measured } = await host.work("reference", { spec }, spec.timeoutMs, { onProgress, signal });
+  const options = { onProgress, signal };
+  const measuring = host.workApart("reference", { spec }, spec.timeoutMs, "device-lost", options);
+  const { traceText: _, ...measured } = await measuring;
   const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
   return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
 }

@@ -1,5 +1,7 @@
-import { tuningIdOf, type TuningSpec } from "../../protocol/tuning.ts";
+import { tuningIdOf, type TuningResult, type TuningSpec } from "../../protocol/tuning.ts";
 import type { FleetDevice } from "../device-fleet.ts";
+import { TUNING_GRACE_MS, type WorkOptions } from "../process/device-host.ts";
+import { withFaults } from "./benchmark-on-device.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { describeTuningKey } from "./tuning-key.ts";
 import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
@@ -13,7 +15,7 @@ export const runTuning: Workload<TuningSpec> = async (spec, context) => {
 async function tuneOn(
   { host }: FleetDevice,
   spec: TuningSpec,
-  { tunings, otherJobs, signal, onProgress }: WorkloadContext,
+  { fleet, tunings, otherJobs, signal, onProgress }: WorkloadContext,
 ): Promise<WorkloadResult> {
   const { device } = host;
   const environment = describeEnvironment(device, otherJobs);
@@ -22,10 +24,14 @@ async function tuneOn(
   if (known !== null) {
     return { result: { kind: "tuning", ...known, cached: true, environment }, deviceKey: device.key };
   }
-  const found = await host.tune(spec, { onProgress, signal });
+  const run = (options: WorkOptions) => host.tune(spec, options);
+  // A search ends by itself: one that runs out of time was silent for that much beyond its budget.
+  const work = { kernel: spec.kernel, timeoutMs: TUNING_GRACE_MS, signal, onProgress, run };
+  const { output: found, faults } = await fleet.guard.run(host, work);
   const { fingerprint, name: deviceName, software } = device;
   const tuning = { ...found.tuning, fingerprint, deviceName, software, tunedAt: new Date().toISOString() };
   const record = { tuning, trials: found.trials };
   await tunings.save(await tuningIdOf(tuning), record);
-  return { result: { kind: "tuning", ...record, cached: false, environment }, deviceKey: device.key };
+  const result: TuningResult = { kind: "tuning", ...record, cached: false, environment };
+  return { result: withFaults(result, faults), deviceKey: device.key };
 }

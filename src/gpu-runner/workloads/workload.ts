@@ -14,6 +14,8 @@ export interface WorkloadContext {
   readonly probe: LinkProbe;
   readonly rooflines: RooflineStore;
   readonly tunings: TuningCache;
+  /** Whether submitted kernels may run here. */
+  readonly userKernels: boolean;
   readonly model: PlacedModel | null;
   readonly program: KernelProgram | null;
   readonly otherJobs: number;

@@ -8,7 +8,6 @@ const input: PopulationCase = {
   kernel: "mlp-population",
   shape: { members: 9, samples: 2, inputs: 7, hidden: 19, outputs: 3, layers: 3, activation: 3 },
   mode: "round-trip",
-  runs: 1,
 };
 
 test.each([

@@ -5,6 +5,8 @@ import { createId } from "../../../src/protocol/id.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { type JobOutcome, type Offer, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
+import { KernelInput } from "../../../src/protocol/submitted-kernel.ts";
+import { competitor } from "../../edge/kernel-samples.ts";
 import { benchmarkResult, capabilities } from "../../edge/samples.ts";
 import { createGuarding } from "./guarding-fleet.ts";
 
@@ -19,7 +21,7 @@ const offer = (epoch = 1): Offer => ({
 });
 
 /** A job runner whose benchmarks end when the test says so, on a socket that the test reads. */
-function scriptJobs() {
+function scriptJobs({ userKernels = true } = {}) {
   const sent: RunnerMessage[] = [];
   const started: {
     finish: () => void;
@@ -57,7 +59,7 @@ function scriptJobs() {
   };
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
   const fleet = { withKernel: () => ({ host }), ...createGuarding() };
-  const shared = { fleet, models: {}, probe: {}, rooflines };
+  const shared = { fleet, models: {}, probe: {}, rooflines, userKernels };
   const jobs = new JobRunner(shared as never, channel, silent as never);
   const outcomes = () => sent.filter((message): message is JobOutcome => message.type === "jobOutcome");
   return { jobs, channel, socket, sent, started, outcomes };
@@ -121,6 +123,15 @@ describe("a job under lease", () => {
       "internal",
     ]);
     expect(JSON.stringify(outcomes())).not.toContain("secret");
+  });
+
+  it("with a user's kernel is refused where those are off, whatever the edge believes", async () => {
+    const { jobs, started, outcomes } = scriptJobs({ userKernels: false });
+    const program = { id: createId("kernel"), definition: KernelInput.parse(competitor), reference: null };
+    jobs.accept({ ...offer(), program });
+    await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
+    expect(outcomes()).toMatchObject([{ outcome: { ok: false, problem: { code: "unknown-kernel" } } }]);
+    expect(started).toEqual([]);
   });
 
   it("that is cancelled stops and reports nothing", async () => {

@@ -147,6 +147,24 @@ describe("the file of failures", () => {
     expect(JSON.parse(await readFile(join(folder, "failures.json"), "utf8"))).toBeTypeOf("object");
   });
 
+  it("forgets what counts for nothing any more", async () => {
+    const file = new FailureFile(folder, logger);
+    const { fingerprint } = host.device;
+    const failAt = (kernel: string, nowMs: number) => {
+      const record = { digest: "a", failures: 1, code: "device-lost", lastFailureAtMs: nowMs, untilMs: null } as const;
+      return file.save(fingerprint, kernel, record, nowMs);
+    };
+    for (const [kernel, nowMs] of [
+      ["first", 0],
+      ["second", 1],
+      ["third", 3_600_001],
+    ] as const)
+      await failAt(kernel, nowMs);
+    for (const each of [file, new FailureFile(folder, logger)]) {
+      expect(each.all(fingerprint).map(([kernel]) => kernel)).toEqual(["second", "third"]);
+    }
+  });
+
   it("that cannot be written costs the memory of a restart only", async () => {
     await rm(folder, { recursive: true });
     for (let i = 0; i < 2; i++) await outcomeOf(lost);

@@ -1,9 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { runBenchmark } from "../../../src/gpu-runner/workloads/run-benchmark.ts";
 import { runTuning } from "../../../src/gpu-runner/workloads/run-tuning.ts";
 import { describeTuningKey } from "../../../src/gpu-runner/workloads/tuning-key.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
-import { tuningIdOf, type TuningRecord, TuningSpec } from "../../../src/protocol/tuning.ts";
+import { ProblemError } from "../../../src/protocol/problem.ts";
+import { tuningIdOf, type TuningRecord, TuningResult, TuningSpec } from "../../../src/protocol/tuning.ts";
 import { benchmarkResult, capabilities, tuningResult } from "../../edge/samples.ts";
 import { createGuarding } from "./guarding-fleet.ts";
 
@@ -23,7 +24,7 @@ async function createRunner(best: { variant: string; axes: Record<string, number
     device,
     kernelDigests: {},
     benchmark: async ({ variant, axes }: BenchmarkSpec) => (asked.push({ variant, axes }), measured),
-    tune: async (spec: TuningSpec) => (asked.push(spec), { tuning, trials }),
+    tune: vi.fn<(spec: TuningSpec) => Promise<TuningRecord>>(async (spec) => (asked.push(spec), { tuning, trials })),
   };
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
   const tunings = {
@@ -36,6 +37,7 @@ async function createRunner(best: { variant: string; axes: Record<string, number
   return {
     asked,
     known,
+    host,
     benchmark: async (changes: object = {}) =>
       (await runBenchmark(BenchmarkSpec.parse({ kind: "benchmark", ...gemm, ...changes }), shared)).result,
     tune: async (changes: object = {}) =>
@@ -79,6 +81,24 @@ describe("a tuning", () => {
     expect(asked).toEqual([]);
     expect(await tune({ fresh: true })).toMatchObject({ cached: false });
     expect(asked).toHaveLength(1);
+  });
+
+  it("is begun again, once, where its device is lost, and says so", async () => {
+    const { tune, host, asked } = await createRunner(null);
+    host.tune.mockRejectedValueOnce(new ProblemError("device-lost", "It died."));
+    const fault = { code: "device-lost", detail: "It died.", action: "retried" };
+    expect(TuningResult.parse(await tune())).toMatchObject({ cached: false, faults: [fault] });
+    expect(asked).toHaveLength(1);
+  });
+
+  it("of a kernel that is locked out is refused", async () => {
+    const { tune, host, asked } = await createRunner(null);
+    host.tune.mockRejectedValue(new ProblemError("device-lost", "It died."));
+    await expect(tune()).rejects.toMatchObject({ problem: { code: "device-lost" } });
+    await expect(tune()).rejects.toMatchObject({ problem: { code: "kernel-quarantined" } });
+    await expect(tune()).rejects.toMatchObject({ problem: { code: "kernel-quarantined" } });
+    expect(host.tune).toHaveBeenCalledTimes(3);
+    expect(asked).toEqual([]);
   });
 
   it("is kept with the device that it was found on", async () => {

@@ -82,6 +82,17 @@ describe("tunings on disk", () => {
   });
 });
 
+describe("a disk that is full", () => {
+  it("costs no search its result, nor the edge's answer, but only what a restart forgets", async () => {
+    const cache = await open(async () => record);
+    await rm(join(dataDir, "tunings"), { recursive: true });
+    expect(await cache.find(id)).toEqual(record);
+    await cache.save(id, record);
+    expect(await cache.find(id)).toEqual(record);
+    expect(warnings).toHaveLength(2);
+  });
+});
+
 describe("a runner beside another", () => {
   it("starts tuned with what the other found", async () => {
     const known = new Map([[id, record]]);

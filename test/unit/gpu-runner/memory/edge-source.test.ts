@@ -21,9 +21,9 @@ afterAll(async () => {
   await new Promise((resolve) => void server.close(resolve));
 });
 
-function fetchArtifact(): Promise<Uint8Array> {
+function fetchArtifact(signal?: AbortSignal): Promise<Uint8Array> {
   const { port } = server.address() as AddressInfo;
-  return createEdgeSource({ edgeUrl: `http://127.0.0.1:${port}`, credential: "mc_sample" })(artifact.digest);
+  return createEdgeSource({ edgeUrl: `http://127.0.0.1:${port}`, credential: "mc_sample" })(artifact.digest, signal);
 }
 
 it("fetches by digest, as the runner", async () => {
@@ -40,7 +40,19 @@ it.each([
     "payload-too-large",
     "larger than",
   ],
+  [
+    "turns out to be too large",
+    (response: ServerResponse) => void response.writeHead(200).end(new Uint8Array(LIMITS.modelBytes + 1)),
+    "payload-too-large",
+    "larger than",
+  ],
 ])("refuses what %s", async (_, reply, code, detail) => {
   answer = reply;
   await expect(fetchArtifact()).rejects.toMatchObject({ problem: { code, detail: expect.stringContaining(detail) } });
+});
+
+it("ends with the signal", async () => {
+  const controller = new AbortController();
+  answer = () => controller.abort(new Error("enough"));
+  await expect(fetchArtifact(controller.signal)).rejects.toThrow("enough");
 });

@@ -246,6 +246,30 @@ describe("prefetching", () => {
     expect(prefetch).toMatchObject({ issued: 0, pattern: null, accuracy: null });
   });
 
+  it("does not keep a runner from stopping, though it downloads", async () => {
+    const hanging = Promise.withResolvers<void>();
+    const manager = await ResidencyManager.open({
+      budgets,
+      store: new DiskStore(folder),
+      source: async (digest, signal) => {
+        const position = digests.indexOf(digest);
+        if (position < 16) return random[position]?.bytes ?? new Uint8Array();
+        hanging.resolve();
+        return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
+      },
+      devices: [],
+      logger: pino({ level: "silent" }),
+    });
+    await manager.keepOnly(digests);
+    for (const digest of digests.slice(0, 16)) {
+      await manager.read(digest);
+      await Promise.race([manager.idle(), hanging.promise]);
+    }
+    await hanging.promise;
+    await manager.stop();
+    expect((await manager.report()).background.waiting).toBe(0);
+  });
+
   it("of what cannot be had is counted as wrong and harms nobody", async () => {
     const half = random.slice(0, 32);
     const { manager, read, tier, asked } = await openManager(half);

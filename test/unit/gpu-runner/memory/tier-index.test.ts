@@ -26,11 +26,12 @@ describe("a tier's index, whatever is asked of it,", () => {
       fc.property(operations, (asked) => {
         const index = new TierIndex(CAPACITY);
         const pinned = new Set<string>();
-        const held = new Map<string, number>();
+        const held = new Map<string, (() => void)[]>();
+        const isHeld = (key: string) => (held.get(key) ?? []).length > 0;
         const sizes = new Map<string, number>();
         const leave = (victims: readonly { key: string; sizeBytes: number }[]) => {
           for (const { key, sizeBytes } of victims) {
-            expect(pinned.has(key) || (held.get(key) ?? 0) > 0).toBe(false);
+            expect(pinned.has(key) || isHeld(key)).toBe(false);
             expect(sizes.get(key)).toBe(sizeBytes);
             expect(index.has(key)).toBe(false);
             sizes.delete(key);
@@ -47,7 +48,7 @@ describe("a tier's index, whatever is asked of it,", () => {
             } else expect(index.usedBytes).toBe(before);
           } else if (step.do === "trim") {
             leave(index.trim(step.targetBytes));
-            const mayStay = [...sizes.keys()].every((key) => pinned.has(key) || (held.get(key) ?? 0) > 0);
+            const mayStay = [...sizes.keys()].every((key) => pinned.has(key) || isHeld(key));
             expect(index.usedBytes <= step.targetBytes || mayStay).toBe(true);
           } else if (step.do === "shrink") {
             index.shrink(step.key, step.sizeBytes);
@@ -57,12 +58,13 @@ describe("a tier's index, whatever is asked of it,", () => {
             expect(index.pin(step.key)).toBe(sizes.has(step.key));
             if (sizes.has(step.key)) pinned.add(step.key);
           } else if (step.do === "hold") {
-            if (index.hold(step.key)) held.set(step.key, (held.get(step.key) ?? 0) + 1);
-          } else if (step.do === "touch") index.touch(step.key, 1);
+            const letGo = index.hold(step.key);
+            if (letGo !== null) held.set(step.key, [...(held.get(step.key) ?? []), letGo]);
+          } else if (step.do === "letGo") held.get(step.key)?.pop()?.();
+          else if (step.do === "touch") index.touch(step.key, 1);
           else {
             index[step.do](step.key);
             if (step.do === "unpin") pinned.delete(step.key);
-            if (step.do === "letGo") held.set(step.key, Math.max(0, (held.get(step.key) ?? 0) - 1));
             if (step.do === "remove") for (const forgotten of [sizes, pinned, held]) forgotten.delete(step.key);
           }
           const total = (of: Iterable<string>) => [...of].reduce((sum, key) => sum + (sizes.get(key) ?? 0), 0);
@@ -132,4 +134,17 @@ it("pins only as much as the tier has, where more was there before", () => {
   expect(["a", "b", "c"].map((key) => index.pin(key))).toEqual([true, true, false]);
   expect(index.trim(CAPACITY).map(({ key }) => key)).toEqual(["c"]);
   expect(index.usedBytes).toBe(800);
+});
+
+it("keeps an item for its new user when the user of one that was lost lets go", () => {
+  const index = new TierIndex(CAPACITY);
+  index.admit({ key: "a", sizeBytes: 400 }, 1);
+  const letGoOfLost = index.hold("a");
+  index.clear();
+  index.admit({ key: "a", sizeBytes: 400 }, 1);
+  const letGo = index.hold("a");
+  letGoOfLost?.();
+  expect(index.trim(0)).toEqual([]);
+  letGo?.();
+  expect(index.trim(0)).toEqual([{ key: "a", sizeBytes: 400 }]);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compileAssembly } from "../../../bench/compile-assembly.ts";
+import { instantiateAssembly } from "../../../bench/instantiate-assembly.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -18,7 +18,7 @@ async function write(source: string): Promise<URL> {
 }
 
 test("SIMD works on memory that the host fills", async () => {
-  const program = await compileAssembly<{ allocate(sizeBytes: number): number; double(at: number): void }>(
+  const program = await instantiateAssembly<{ allocate(sizeBytes: number): number; double(at: number): void }>(
     await write(`
       export function allocate(sizeBytes: usize): usize { return heap.alloc(sizeBytes); }
       export function double(at: usize): void {
@@ -36,5 +36,5 @@ test("SIMD works on memory that the host fills", async () => {
 
 test("what does not compile is told with its place", async () => {
   const source = await write("export function broken(): i32 { return nothing; }");
-  await expect(compileAssembly(source)).rejects.toThrow(/does not compile: [^]*Cannot find name 'nothing'/);
+  await expect(instantiateAssembly(source)).rejects.toThrow(/does not compile: [^]*Cannot find name 'nothing'/);
 });

@@ -1,0 +1,26 @@
+import { compileAssembly } from "../src/gpu-runner/cpu-simd/compile-assembly.ts";
+
+/** Optimised for speed, with SIMD, without a collector. */
+const OPTIONS = {
+  optimizeLevel: 3,
+  shrinkLevel: 0,
+  noAssert: true,
+  runtime: "stub",
+  enable: ["simd", "relaxed-simd"],
+};
+
+/**
+ * An AssemblyScript source as a program that runs. `Exports` is what the source exports. What it takes with
+ * `heap.alloc` is never freed, and views of `memory` end where that grows it. Throws with what the
+ * compiler says. Sources end in `.as`, so that TypeScript leaves them alone.
+ */
+export async function instantiateAssembly<Exports>(
+  source: URL,
+): Promise<Exports & { readonly memory: WebAssembly.Memory }> {
+  const { instance } = await WebAssembly.instantiate(await compileAssembly(source, OPTIONS), { env: { abort } });
+  return instance.exports as Exports & { readonly memory: WebAssembly.Memory };
+}
+
+function abort(): never {
+  throw new Error("the AssemblyScript program aborted");
+}

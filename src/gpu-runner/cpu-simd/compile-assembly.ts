@@ -1,0 +1,24 @@
+import { readFile } from "node:fs/promises";
+
+/** What is used of the compiler. Its own types declare AssemblyScript's arrays as everybody's, so they are not imported. */
+interface Compiler {
+  compileString(
+    source: string,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<{ readonly binary: Uint8Array<ArrayBuffer> | undefined; readonly stderr: { toString(): string } }>;
+}
+const COMPILER: string = "assemblyscript/asc";
+
+/**
+ * Compiles an AssemblyScript source, which imports nothing but AssemblyScript's own library, with the
+ * `options` of an asconfig.json. Throws with what the compiler says.
+ */
+export async function compileAssembly(
+  source: URL,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const compiler = (await import(COMPILER)) as Compiler;
+  const { binary, stderr } = await compiler.compileString(await readFile(source, "utf8"), options);
+  if (binary === undefined) throw new Error(`${source.href} does not compile: ${stderr.toString()}`);
+  return binary;
+}
