@@ -16,8 +16,6 @@ import { kernels } from "./schema.ts";
 export const SUBMITTED_VARIANT = "submitted";
 
 const KernelId = idSchema("kernel");
-/** What every id of a submitted kernel matches, for SQL. */
-export const KERNEL_ID_GLOB = createId("kernel").replaceAll(/(?<=_.*)./g, "?");
 
 /** Whether a job's `kernel` names a submitted one. */
 export function isKernelId(name: string): boolean {

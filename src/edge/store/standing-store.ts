@@ -2,6 +2,7 @@ import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
+import { idGlob } from "../../protocol/id.ts";
 import {
   type Board,
   fromShapeText,
@@ -13,7 +14,6 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { medianInterval } from "../../stats/median-interval.ts";
 import type { Database } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { KERNEL_ID_GLOB } from "./kernel-store.ts";
 import { kernels, standings } from "./schema.ts";
 
 interface RankedRun {
@@ -86,7 +86,7 @@ export async function readLeaderboard(db: Database, reference: string, query: Le
       and(
         eq(standings.reference, reference),
         // A run of a kernel that was deleted while it ran.
-        or(isNotNull(kernels.id), sql`${standings.kernel} not glob ${KERNEL_ID_GLOB}`),
+        or(isNotNull(kernels.id), sql`${standings.kernel} not glob ${idGlob("kernel")}`),
         shape === undefined ? undefined : eq(standings.shape, shape),
         device === undefined ? undefined : eq(standings.fingerprintId, device),
         clock === undefined ? undefined : eq(standings.clock, clock),
