@@ -9,6 +9,7 @@ import { withErrorScopes } from "./error-scopes.ts";
 import type { Candidate } from "./list-candidates.ts";
 import { measureKernel } from "./measure-kernel.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
+import { RunForecast } from "./run-forecast.ts";
 import { GpuTimer } from "./timer.ts";
 
 export type Verdict =
@@ -53,18 +54,15 @@ export async function openTrialStand(
   const uploaded = await uploadKernel(target, problem, inputs);
   const timer = device.features.has("timestamp-query") ? new GpuTimer(device, pool) : null;
   const runnable = new Map<number, RunnableKernel>();
-  const shortestMs = new Map<number, number>();
+  const forecasts = new Map<number, RunForecast>();
   const clock = chooseSearchClock(description);
 
   async function runOnce(index: number, run: RunnableKernel): Promise<RunDurations> {
-    const known = shortestMs.get(index) ?? 0;
-    const samples = await withErrorScopes(device, () =>
-      measureKernel(device, run, timer, 1, () => {}, { shortestMs: known }),
-    );
+    const forecast = forecasts.get(index) ?? new RunForecast();
+    forecasts.set(index, forecast);
+    const samples = await withErrorScopes(device, () => measureKernel(device, run, timer, 1, () => {}, { forecast }));
     gpu.throwUncaptured();
-    const times = { wallMs: samples.wallMs[0] ?? Number.NaN, gpuMs: samples.gpuMs?.[0] ?? null };
-    shortestMs.set(index, known === 0 ? shortestOf(times) : Math.min(known, shortestOf(times)));
-    return times;
+    return { wallMs: samples.wallMs[0] ?? Number.NaN, gpuMs: samples.gpuMs?.[0] ?? null };
   }
 
   function readClock({ wallMs, gpuMs }: RunDurations): number {
