@@ -22,8 +22,11 @@ describe("a stack that loses its parts", () => {
   });
   afterAll(() => stack.stop());
 
+  /** Of the runner: the edge could compute it by itself. */
   const infer = (budgetMs: number) =>
-    stack.client.call(endpoints.infer, { body: { model: "cartpole", budgetMs, inputs: { observation: OBSERVATION } } });
+    stack.client.call(endpoints.infer, {
+      body: { model: "cartpole", budgetMs, runnerId: stack.runnerId, inputs: { observation: OBSERVATION } },
+    });
 
   async function startBenchmark(label: string): Promise<Job> {
     const job = await stack.client.call(endpoints.createJob, { body: { ...LONG_BENCHMARK, label } });

@@ -37,6 +37,10 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   }
   const version = await findModelVersion(db, result.modelVersionId);
   if (version === null) return;
-  for (const placement of result.placements) await savePlacement(db, input.runnerId, result, placement);
+  for (const placement of result.placements) {
+    // What the edge cannot compute it must not be asked for.
+    if (placement.backend === "edge-wasm" && version.edgeParameters === null) continue;
+    await savePlacement(db, input.runnerId, result, placement);
+  }
   await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));
 }

@@ -5,6 +5,7 @@ import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import { modelKeyOf } from "../serving/model-key.ts";
+import { calibrateEdge } from "./calibrate-edge.ts";
 import { maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
@@ -39,11 +40,25 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   for (const device of devices) {
     for (const { name } of model.variants) placements.push(await calibrate(device, model, name, spec, context));
   }
+  placements.push(...(await measureAtEdge(model, context)));
   onProgress({ phase: "link", done: 0, total: ECHOES });
   const linkMs = summarise(await probe.measureMs(ECHOES, signal));
   const deviceKey = placements[0]?.deviceKey ?? "cpu";
   return { result: { kind: "calibration", modelVersionId: spec.modelVersionId, placements, linkMs }, deviceKey };
 };
+
+/** What the edge computes by itself; what goes wrong there is no reason to keep this runner from serving. */
+async function measureAtEdge(model: PlacedModel, context: WorkloadContext): Promise<CalibratedPlacement[]> {
+  const { edge, signal, logger } = context;
+  if (edge === null) return [];
+  try {
+    return await calibrateEdge(model, edge, context);
+  } catch (error) {
+    signal.throwIfAborted();
+    logger.error({ error, modelVersionId: model.modelVersionId }, "the edge could not be calibrated");
+    return [];
+  }
+}
 
 async function calibrate(
   device: FleetDevice,
