@@ -1,4 +1,4 @@
-import { EDGE_VARIANTS } from "../../protocol/edge-place.ts";
+import { edgeVariantsOf } from "../../protocol/edge-place.ts";
 import type { JobSpec } from "../../protocol/job.ts";
 import type { Offer } from "../../protocol/link.ts";
 import type { Database } from "../store/database.ts";
@@ -15,7 +15,7 @@ export async function readOfferContext(
     if (version === null) return { model: null };
     const { edgeParameters: parameters } = version;
     const model = toPlacedModel(version);
-    return parameters === null ? { model } : { model, edge: { variants: [...EDGE_VARIANTS], parameters } };
+    return parameters === null ? { model } : { model, edge: { variants: edgeVariantsOf(parameters), parameters } };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

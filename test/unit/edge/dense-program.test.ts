@@ -8,7 +8,7 @@ import { compileAssembly } from "../../../src/gpu-runner/cpu-simd/compile-assemb
 import { createSeededInputs } from "../../../src/protocol/seeded-inputs.ts";
 import { typedView } from "../../../src/protocol/tensor.ts";
 import { fc } from "../property.ts";
-import { type DenseFile, type FileTensor, writeDenseFile } from "./dense-file.ts";
+import { type DenseFile, type FileTensor, writeDenseFile } from "../../edge/dense-file.ts";
 
 const SOURCE = new URL("../../../src/edge/wasm/assembly/dense-network.ts", import.meta.url);
 let program: WebAssembly.Module;
