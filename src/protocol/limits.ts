@@ -42,7 +42,7 @@ export const LIMITS = {
   edgeRows: 32,
   /** What one isolate keeps of such networks. */
   edgeNetworks: 64,
-  edgeNetworkBytes: 32 * MiB,
+  edgeNetworkBytes: 16 * MiB,
   /** Times that a runner may have one computed by one request, to measure it. */
   edgeRepetitions: 65_536,
   /** Parameters times rows times repetitions of such a request: some tens of milliseconds of the edge. */
