@@ -49,9 +49,18 @@ describe("a dense network", () => {
   });
 
   it.each<[string, Partial<DenseFile>]>([
-    ["a free width", { input: [-1, -1] }],
-    ["a free width", { input: [3], output: [2] }],
-    ["rows of a width", { input: [-1, 3, 4] , nodes: [{ operator: "Relu", inputs: ["x"], output: "s" }, { ...gemm, inputs: ["s", "w", "b"] }] }],
+    ["a width that is free", { input: [-1, -1] }],
+    ["a width that is free", { input: [3], output: [2] }],
+    [
+      "do not fit",
+      {
+        input: [-1, 3, 4],
+        nodes: [
+          { operator: "Relu", inputs: ["x"], output: "s" },
+          { ...gemm, inputs: ["s", "w", "b"] },
+        ],
+      },
+    ],
     ["no dense layer", chainOf({ operator: "Relu", inputs: ["x"], output: "y" })],
     ["operator Conv", chainOf({ ...gemm, operator: "Conv" })],
     ["operator of com.example", chainOf({ ...gemm, domain: "com.example" })],
@@ -68,19 +77,28 @@ describe("a dense network", () => {
     ["more than a row", { tensors: { w: zeros(3, 2), b: zeros(2, 2) } }],
     ["more than a row", { tensors: { w: zeros(3, 2), b: zeros(3) } }],
     ["behind a layer", chainOf({ operator: "Add", inputs: ["x", "b"], output: "s" }, { ...gemm, inputs: ["s", "w"] })],
-    ["over other than rows", chainOf(
-      { ...gemm, output: "s" },
-      { operator: "Softmax", inputs: ["s"], output: "y", attributes: { axis: { integer: 0 } } },
-    )],
-    ["flattens rows together", chainOf(
-      { operator: "Flatten", inputs: ["x"], output: "s", attributes: { axis: { integer: 0 } } },
-      { ...gemm, inputs: ["s", "w", "b"] },
-    )],
+    [
+      "over other than rows",
+      chainOf(
+        { ...gemm, output: "s" },
+        { operator: "Softmax", inputs: ["s"], output: "y", attributes: { axis: { integer: 0 } } },
+      ),
+    ],
+    [
+      "flattens rows together",
+      chainOf(
+        { operator: "Flatten", inputs: ["x"], output: "s", attributes: { axis: { integer: 0 } } },
+        { ...gemm, inputs: ["s", "w", "b"] },
+      ),
+    ],
     ["a constant that is no tensor", chainOf({ operator: "Constant", inputs: [], output: "c" }, gemm)],
     ["cannot be read", { tensors: { w: { dims: [3, 2], floats: [1, 2, 3] }, b: zeros(2) } }],
     ["cannot be read", { nodes: Array<FileNode>(LIMITS.edgeNodes + 1).fill(gemm) }],
     ["too large", { input: [-1, LIMITS.edgeWidth + 1] }],
-    ["more than 1048576 parameters", { input: [-1, 1_025], tensors: { w: zeros(1_025, 1_024) }, nodes: [{ ...gemm, inputs: ["x", "w"] }] }],
+    [
+      "more than 1048576 parameters",
+      { input: [-1, 1_025], tensors: { w: zeros(1_025, 1_024) }, nodes: [{ ...gemm, inputs: ["x", "w"] }] },
+    ],
   ])("is not what has or does this: %s", (reason, changes) => expect(reasonOf(changes)).toContain(reason));
 
   it.each([
@@ -92,10 +110,11 @@ describe("a dense network", () => {
     ["to one axis", [-1], "reshapes rows together"],
   ])("may reshape %s or not", (_name, integers, reason) => {
     const to: FileTensor = { dims: [integers.length], integers };
-    const nodes = [{ operator: "Reshape", inputs: ["x", "to"], output: "s" }, { ...gemm, inputs: ["s", "w", "b"] }];
-    expect(reasonOf({ nodes, tensors: { ...layer.tensors, to } })).toBe(
-      reason === null ? null : expect.stringContaining(reason),
-    );
+    const nodes = [
+      { operator: "Reshape", inputs: ["x", "to"], output: "s" },
+      { ...gemm, inputs: ["s", "w", "b"] },
+    ];
+    expect(reasonOf({ nodes, tensors: { ...layer.tensors, to } })).toBe(reason);
   });
 
   it("takes as many parameters as the limit says", () => {
@@ -135,9 +154,9 @@ describe("a dense network", () => {
       }),
     );
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) =>
-        expect(typeof readDenseNetwork(bytes, SPECS).ok).toBe("boolean"),
-      ),
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        expect(typeof readDenseNetwork(bytes, SPECS).ok).toBe("boolean");
+      }),
     );
   });
 });

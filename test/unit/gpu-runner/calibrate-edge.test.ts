@@ -39,7 +39,10 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void)
     },
     measureMs: async (count) => Array<number>(count).fill(BARE_MS),
   };
-  const host = { device: capabilities.devices[0], infer: async (_: string, inputs: Tensor[]) => ({ tensors: answer(inputs) }) };
+  const host = {
+    device: capabilities.devices[0],
+    infer: async (_: string, inputs: Tensor[]) => ({ tensors: answer(inputs) }),
+  };
   const context = {
     fleet: { cpu: { host } },
     models: { ensureLoaded: async () => 1 },
@@ -83,7 +86,10 @@ describe("a calibration of the edge", () => {
     const work = { variants: ["fp32" as const, "edge-int8" as const], parameters: 100 };
     const slightly = scriptContext((values) => values.forEach((value, i) => (values[i] = value * 1.02)));
     const placements = await calibrateEdge(model, work, slightly.context);
-    expect(placements.map(({ variant, agrees }) => [variant, agrees])).toEqual([["fp32", false], ["edge-int8", true]]);
+    expect(placements.map(({ variant, agrees }) => [variant, agrees])).toEqual([
+      ["fp32", false],
+      ["edge-int8", true],
+    ]);
     const wrong = scriptContext((values) => values.fill(0));
     for (const { agrees } of await calibrateEdge(model, work, wrong.context)) expect(agrees).toBe(false);
   });
