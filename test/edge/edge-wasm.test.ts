@@ -134,7 +134,7 @@ describe("a network that the edge can compute", () => {
   });
 
   it("goes to the runner that is named, and where it has more rows than the edge takes", async () => {
-    const rows = Array<number[]>(LIMITS.edgeRows + 1).fill(OBSERVATION);
+    const rows = Array.from({ length: LIMITS.edgeRows + 1 }, () => OBSERVATION);
     const output = (count: number) => ({
       name: "y",
       dtype: "float32" as const,

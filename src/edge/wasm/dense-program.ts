@@ -132,7 +132,10 @@ function planCalls(
       }
       case "leakyRelu":
         return () => program.leakyRelu(row, elements, step.slope);
-      default:
+      case "relu":
+      case "tanh":
+      case "sigmoid":
+      case "softmax":
         return () => program[step.kind](row, elements);
     }
   });
@@ -142,16 +145,15 @@ function widestRow({ inputs, steps }: DenseNetwork): number {
   return Math.max(inputs, ...steps.map((step) => (step.kind === "dense" ? step.outputs : 0)));
 }
 
-function createRoom() {
+/** Places one behind the other, and how many bytes they come to. */
+function createRoom(): { readonly take: (bytes: number) => number; readonly sizeBytes: () => number } {
   let end = 0;
-  return {
-    take(bytes: number): number {
-      const at = end;
-      end += padTo(bytes, ALIGNMENT);
-      return at;
-    },
-    sizeBytes: () => end,
+  const take = (bytes: number) => {
+    const at = end;
+    end += padTo(bytes, ALIGNMENT);
+    return at;
   };
+  return { take, sizeBytes: () => end };
 }
 
 function padTo(size: number, multiple: number): number {

@@ -40,8 +40,8 @@ export function layOutBytes(layer: DenseLayer, target: Int8Array, factors: Float
     const scale = most / LARGEST;
     const block = Math.floor(output / ROWS) * ROWS * inputs + (output % ROWS) * BYTES;
     let sum = 0;
-    for (let input = 0; scale > 0 && input < layer.inputs; input++) {
-      const step = Math.round(weights[input * outputs + output]! / scale);
+    for (let input = 0; input < layer.inputs; input++) {
+      const step = scale > 0 ? Math.round(weights[input * outputs + output]! / scale) : 0;
       target[block + Math.floor(input / BYTES) * ROWS * BYTES + (input % BYTES)] = step;
       sum += step;
     }

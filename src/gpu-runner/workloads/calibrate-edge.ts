@@ -11,7 +11,7 @@ import { summarise } from "../../stats/distribution.ts";
 import { modelKeyOf } from "../serving/model-key.ts";
 import { maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
-import { haveSameLargest } from "./same-largest.ts";
+import { measureFidelity } from "./measure-fidelity.ts";
 import type { WorkloadContext } from "./workload.ts";
 
 const COMPARED_INPUTS = 32;
@@ -70,7 +70,7 @@ async function calibrate(
   onProgress({ phase: `edge ${variant}: load`, done: 0, total: 1 });
   const fresh = await edge.run({ modelVersionId, variant, seed: 1, fresh: true }, signal);
   const warm = await edge.run({ modelVersionId, variant, seed: 1 }, signal);
-  const { error, sameShare } = await compare(model, variant, context);
+  const { error, fidelity } = await compare(model, variant, context);
   const isFree = model.inputs[0]?.shape[0] === -1;
   const sweep: CalibratedPlacement["sweep"] = [];
   for (const rows of isFree ? SWEEP : [1]) {
@@ -88,7 +88,7 @@ async function calibrate(
     backend: "edge-wasm",
     agrees: error <= AGREEMENT[variant],
     maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
-    fidelity: variant === FIRST_VARIANT ? 1 : sameShare,
+    fidelity: variant === FIRST_VARIANT ? 1 : fidelity,
     loadMs: Math.max(0, fresh.durationMs - warm.durationMs),
     sweep,
     memory: { baseBytes: fresh.sizeBytes, bytesPerRow: 0 },
@@ -101,13 +101,14 @@ async function compare(
   model: PlacedModel,
   variant: EdgeVariant,
   { fleet, models, edgeProbe: edge, signal, onProgress }: Context,
-): Promise<{ error: number; sameShare: number }> {
+): Promise<{ error: number; fidelity: number }> {
   const { modelVersionId, inputs: specs } = model;
   const { host } = fleet.cpu;
   await models.ensureLoaded(model, FIRST_VARIANT, host);
   const modelKey = modelKeyOf({ modelVersionId, variant: FIRST_VARIANT });
+  const originals: Tensor[][] = [];
+  const answers: Tensor[][] = [];
   let error = 0;
-  let same = 0;
   for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
     // The last one with all rows that a request may have.
     const rows = seed === COMPARED_INPUTS ? LIMITS.edgeRows : 1;
@@ -115,10 +116,11 @@ async function compare(
     const reference = await host.infer(modelKey, inputs, { requestId: createId("request") });
     const found = await edge.run({ modelVersionId, variant, seed, rows }, signal);
     error = Math.max(error, maxRelativeError(reference.tensors, found.outputs));
-    if (haveSameLargest(reference.tensors, found.outputs)) same++;
+    originals.push([...reference.tensors]);
+    answers.push(found.outputs);
     onProgress({ phase: `edge ${variant}: compare`, done: seed, total: COMPARED_INPUTS });
   }
-  return { error, sameShare: same / COMPARED_INPUTS };
+  return { error, fidelity: measureFidelity(originals, answers) };
 }
 
 /** Milliseconds of one computation, sample by sample; `measure` gives those of a request with so many. */

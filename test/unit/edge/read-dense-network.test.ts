@@ -93,7 +93,7 @@ describe("a dense network", () => {
     ],
     ["a constant that is no tensor", chainOf({ operator: "Constant", inputs: [], output: "c" }, gemm)],
     ["cannot be read", { tensors: { w: { dims: [3, 2], floats: [1, 2, 3] }, b: zeros(2) } }],
-    ["cannot be read", { nodes: Array<FileNode>(LIMITS.edgeNodes + 1).fill(gemm) }],
+    ["cannot be read", { nodes: Array.from({ length: LIMITS.edgeNodes + 1 }, () => gemm) }],
     ["too large", { input: [-1, LIMITS.edgeWidth + 1] }],
     [
       "more than 1048576 parameters",
