@@ -53,7 +53,7 @@ export function openDenseProgram(
   const pages = Math.ceil(room.sizeBytes() / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const program = new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Exports;
-  for (const { fill } of placed) fill(memory.buffer);
+  for (const step of placed) step.fill(memory.buffer);
 
   const { inputs } = network;
   const paddedInputs = padTo(inputs, 16);
