@@ -4,9 +4,9 @@ import { readCredential } from "../../src/gpu-runner/credential-file.ts";
 import type { EdgeVariant } from "../../src/protocol/edge-place.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { typedView } from "../../src/protocol/tensor.ts";
+import { median } from "../../src/stats/median.ts";
 import type { Contender, Entry } from "../contest.ts";
 import type { Stack } from "../hop/start-stack.ts";
-import { median } from "../median.ts";
 import { type MlpCase, nameModel, SEED, writeModel } from "./mlp-case.ts";
 import { runsOf } from "./runs-of.ts";
 
