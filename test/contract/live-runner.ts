@@ -79,7 +79,15 @@ export function startLiveRunner(port: number): LiveRunner {
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels: true }, channel, logger);
+  const refuse = async () => {
+    throw new ProblemError("not-found", "This edge computes nothing.");
+  };
+  const edgeProbe = { run: refuse, measureMs: refuse };
+  const jobs = new JobRunner(
+    { fleet, models, probe, edgeProbe, rooflines, tunings, userKernels: true },
+    channel,
+    logger,
+  );
   let { jobSlots } = capabilities;
   const session = new Session({
     capabilities: () => ({ ...capabilities, jobSlots }),
