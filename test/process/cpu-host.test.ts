@@ -22,7 +22,7 @@ const layer = {
 const options = { role: "cpu", deviceKey: "cpu", cacheDir: tmpdir(), logger: pino({ level: "silent" }) } as const;
 
 let folder = "";
-let model = { modelVersionId: "mdv_1", path: "" };
+let model = { modelKey: "mdv_1", path: "" };
 let host: DeviceHost;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "millrace-cpu-host-"));
@@ -67,7 +67,7 @@ describe("a model", () => {
   });
 
   test("answers with its outputs and where the time went", async () => {
-    const { tensors, times } = await host.infer(model.modelVersionId, [input([1, 1], [2, -1])], { requestId: "req_1" });
+    const { tensors, times } = await host.infer(model.modelKey, [input([1, 1], [2, -1])], { requestId: "req_1" });
     expect(tensors).toHaveLength(1);
     expect(tensors[0]).toMatchObject({ name: "y", dtype: "float32", shape: [2, 3] });
     expect([...typedView(tensors[0]!)]).toEqual([3.5, 6.5, 11, 0.5, 1.5, 4]);
@@ -80,14 +80,12 @@ describe("a model", () => {
     ["another type", { ...input([1, 2]), dtype: "int32" }],
     ["bytes that do not fill the shape", { ...input([1, 2]), shape: [3, 2] }],
   ] as [string, Tensor][])("refuses an input of %s", async (_, tensor) => {
-    expect((await problemOf(host.infer(model.modelVersionId, [tensor], { requestId: "req_2" }))).code).toBe(
-      "backend-failed",
-    );
+    expect((await problemOf(host.infer(model.modelKey, [tensor], { requestId: "req_2" }))).code).toBe("backend-failed");
   });
 
   test("answers NaN with NaN", async () => {
     const { pid } = host;
-    const { tensors } = await host.infer(model.modelVersionId, [input([Number.NaN, 1])], { requestId: "req_nan" });
+    const { tensors } = await host.infer(model.modelKey, [input([Number.NaN, 1])], { requestId: "req_nan" });
     expect([...typedView(tensors[0]!)]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
     expect(host.pid).toBe(pid);
   });
@@ -98,7 +96,7 @@ describe("a model", () => {
       const { pid, restarts } = host;
       process.kill(pidOf(host), "SIGKILL");
       await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
-      const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_3" });
+      const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_3" });
       expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
       expect(host.pid).not.toBe(pid);
     },
@@ -113,7 +111,7 @@ describe("a model", () => {
         reads++;
         return readFile(model.path);
       };
-      await host.loadModel({ modelVersionId: "mdv_content", read });
+      await host.loadModel({ modelKey: "mdv_content", read });
       expect(reads).toBe(1);
       const { restarts } = host;
       process.kill(pidOf(host), "SIGKILL");
@@ -127,28 +125,28 @@ describe("a model", () => {
   );
 
   test("whose file has gone does not keep the others from coming back", async () => {
-    const short = { modelVersionId: "mdv_short", path: path.join(folder, "short.onnx") };
+    const short = { modelKey: "mdv_short", path: path.join(folder, "short.onnx") };
     await copyFile(model.path, short.path);
     await host.loadModel(short);
     await rm(short.path);
     const { restarts } = host;
     process.kill(pidOf(host), "SIGKILL");
     await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
-    const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_6" });
+    const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_6" });
     expect(tensors).toHaveLength(1);
-    const gone = await problemOf(host.infer(short.modelVersionId, [input([0, 0])], { requestId: "req_7" }));
+    const gone = await problemOf(host.infer(short.modelKey, [input([0, 0])], { requestId: "req_7" }));
     expect(gone.code).toBe("not-found");
   });
 
   test("is gone once it is unloaded", async () => {
-    await host.loadModel({ ...model, modelVersionId: "mdv_2" });
+    await host.loadModel({ ...model, modelKey: "mdv_2" });
     await host.unloadModel("mdv_2");
     expect((await problemOf(host.infer("mdv_2", [input([0, 0])], { requestId: "req_4" }))).code).toBe("not-found");
   });
 
   test("is not waited for once the caller has given up", async () => {
     const signal = AbortSignal.abort();
-    const { code } = await problemOf(host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_5", signal }));
+    const { code } = await problemOf(host.infer(model.modelKey, [input([0, 0])], { requestId: "req_5", signal }));
     expect(code).toBe("cancelled");
   });
 });
@@ -156,9 +154,9 @@ describe("a model", () => {
 test("a file that is no model is refused", async () => {
   const file = path.join(folder, "broken.onnx");
   await writeFile(file, "not a model");
-  expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: file }))).code).toBe("invalid-model");
+  expect((await problemOf(host.loadModel({ modelKey: "mdv_3", path: file }))).code).toBe("invalid-model");
   const missing = path.join(folder, "missing.onnx");
-  expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: missing }))).code).toBe("invalid-model");
+  expect((await problemOf(host.loadModel({ modelKey: "mdv_3", path: missing }))).code).toBe("invalid-model");
 });
 
 test("a population is checked and timed, and its result names the backend", { timeout: TIMEOUT_MS }, async () => {
@@ -184,7 +182,7 @@ test("a population that takes too long leaves the models alone", { timeout: TIME
   const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "mlp-population", shape, timeoutMs: 1_000 });
   expect((await problemOf(host.benchmark(spec))).code).toBe("kernel-timeout");
   expect(host).toMatchObject({ pid, restarts });
-  const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_9" });
+  const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_9" });
   expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
 });
 

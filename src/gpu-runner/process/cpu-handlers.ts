@@ -35,12 +35,12 @@ export function createCpuHandlers(): DeviceHandlers {
       ]);
       return benchmarkReference(KERNELS, spec, options);
     },
-    loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
-    unloadModel: async ({ modelVersionId }) => {
-      await ort.unload(modelVersionId);
+    loadModel: ({ modelKey, model }) => ort.load(modelKey, model),
+    unloadModel: async ({ modelKey }) => {
+      await ort.unload(modelKey);
       return null;
     },
-    infer: ({ modelVersionId, tensors }) => ort.run(modelVersionId, tensors),
+    infer: ({ modelKey, tensors }) => ort.run(modelKey, tensors),
     putResident: keepsNothing,
     readResident: keepsNothing,
     dropResident: keepsNothing,
