@@ -34,6 +34,11 @@ export const LIMITS = {
   /** Rows of one batch of requests, and batch sizes that a calibration measures. */
   batchRows: 256,
   sweepSteps: 9,
+  /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
+  batchBytes: 16 * MiB,
+  /** What may wait for one device of a runner: requests, and the bytes of their inputs. */
+  deviceQueueRequests: 512,
+  deviceQueueBytes: 256 * MiB,
   /** The most urgent priority of a request; 0 is the ordinary one. */
   maxPriority: 9,
   /** Page size of a list. */

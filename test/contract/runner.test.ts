@@ -9,6 +9,7 @@ import {
   type Offer,
   type PlacedModel,
 } from "../../src/protocol/link.ts";
+import { modelKeyOf } from "../../src/gpu-runner/serving/model-key.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { capabilities, memoryReport } from "../edge/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
@@ -77,7 +78,9 @@ describe("the handshake", () => {
     expect(connection.headers.authorization).toBe("Bearer mc_sample");
     expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
     expect(await welcome(connection, [model])).toEqual({ type: "hello", capabilities, running: [] });
-    await vi.waitFor(() => expect(runner.warmed).toEqual([model.modelVersionId]));
+    await vi.waitFor(() =>
+      expect(runner.warmed).toEqual([modelKeyOf({ modelVersionId: model.modelVersionId, variant: "fp32" })]),
+    );
   });
 });
 
@@ -156,7 +159,8 @@ describe("an inference", () => {
   const tensor = { name: "x", dtype: "float32" as const, shape: [1], bytes: new Uint8Array(4) };
   const request = (deviceKey: string, modelVersionId = model.modelVersionId) => {
     const requestId = createId("request");
-    const header = { type: "infer", requestId, modelVersionId, deviceKey, backend: "ort-cpu", budgetMs: 5_000 };
+    const asked = { variant: "fp32", backend: "ort-cpu", budgetMs: 5_000, confidence: 0.99, priority: 0 };
+    const header = { type: "infer", requestId, modelVersionId, deviceKey, ...asked };
     return { requestId, frame: encodeFrame(header, [tensor]) };
   };
 
