@@ -7,6 +7,8 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { proveRows } from "../../src/gpu-runner/serving/prove-rows.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
 import { problemOf } from "./problem-of.ts";
@@ -54,6 +56,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** A host whose one model goes by the key that a server has for it. */
+const rekeyed = (device: DeviceHost): InferenceBackend => ({
+  infer: (_, tensors, request) => device.infer(model.modelKey, tensors, request),
+});
+
 test("the CPU is described", () => {
   expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
@@ -64,6 +71,22 @@ test("the CPU is described", () => {
 describe("a model", () => {
   beforeAll(async () => {
     expect((await host.loadModel(model)).loadMs).toBeGreaterThan(0);
+  });
+
+  test("computes rows by themselves, so that requests that wait are joined", async () => {
+    const spec = (name: string, size: number) => ({ name, dtype: "float32" as const, shape: [-1, size] });
+    const signature = { inputs: [spec("x", 2)], outputs: [spec("y", 3)] };
+    expect(await proveRows("mdv_1/fp32", signature, rekeyed(host))).toBe(true);
+    const server = new InferenceServer(rekeyed(host));
+    const served = { modelVersionId: "mdv_1", variant: "fp32", budgetMs: TIMEOUT_MS, joins: true };
+    const serve = (x: number) => server.serve({ ...served, requestId: `req_join${x}` }, [input([x, 1])]);
+    // Batches of two may be formed once the first has been seen.
+    await serve(0);
+    const answers = await Promise.all([1, 2, 3].map(serve));
+    expect(answers.map(({ rows }) => rows)).toEqual([1, 2, 2]);
+    expect(answers.map(({ tensors }) => Array.from(typedView(tensors[0]!), Number))).toEqual(
+      [1, 2, 3].map((x) => [x + 2.5, 3 * x + 3.5, 5 * x + 6]),
+    );
   });
 
   test("answers with its outputs and where the time went", async () => {
