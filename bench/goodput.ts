@@ -16,6 +16,25 @@ import { startStack } from "./hop/start-stack.ts";
 /** Multiples of the measured capacity. */
 const LOADS = [0.5, 1, 1.5, 2, 3];
 
+const MS = { unit: "ms", better: "lower" } as const;
+const METRICS = {
+  goodput: { unit: "1/s", better: "higher" },
+  "in budget of admitted": { unit: "%", better: "higher" },
+  refused: { unit: "%", better: "lower" },
+  p50: MS,
+  p99: MS,
+  "p99 lateness of the generator": MS,
+} as const;
+
+const PEERS = {
+  "runner-alone": openPolicy("runner-alone"),
+  fifo: openPolicy("fifo"),
+  "fifo-timeouts": openPolicy("fifo-timeouts"),
+  "clipper-aimd": openPolicy("clipper-aimd"),
+  bentoml: openPolicy("bentoml"),
+  oracle: openOracle,
+};
+
 /**
  * Answers in budget under one trace that no contender can slow down: the whole product, its scheduler
  * alone behind the same HTTP server as the peers, four peers, and an upper bound of what any schedule
@@ -31,7 +50,13 @@ export const benchGoodput: Bench = async function* benchGoodput(context) {
       await stack.place(model, await readModel(model));
     }
     const target = { url: stack.url, key: stack.key };
-    const ours = (input: GoodputCase) => openLoaded(target, input, () => {}, async () => {});
+    const ours = (input: GoodputCase) =>
+      openLoaded(
+        target,
+        input,
+        () => {},
+        async () => {},
+      );
     for (const load of LOADS) yield* contend(context, load, { ...known, ours });
   } finally {
     await stack.stop();
@@ -63,29 +88,13 @@ async function* contend(
   load: number,
   { capacity, serviceTimes, expected, ours }: Known & Pick<Contest<GoodputCase>, "ours">,
 ) {
-  const PER_SECOND = { unit: "1/s", better: "higher" } as const;
-  const MS = { unit: "ms", better: "lower" } as const;
   const rows = runContest<GoodputCase>(
     {
-      metrics: {
-        goodput: PER_SECOND,
-        "in budget of admitted": { unit: "%", better: "higher" },
-        refused: { unit: "%", better: "lower" },
-        p50: MS,
-        p99: MS,
-        "p99 lateness of the generator": MS,
-      },
+      metrics: METRICS,
       cases: [{ name: `${load}×`, input: { ratePerSecond: load * capacity, serviceTimes, expected } }],
       device: { name: cpus()[0]?.model.trim() ?? "unknown", software: false },
       ours,
-      peers: {
-        "runner-alone": openPolicy("runner-alone"),
-        fifo: openPolicy("fifo"),
-        "fifo-timeouts": openPolicy("fifo-timeouts"),
-        "clipper-aimd": openPolicy("clipper-aimd"),
-        bentoml: openPolicy("bentoml"),
-        oracle: openOracle,
-      },
+      peers: PEERS,
       check: checkOutputs,
     },
     context,

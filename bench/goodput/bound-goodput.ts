@@ -55,7 +55,9 @@ function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly num
       if (isPossible) costs[each] = Math.min(costs[each]!, durationMs / rows);
     }
   }
-  return requests.map((request, each) => ({ ...request, costMs: costs[each]! })).filter(({ costMs }) => costMs < Infinity);
+  return requests
+    .map((request, each) => ({ ...request, costMs: costs[each]! }))
+    .filter(({ costMs }) => costMs < Infinity);
 }
 
 /** When a batch of so many rows could start with all of its members there and in time: from, to. */

@@ -12,8 +12,8 @@ const ENTRY = fileURLToPath(new URL("policy-server.ts", import.meta.url));
 export interface PolicyServer {
   readonly url: string;
   /** Makes it give up what waits. */
-  reset(): void;
-  close(): Promise<void>;
+  readonly reset: () => void;
+  readonly close: () => Promise<void>;
 }
 
 export async function startPolicy(name: PolicyName): Promise<PolicyServer> {

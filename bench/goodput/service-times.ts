@@ -1,4 +1,4 @@
-import { median } from "../median.ts";
+import { median } from "../../src/stats/median.ts";
 import type { ModelDevice } from "./model-device.ts";
 import { createImage, type ModelName, MODELS } from "./served-models.ts";
 

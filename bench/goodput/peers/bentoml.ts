@@ -93,7 +93,8 @@ class CorkQueue {
     while (this.#queue.length > 0) {
       const step = this.#step();
       if (step === "drop-oldest") this.#queue.shift()!.reply(REFUSED);
-      else if (step === "wait") await Promise.race([delay(TICK_MS), ...(this.#running === null ? [] : [this.#running])]);
+      else if (step === "wait")
+        await Promise.race([delay(TICK_MS), ...(this.#running === null ? [] : [this.#running])]);
       else this.#running = this.#run(this.#queue.splice(-MAX_ROWS)).finally(() => (this.#running = null));
     }
     this.#isControlled = false;

@@ -10,5 +10,5 @@ for (const [index, arrivalMs] of arrivalsMs.entries()) {
   const waitMs = dueMs - performance.now();
   if (waitMs > 0) Atomics.wait(stop, 0, 0, waitMs);
   if (Atomics.load(stop, 0) !== 0) break;
-  parentPort?.postMessage({ index, dueEpochMs: performance.timeOrigin + dueMs } satisfies DueArrival);
+  parentPort?.postMessage({ index, dueEpochMs: performance.timeOrigin + dueMs } satisfies DueArrival, []);
 }
