@@ -7,6 +7,7 @@ import { targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
 import { MemoryFit, SweepStep } from "./model.ts";
 import { Name } from "./page.ts";
+import { Problem } from "./problem.ts";
 
 /** Places a model version on a runner: loads, checks and measures every variant by every backend. */
 export const calibrationFields = {
@@ -46,6 +47,11 @@ export const CalibrationResult = z
     kind: z.literal("calibration"),
     modelVersionId: idSchema("modelVersion"),
     placements: z.array(CalibratedPlacement).min(1).max(64),
+    /** What a device, or the CPU provider that it is compared with, could not run at all. */
+    skipped: z
+      .array(z.object({ deviceKey: z.string(), variant: Name, backend: Backend, problem: Problem }))
+      .max(64)
+      .optional(),
     /** Runner to edge and back over the socket, on the runner's clock. */
     linkMs: Distribution,
   })

@@ -31,6 +31,8 @@ export const LIMITS = {
   streamedMessageBytes: 1 * MiB,
   /** Files of one version of a model. */
   variantsPerVersion: 16,
+  /** Runners that one model may be pinned to. */
+  pinnedRunners: 64,
   /** Rows of one batch of requests, and batch sizes that a calibration measures. */
   batchRows: 256,
   sweepSteps: 9,

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { faultFields } from "./fault.ts";
-import { Capabilities } from "./hardware.ts";
+import { Backend, Capabilities, DeviceKey } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
 import { JobProgress, JobResult, JobSpec } from "./job.ts";
@@ -10,7 +10,6 @@ import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
 import { Roofline } from "./roofline.ts";
-import { Backend } from "./hardware.ts";
 import { TensorHeader } from "./tensor.ts";
 
 /**
@@ -35,6 +34,8 @@ export const PlacedModel = z.object({
   variants: z.array(z.object({ name: z.string(), digest: z.string() })).min(1),
   inputs: z.array(TensorSpec),
   outputs: z.array(TensorSpec),
+  /** Where it is placed on this runner; absent where that is not what is said of it, and from an older edge. */
+  places: z.array(z.object({ deviceKey: DeviceKey, variant: z.string() })).optional(),
 });
 export type PlacedModel = z.infer<typeof PlacedModel>;
 

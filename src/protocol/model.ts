@@ -3,6 +3,7 @@ import { Distribution } from "./distribution.ts";
 import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { Instant, Name, pageOf } from "./page.ts";
+import { PlacementRule } from "./placement-rule.ts";
 import { DType } from "./tensor.ts";
 
 /** One input or output of a network; a free dimension is -1. */
@@ -47,7 +48,13 @@ export const ModelVersion = z
 export type ModelVersion = z.infer<typeof ModelVersion>;
 
 export const Model = z
-  .object({ id: idSchema("model"), name: Name, createdAt: Instant, versions: z.array(ModelVersion) })
+  .object({
+    id: idSchema("model"),
+    name: Name,
+    placement: PlacementRule,
+    createdAt: Instant,
+    versions: z.array(ModelVersion),
+  })
   .openapi("Model");
 export type Model = z.infer<typeof Model>;
 export const ModelPage = pageOf(Model, "Model");

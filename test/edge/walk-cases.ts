@@ -79,6 +79,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   },
   listModels: { path: "/v1/models" },
   getModel: { path: "/v1/models/nobody", unknown: 404 },
+  setPlacement: { path: "/v1/models/nobody/placement", body: { kind: "profile", profile: "balanced" }, unknown: 404 },
   listPlacements: { path: "/v1/models/nobody/placements", unknown: 404 },
   infer: {
     path: "/v1/infer",

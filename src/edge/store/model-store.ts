@@ -10,6 +10,7 @@ import {
   type TensorSpec,
 } from "../../protocol/model.ts";
 import type { PageQuery } from "../../protocol/page.ts";
+import { AUTOMATIC, type PlacementRule } from "../../protocol/placement-rule.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
@@ -40,7 +41,9 @@ function toVariant({
 }
 
 function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
-  return { id: row.id, name: row.name, createdAt: toInstant(row.createdAtMs), versions: versions.map(toVersion) };
+  const { id, name, placementRule, createdAtMs } = row;
+  const placement = placementRule ?? AUTOMATIC;
+  return { id, name, placement, createdAt: toInstant(createdAtMs), versions: versions.map(toVersion) };
 }
 
 /** What a runner is told of a version. */
@@ -148,20 +151,21 @@ export async function findModel(db: Database, nameOrId: string): Promise<Model |
   return toModel(row, (await readVersions(db, [row.id])).get(row.id) ?? []);
 }
 
-/** A version with the name of its model. */
+/** A version with the name of its model and where that is placed. */
 export interface NamedVersion extends ModelVersion {
   readonly model: string;
+  readonly placement: PlacementRule;
 }
 
 export async function findModelVersion(db: Database, versionId: string): Promise<NamedVersion | null> {
   const [row] = await db
-    .select({ version: modelVersions, model: models.name })
+    .select({ version: modelVersions, model: models.name, placement: models.placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(eq(modelVersions.id, versionId));
   if (row === undefined) return null;
   const [version] = await addVariants(db, [row.version]);
-  return { ...toVersion(version!), model: row.model };
+  return { ...toVersion(version!), model: row.model, placement: row.placement ?? AUTOMATIC };
 }
 
 interface VariantInput {
@@ -205,13 +209,18 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
 /** Every version of every model; the snapshot of placements is made of it. */
 export async function readAllVersions(db: Database): Promise<(NamedVersion & { modelId: string })[]> {
   const rows = await db
-    .select({ version: modelVersions, model: models.name })
+    .select({ version: modelVersions, model: models.name, placement: models.placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .orderBy(asc(modelVersions.version));
   const versions = await addVariants(
     db,
-    rows.map(({ version, model }) => ({ ...version, model })),
+    rows.map(({ version, model, placement }) => ({ ...version, model, placement: placement ?? AUTOMATIC })),
   );
-  return versions.map((row) => ({ ...toVersion(row), model: row.model, modelId: row.modelId }));
+  return versions.map(({ model, modelId, placement, ...row }) => ({
+    ...toVersion({ ...row, modelId }),
+    model,
+    modelId,
+    placement,
+  }));
 }

@@ -76,21 +76,24 @@ export async function listPlacementsOfVersions(db: Database, versionIds: string[
   return rows.map(toPlacement);
 }
 
-/** An eligible placement of a runner, with the device that it was measured on. */
-interface PlacedVersion {
+/** What was measured on a runner, with the device that it was measured on. */
+export interface MeasuredPlace {
   readonly placementId: string;
   readonly versionId: string;
-  readonly fingerprint: Fingerprint;
+  readonly variant: string;
   readonly deviceKey: string;
+  readonly fingerprint: Fingerprint;
+  readonly isEligible: boolean;
 }
 
-/** What a runner shall keep warm. */
-export async function readPlacedVersions(db: Database, runnerId: string): Promise<PlacedVersion[]> {
-  const { id, modelVersionId, fingerprint, deviceKey } = placements;
-  return db
-    .select({ placementId: id, versionId: modelVersionId, fingerprint, deviceKey })
+/** Every placement of a runner, also those that failed. */
+export async function readMeasuredPlaces(db: Database, runnerId: string): Promise<MeasuredPlace[]> {
+  const { id, modelVersionId, variant, deviceKey, fingerprint, state } = placements;
+  const rows = await db
+    .select({ placementId: id, versionId: modelVersionId, variant, deviceKey, fingerprint, state })
     .from(placements)
-    .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
+    .where(eq(placements.runnerId, runnerId));
+  return rows.map(({ state: found, ...row }) => ({ ...row, isEligible: found === "eligible" }));
 }
 
 /** An eligible placement with what admission and telemetry need to know of it. */

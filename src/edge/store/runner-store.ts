@@ -127,6 +127,14 @@ export async function findRunner(db: Database, id: string, profiles: readonly Pr
 }
 
 /** What every runner that was not removed announced of itself. */
+export async function readRunnerCapabilities(db: Database): Promise<{ id: string; capabilities: Capabilities }[]> {
+  const rows = await db
+    .select({ id: runners.id, capabilities: runners.capabilities })
+    .from(runners)
+    .where(isNull(runners.removedAtMs));
+  return rows.flatMap(({ id, capabilities }) => (capabilities === null ? [] : [{ id, capabilities }]));
+}
+
 export async function readAllCapabilities(db: Database): Promise<Capabilities[]> {
   const rows = await db.select({ capabilities: runners.capabilities }).from(runners).where(isNull(runners.removedAtMs));
   return rows.flatMap(({ capabilities }) => (capabilities === null ? [] : [capabilities]));

@@ -32,7 +32,7 @@ const OPSET = 17;
 const FLOAT = 1;
 const INTS = 7;
 
-/** The bytes of an ONNX file with the graph: the peers that run ONNX get the operators that are measured, and no more. */
+/** The bytes of an ONNX file with the graph and no more: for what tries a provider, or measures single operators. */
 export function writeOnnxGraph(graph: OnnxGraph): Uint8Array<ArrayBuffer> {
   const model = new BinaryWriter();
   model.tag(1, WireType.Varint).int64(IR_VERSION);
