@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { modelKeyOf } from "../../src/gpu-runner/serving/model-key.ts";
+import { stackRows } from "../../src/gpu-runner/serving/stack-rows.ts";
 import { FIRST_VARIANT } from "../../src/protocol/model.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
-import { joinRows, splitRows } from "./join-rows.ts";
+import { splitRows } from "./split-rows.ts";
 import { type ModelName, MODELS, readModel } from "./served-models.ts";
 
 const SILENT = { info() {}, warn() {}, error() {} };
@@ -31,7 +32,8 @@ export async function openModelDevice(): Promise<ModelDevice> {
     host,
     async compute(model, requests) {
       const requestId = `batch${batches++}`;
-      const { tensors } = await host.infer(keyOf(model), joinRows(requests), { requestId });
+      const inputs = requests.length === 1 ? requests[0]! : stackRows(requests);
+      const { tensors } = await host.infer(keyOf(model), inputs, { requestId });
       return splitRows(tensors, requests.length);
     },
     async stop() {

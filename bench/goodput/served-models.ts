@@ -2,7 +2,11 @@ import { readFile } from "node:fs/promises";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 import { createSeededInputs } from "../../src/protocol/seeded-inputs.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
-import { type OnnxConstant, type OnnxNode, writeOnnxGraph } from "../write-onnx-graph.ts";
+import {
+  type OnnxConstant,
+  type OnnxNode,
+  writeOnnxGraph,
+} from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 
 /** The models of the trace: a small network, and one of 140 times its products. */
 export const MODELS = ["lenet5", "stack6"] as const;
