@@ -34,6 +34,11 @@ export class ModelLoader {
     return load.loadMs;
   }
 
+  /** What is known of a version; null where this runner does not have it. */
+  find(modelVersionId: string): PlacedModel | null {
+    return this.#known.get(modelVersionId) ?? null;
+  }
+
   /** Waits until a model can take requests. Throws `no-placement` where this runner does not have it. */
   async ensureReady({ modelVersionId, variant }: ServedVariant, host: DeviceHost): Promise<void> {
     const model = this.#known.get(modelVersionId);
