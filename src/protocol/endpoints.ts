@@ -382,7 +382,7 @@ export const endpoints = {
     headers: idempotencyKey,
     body: JobInput,
     reply: { status: 202, schema: Job },
-    problems: ["unknown-kernel", "not-found", "idempotency-key-reused", "queue-full"],
+    problems: ["unknown-kernel", "kernel-invalid", "kernel-quarantined", "idempotency-key-reused", "queue-full"],
   }),
   listJobs: defineEndpoint({
     method: "get",

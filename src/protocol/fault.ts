@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { LIMITS } from "./limits.ts";
 import { Problem } from "./problem.ts";
 
 /**
@@ -15,5 +16,5 @@ export const Fault = z
   .openapi("Fault");
 export type Fault = z.infer<typeof Fault>;
 
-/** The list as it stands in results: at most one entry for each way out. */
-export const faultFields = { faults: z.array(Fault).max(8).optional() };
+/** The list as it stands in results; the parts of a batch that was spread have their entries in one. */
+export const faultFields = { faults: z.array(Fault).max(LIMITS.faults).optional() };

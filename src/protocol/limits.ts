@@ -100,6 +100,8 @@ export const LIMITS = {
   /** Devices of one runner. */
   devices: 16,
   deviceKeyLength: 32,
+  /** Faults that one result tells; of more, the first. */
+  faults: 8,
   /** Kernels of one device that are told to be in quarantine. */
   quarantinedKernels: 64,
   nameLength: 64,

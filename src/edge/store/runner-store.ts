@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
@@ -155,15 +155,12 @@ export async function recordHello(
 
 /** Adds a device's roofs to what its runner said of it. */
 export async function recordRoofline(db: Database, id: string, deviceKey: string, roofline: Roofline): Promise<void> {
-  const [row] = await db.select({ capabilities: runners.capabilities }).from(runners).where(eq(runners.id, id));
-  if (row === undefined || row.capabilities === null) return;
-  const devices = row.capabilities.devices.map((device) =>
-    device.key === deviceKey ? { ...device, roofline } : device,
-  );
-  await db
-    .update(runners)
-    .set({ capabilities: { ...row.capabilities, devices } })
-    .where(eq(runners.id, id));
+  await db.run(sql`
+    update runners
+    set capabilities = json_set(capabilities, device.fullkey || '.roofline', json(${JSON.stringify(roofline)})),
+      version = version + 1
+    from json_each(runners.capabilities, '$.devices') as device
+    where runners.id = ${id} and runners.removed_at_ms is null and device.value->>'key' = ${deviceKey}`);
 }
 
 /** Replaces what a runner said of itself. */
@@ -178,8 +175,12 @@ export async function recordSeen(db: Database, id: string): Promise<void> {
   await db.update(runners).set({ lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
 }
 
-export async function recordDisconnect(db: Database, id: string): Promise<void> {
-  await db.update(runners).set({ online: false, lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
+/** Writes down that a runner's connection ended, unless it has said hello again since `endedAtMs`. */
+export async function recordDisconnect(db: Database, id: string, endedAtMs: number): Promise<void> {
+  await db
+    .update(runners)
+    .set({ online: false, lastSeenAtMs: endedAtMs })
+    .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
 }
 
 /** Starts or ends draining; false where there is no such runner. */

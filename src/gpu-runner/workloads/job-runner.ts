@@ -1,15 +1,14 @@
 import type { Logger } from "pino";
-import type { JobProgress, JobSpec } from "../../protocol/job.ts";
+import type { JobSpec } from "../../protocol/job.ts";
 import type { JobOutcome, Lease, Offer } from "../../protocol/link.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import type { LinkChannel } from "../link-channel.ts";
+import { throttleProgress } from "../throttle-progress.ts";
 import { runBenchmark } from "./run-benchmark.ts";
 import { runCalibration } from "./run-calibration.ts";
 import { runThroughput } from "./run-throughput.ts";
 import { runTuning } from "./run-tuning.ts";
 import type { WorkloadContext, WorkloadResult } from "./workload.ts";
-
-const PROGRESS_EVERY_MS = 200;
 
 interface RunningJob {
   readonly lease: Lease;
@@ -97,7 +96,7 @@ export class JobRunner {
       program: program ?? null,
       otherJobs,
       signal: abort.signal,
-      onProgress: this.#throttled(lease),
+      onProgress: throttleProgress((progress) => this.#channel.send({ type: "jobProgress", lease, progress })),
     };
     try {
       const { result, deviceKey, traceText = null } = await runWorkload(spec, context);
@@ -109,17 +108,6 @@ export class JobRunner {
       if (problem.code === "internal") this.#logger.error({ error, lease }, "job failed unexpectedly");
       return { type: "jobOutcome", lease, outcome: { ok: false, problem } };
     }
-  }
-
-  #throttled(lease: Lease): (progress: JobProgress) => void {
-    let sentAtMs = Number.NEGATIVE_INFINITY;
-    let phase = "";
-    return (progress) => {
-      if (progress.phase === phase && performance.now() - sentAtMs < PROGRESS_EVERY_MS) return;
-      sentAtMs = performance.now();
-      phase = progress.phase;
-      this.#channel.send({ type: "jobProgress", lease, progress });
-    };
   }
 }
 
