@@ -17,6 +17,7 @@ import {
 } from "../../protocol/link.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { deletePlacements } from "../store/placement-store.ts";
@@ -33,7 +34,6 @@ import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
-import { planRunner } from "./plan-runner.ts";
 import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
