@@ -34,6 +34,8 @@ export const LIMITS = {
   /** Rows of one batch of requests, and batch sizes that a calibration measures. */
   batchRows: 256,
   sweepSteps: 9,
+  /** Faults that one result may tell. */
+  faults: 8,
   /** The most urgent priority of a request; 0 is the ordinary one. */
   maxPriority: 9,
   /** Page size of a list. */

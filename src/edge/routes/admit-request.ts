@@ -1,13 +1,16 @@
 import type { InferWishes } from "../../protocol/inference.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
+import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
+import { countRows } from "../budget/count-rows.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
-import { recentOverhead } from "../budget/overhead-window.ts";
-import { predictLatency } from "../budget/predict-latency.ts";
-import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
+import { placementWatch } from "../budget/placement-watch.ts";
+import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
+import type { LivePlacement } from "../store/placement-store.ts";
+import type { WaitUntil } from "./ask-runner.ts";
+import { probePlacement } from "./probe-placement.ts";
 
 /** An inference request, whatever it came as. */
 export interface InferInput extends InferWishes {
@@ -19,21 +22,28 @@ export interface InferInput extends InferWishes {
 
 /** Where an admitted request runs, and what it asked for. */
 export interface Admission {
-  readonly subject: string;
-  readonly model: string;
-  readonly version: number;
+  readonly version: Version;
+  readonly rows: number;
   readonly candidate: Candidate;
+  /** Whether it is predicted to be in time; else it is tried all the same, as was asked for. */
+  readonly fits: boolean;
 }
 
-/** Finds the version and a placement whose prediction fits what is left of the budget. */
+/**
+ * Finds the version and a placement whose prediction fits what is left of the budget, among those that
+ * are not `avoided`. Throws the problem that is in the way.
+ */
 export async function admitRequest(
   env: Env,
   input: InferInput,
   arrivedAtMs: number,
-  waitUntil: (work: Promise<unknown>) => void,
+  waitUntil: WaitUntil,
+  avoided: (placement: LivePlacement) => boolean = () => false,
 ): Promise<Admission> {
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
-  const snapshot = await snapshotWith(env, waitUntil, (known) => placementsOf(known, input).length > 0);
+  const snapshot = await snapshotWith(env, waitUntil, (known) =>
+    placementsOf(known, input).some(({ runnerId }) => input.runnerId === undefined || runnerId === input.runnerId),
+  );
   const version = findVersion(snapshot, input.model);
   if (version === null) {
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
@@ -41,55 +51,90 @@ export async function admitRequest(
   }
   const errors = matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
-  const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
-  const choice = choosePlacement(placementsOf(snapshot, input), leftMs, (placement) =>
-    predictLatency(placement, recentOverhead(placement.runnerId), input.confidence),
+  if (input.profile !== undefined && !snapshot.profiles.has(input.profile)) {
+    throw invalidRequest([{ pointer: "#/profile", message: "is not a hardware profile" }]);
+  }
+  const nowMs = Date.now();
+  const rows = countRows(version.inputs, input.tensors);
+  const silent: LivePlacement[] = [];
+  const look = (placement: LivePlacement) => {
+    const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
+    if (outlook.isSilent) silent.push(placement);
+    return outlook;
+  };
+  const choice = choosePlacement(
+    placementsOf(snapshot, input).filter((placement) => !avoided(placement)),
+    {
+      wishes: input,
+      spentMs: nowMs - arrivedAtMs,
+      outlook: look,
+      random: Math.random,
+    },
   );
+  for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil);
+  if (choice.kind === "admitted") return { version, rows, candidate: choice.candidate, fits: choice.fits };
+  if (choice.kind === "overloaded" && choice.nearest.outlook.coldMs > 0)
+    probePlacement(env, choice.nearest.placement, version.inputs, waitUntil);
+  throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
+}
+
+function placementsOf(snapshot: Snapshot, input: InferInput): readonly LivePlacement[] {
+  const version = findVersion(snapshot, input.model);
+  return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
+}
+
+type Refusal = ConstructorParameters<typeof ProblemError>;
+
+/** What a caller is told of a request that is not admitted. */
+function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: InferInput, arrivedAtMs: number): Refusal {
+  const { model } = input;
   switch (choice.kind) {
-    case "admitted":
-      return {
-        subject: `${version.model}@${version.version}`,
-        model: version.model,
-        version: version.version,
-        candidate: choice.candidate,
-      };
     case "unattainable":
+      return unattainable(input, choice.nearest, choice.idleMs);
+    case "overloaded": {
+      const { retryAfterMs } = choice;
+      const detail = `Every placement that could meet the budget has other work for ${retryAfterMs} ms too long.`;
+      return ["overloaded", detail, { retryAfterMs }];
+    }
+    case "late":
       // What the edge itself used up of the budget is no fault of the request.
-      if (choice.nearest.prediction.latencyMs <= input.budgetMs) throw budgetExceeded(arrivedAtMs);
-      throw unattainable(input, choice.nearest);
+      return exceeded(arrivedAtMs);
+    case "silent":
+      return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
     case "offline":
-      throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, {
-        retryAfterMs: 1_000,
-      });
+      return ["runner-offline", `Every runner that serves ${model} is offline or draining.`, RETRY_SOON];
+    case "unmatched":
+      return ["no-placement", `No placement of ${model} is as was asked for: ${nameWishes(input)}.`, RETRY_LATER];
     case "none":
-      throw new ProblemError("no-placement", `No runner was calibrated for ${input.model} yet.`, {
-        retryAfterMs: 2_000,
-      });
+      return ["no-placement", `No runner was calibrated for ${model} yet.`, RETRY_LATER];
   }
 }
 
-function placementsOf(snapshot: Snapshot, input: InferInput) {
-  const version = findVersion(snapshot, input.model);
-  const placements = version === null ? [] : (snapshot.placements.get(version.id) ?? []);
-  return input.runnerId === undefined ? placements : placements.filter(({ runnerId }) => runnerId === input.runnerId);
+const RETRY_SOON = { retryAfterMs: 1_000 };
+const RETRY_LATER = { retryAfterMs: 2_000 };
+
+function unattainable(input: InferInput, { placement }: Candidate, idleMs: number): Refusal {
+  const { confidence } = input;
+  const budgetMs = Math.ceil(idleMs * 100) / 100;
+  const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
+  const detail = `The fastest placement, idle, needs ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
+  return [
+    "budget-unattainable",
+    detail,
+    { errors: [{ pointer: "#/budgetMs", message: `must be at least ${budgetMs}` }], fits },
+  ];
 }
 
-function unattainable(input: InferInput, nearest: Candidate): ProblemError {
-  const { placement, prediction } = nearest;
-  const fits = {
-    budgetMs: Math.ceil(prediction.latencyMs * 100) / 100,
-    placementId: placement.id,
-    variant: placement.variant,
-    confidence: input.confidence,
-  };
-  const detail = `The fastest placement needs ${fits.budgetMs} ms at a confidence of ${input.confidence}; the budget is ${input.budgetMs} ms.`;
-  return new ProblemError("budget-unattainable", detail, {
-    errors: [{ pointer: "#/budgetMs", message: `must be at least ${fits.budgetMs}` }],
-    fits,
-  });
+/** The fields that narrow the choice, as they were given. */
+function nameWishes({ runnerId, backend, profile, labels, minFidelity }: InferInput): string {
+  const given = { runnerId, backend, profile, labels, minFidelity: minFidelity === 0 ? undefined : minFidelity };
+  return JSON.stringify(given).slice(0, 500);
 }
 
-export function budgetExceeded(arrivedAtMs: number): ProblemError {
-  const passedMs = Date.now() - arrivedAtMs;
-  return new ProblemError("budget-exceeded", `No answer came within the budget; ${passedMs} ms have passed.`);
+export function budgetExceeded(arrivedAtMs: number): Problem {
+  return createProblem(...exceeded(arrivedAtMs));
+}
+
+function exceeded(arrivedAtMs: number): Refusal {
+  return ["budget-exceeded", `No answer came within the budget; ${Date.now() - arrivedAtMs} ms have passed.`];
 }
