@@ -1,5 +1,5 @@
-import type { SweepStep } from "../../protocol/model.ts";
-import { decodeSketch, scaleSketch, type Sketch } from "../../stats/sketch.ts";
+import type { Placement, SweepStep } from "../../protocol/model.ts";
+import { decodeSketch, scaleSketch, type Sketch, sketchQuantile } from "../../stats/sketch.ts";
 
 /** Batch sizes that were measured when a placement was calibrated, rising; at least one. */
 type Sweep = readonly SweepStep[];
@@ -38,4 +38,18 @@ export function calibratedSketch(sweep: Sweep, rows: number): Sketch {
   const sketch = Number.isFinite(factor) && factor > 0 ? scaleSketch(measured, factor) : measured;
   known.set(rows, sketch);
   return sketch;
+}
+
+const links = new WeakMap<Placement["linkMs"], Sketch>();
+
+/** The calibrated distribution of the link. */
+export function calibratedLink(linkMs: Placement["linkMs"]): Sketch {
+  const known = links.get(linkMs) ?? decodeSketch(linkMs.sketch);
+  links.set(linkMs, known);
+  return known;
+}
+
+/** Link and service together as they were measured on an idle machine, at this confidence. */
+export function calibratedLatencyMs({ sweep, linkMs }: Placement, rows: number, confidence: number): number {
+  return sketchQuantile(calibratedLink(linkMs), confidence) + sketchQuantile(calibratedSketch(sweep, rows), confidence);
 }

@@ -13,9 +13,9 @@ export interface Candidate {
 export type Choice =
   /** `fits`: whether it is predicted to be in time; else it is the best effort that was asked for. */
   | { readonly kind: "admitted"; readonly candidate: Candidate; readonly fits: boolean }
-  /** No placement could, even idle; the nearest needs `idleMs`. */
+  /** No placement could even on an idle machine; the nearest needs `idleMs` as it was lately. */
   | { readonly kind: "unattainable"; readonly nearest: Candidate; readonly idleMs: number }
-  /** Only what waits there is in the way; in `retryAfterMs` it is predicted to be gone. */
+  /** Only what waits there, or a slow moment, is in the way; in `retryAfterMs` it is predicted to be gone. */
   | { readonly kind: "overloaded"; readonly nearest: Candidate; readonly retryAfterMs: number }
   /** What has passed since the arrival is in the way. */
   | { readonly kind: "late" }
@@ -34,6 +34,8 @@ export interface ChoiceRules {
   /** What has passed of the budget. */
   readonly spentMs: number;
   readonly outlook: (placement: LivePlacement) => Outlook;
+  /** What the request would take on an idle machine, as it was calibrated. */
+  readonly calibratedMs: (placement: LivePlacement) => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
@@ -65,7 +67,7 @@ export function choosePlacement(placements: readonly LivePlacement[], rules: Cho
   if (fitting.length > 0) return { kind: "admitted", candidate: pickBest(fitting, random), fits: true };
   const fastest = leastOf(answering, latencyOf);
   if (wishes.onMiss === "best-effort") return { kind: "admitted", candidate: fastest, fits: false };
-  return sayWhatIsInTheWay(online, wishes.budgetMs, spentMs);
+  return sayWhatIsInTheWay(online, rules);
 }
 
 function matches(placement: LivePlacement, wishes: ChoiceRules["wishes"]): boolean {
@@ -90,12 +92,15 @@ function pickBest(fitting: readonly Candidate[], random: () => number): Candidat
   return leastOf([cheap[first]!, cheap[second]!], (candidate) => candidate.outlook.queueMs);
 }
 
-function sayWhatIsInTheWay(online: readonly Candidate[], budgetMs: number, spentMs: number): Choice {
+function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {
+  const { budgetMs } = rules.wishes;
+  const bestMs = (candidate: Candidate) => Math.min(idleOf(candidate), rules.calibratedMs(candidate.placement));
   const nearest = leastOf(online, idleOf);
-  if (idleOf(nearest) > budgetMs) return { kind: "unattainable", nearest, idleMs: idleOf(nearest) };
-  const able = online.filter((candidate) => idleOf(candidate) <= budgetMs && !candidate.outlook.isSilent);
-  if (able.length === 0) return { kind: "silent" };
-  const waiting = able.filter((candidate) => idleOf(candidate) + spentMs <= budgetMs);
+  const able = online.filter((candidate) => bestMs(candidate) <= budgetMs);
+  if (able.length === 0) return { kind: "unattainable", nearest, idleMs: idleOf(nearest) };
+  const answering = able.filter((candidate) => !candidate.outlook.isSilent);
+  if (answering.length === 0) return { kind: "silent" };
+  const waiting = answering.filter((candidate) => bestMs(candidate) + rules.spentMs <= budgetMs);
   if (waiting.length === 0) return { kind: "late" };
   const soonest = leastOf(waiting, latencyOf);
   return { kind: "overloaded", nearest: soonest, retryAfterMs: Math.ceil(latencyOf(soonest) - budgetMs) };

@@ -1,8 +1,7 @@
 import type { ServiceTimes } from "../../protocol/inference.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
-import { decodeSketch, type Sketch } from "../../stats/sketch.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
-import { calibratedSketch, largestRows } from "./calibrated-service.ts";
+import { calibratedLink, calibratedSketch, largestRows } from "./calibrated-service.ts";
 import {
   type DeviceWatch,
   isSilent,
@@ -16,10 +15,9 @@ import {
   takeProbe,
   watchDevice,
 } from "./device-watch.ts";
+import { createTimes, noteTime, type RecentTimes, timeQuantile } from "./recent-times.ts";
 import { createWindow, noteSample, type SlidingWindow, windowQuantile } from "./sliding-window.ts";
 
-/** Drift shows within as many seconds, and what was an outlier is forgotten within a few times as many. */
-const HALF_LIFE_MS = 3_000;
 /** Cold starts are rare: what they add is remembered for long. */
 const COLD_HALF_LIFE_MS = 600_000;
 /** A runner that was asked nothing for so long is cold: its link object has left memory by then. */
@@ -73,9 +71,9 @@ interface Refusal {
  */
 export class PlacementWatch {
   /** By placement and power of two of the rows. */
-  readonly #services = new Map<string, SlidingWindow>();
+  readonly #services = new Map<string, RecentTimes>();
   /** By runner: what lies around queue and service. */
-  readonly #links = new Map<string, SlidingWindow>();
+  readonly #links = new Map<string, RecentTimes>();
   readonly #colds = new Map<string, SlidingWindow>();
   readonly #devices = new Map<string, DeviceWatch>();
   /** By runner and by placement. */
@@ -115,11 +113,11 @@ export class PlacementWatch {
     noteBacklog(this.#device(placement), backlogMs, nowMs - Math.max(0, aroundMs) / 2);
     if (attempt.isCold) {
       const coldMs = aroundMs + serviceMs - this.#linkMs(placement, 0.5, nowMs) - outlook.medianServiceMs;
-      noteSample(windowOf(this.#colds, placement.runnerId, COLD_HALF_LIFE_MS), coldMs, nowMs);
+      noteSample(recall(this.#colds, placement.runnerId, createColdWindow), coldMs, nowMs);
       return;
     }
-    noteSample(windowOf(this.#links, placement.runnerId, HALF_LIFE_MS), aroundMs, nowMs);
-    if (!standsIn) noteSample(windowOf(this.#services, keyOf(placement, rows), HALF_LIFE_MS), serviceMs, nowMs);
+    noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
+    if (!standsIn) noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
   }
 
   /**
@@ -146,7 +144,7 @@ export class PlacementWatch {
     // Of a device that says nothing at all nothing is learned but that.
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
-    noteSample(windowOf(this.#links, placement.runnerId, HALF_LIFE_MS), aroundMs, nowMs);
+    noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
   }
 
   /** The runner, or the way to it, is gone. */
@@ -169,12 +167,7 @@ export class PlacementWatch {
   }
 
   #device({ runnerId, deviceKey }: LivePlacement): DeviceWatch {
-    const key = `${runnerId}/${deviceKey}`;
-    const known = this.#devices.get(key);
-    if (known !== undefined) return known;
-    const device = watchDevice();
-    remember(this.#devices, key, device);
-    return device;
+    return recall(this.#devices, `${runnerId}/${deviceKey}`, watchDevice);
   }
 
   #isCold({ runnerId }: LivePlacement, nowMs: number): boolean {
@@ -187,12 +180,12 @@ export class PlacementWatch {
   }
 
   #linkMs({ runnerId, linkMs }: LivePlacement, confidence: number, nowMs: number): number {
-    return windowQuantile(windowOf(this.#links, runnerId, HALF_LIFE_MS), sketchOf(linkMs), confidence, nowMs);
+    return timeQuantile(recall(this.#links, runnerId, createTimes), calibratedLink(linkMs), confidence, nowMs);
   }
 
   #serviceMs(placement: LivePlacement, rows: number, confidence: number, nowMs: number): number {
-    const window = windowOf(this.#services, keyOf(placement, rows), HALF_LIFE_MS);
-    return windowQuantile(window, calibratedSketch(placement.sweep, rows), confidence, nowMs);
+    const times = recall(this.#services, keyOf(placement, rows), createTimes);
+    return timeQuantile(times, calibratedSketch(placement.sweep, rows), confidence, nowMs);
   }
 
   /** Rows of requests that wait are computed in batches, as large as were measured. */
@@ -220,23 +213,20 @@ function keyOf({ id }: LivePlacement, rows: number): string {
   return `${id}/${Math.floor(Math.log2(rows))}`;
 }
 
-function windowOf(windows: Map<string, SlidingWindow>, key: string, halfLifeMs: number): SlidingWindow {
-  const known = windows.get(key);
+function createColdWindow(): SlidingWindow {
+  return createWindow(COLD_HALF_LIFE_MS);
+}
+
+/** What is known under a key; made where nothing is. */
+function recall<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  const known = map.get(key);
   if (known !== undefined) return known;
-  const window = createWindow(halfLifeMs);
-  remember(windows, key, window);
-  return window;
+  const value = create();
+  remember(map, key, value);
+  return value;
 }
 
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   if (map.size >= KEPT && !map.has(key)) map.clear();
   map.set(key, value);
-}
-
-const decoded = new WeakMap<LivePlacement["linkMs"], Sketch>();
-
-function sketchOf(distribution: LivePlacement["linkMs"]): Sketch {
-  const known = decoded.get(distribution) ?? decodeSketch(distribution.sketch);
-  decoded.set(distribution, known);
-  return known;
 }

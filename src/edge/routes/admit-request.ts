@@ -1,6 +1,7 @@
 import type { InferWishes } from "../../protocol/inference.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import { calibratedLatencyMs } from "../budget/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
 import { countRows } from "../budget/count-rows.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
@@ -68,6 +69,7 @@ export async function admitRequest(
       wishes: input,
       spentMs: nowMs - arrivedAtMs,
       outlook: look,
+      calibratedMs: (placement) => calibratedLatencyMs(placement, rows, input.confidence),
       random: Math.random,
     },
   );
@@ -93,7 +95,7 @@ function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: InferIn
       return unattainable(input, choice.nearest, choice.idleMs);
     case "overloaded": {
       const { retryAfterMs } = choice;
-      const detail = `Every placement that could meet the budget has other work for ${retryAfterMs} ms too long.`;
+      const detail = `Every placement that could meet the budget is predicted to be ${retryAfterMs} ms too late now.`;
       return ["overloaded", detail, { retryAfterMs }];
     }
     case "late":

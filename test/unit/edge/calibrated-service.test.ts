@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { calibratedMedianMs, calibratedSketch, largestRows } from "../../../src/edge/budget/calibrated-service.ts";
+import {
+  calibratedLatencyMs,
+  calibratedMedianMs,
+  calibratedSketch,
+  largestRows,
+} from "../../../src/edge/budget/calibrated-service.ts";
 import { countRows } from "../../../src/edge/budget/count-rows.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
+import { livePlacement } from "./live-placement.ts";
 import { sketchQuantile } from "../../../src/stats/sketch.ts";
 
 const sweep = [
@@ -20,6 +26,14 @@ describe("the calibrated service", () => {
     expect(sketchQuantile(calibratedSketch(sweep, 2), 0.99)).toBeCloseTo(4, 1);
     expect(sketchQuantile(calibratedSketch(sweep, 8), 0.99)).toBeCloseTo(16, 0);
     expect(calibratedSketch(sweep, 2)).toBe(calibratedSketch(sweep, 2));
+  });
+});
+
+describe("the calibrated latency", () => {
+  it("is link and service of so many rows at the confidence", () => {
+    const placement = livePlacement("a", { sweep, linkMs: summarise([1, 1, 3]) });
+    expect(calibratedLatencyMs(placement, 1, 0.5)).toBeCloseTo(2, 1);
+    expect(calibratedLatencyMs(placement, 4, 0.99)).toBeCloseTo(11, 0);
   });
 });
 

@@ -20,9 +20,10 @@ interface Case {
   readonly wishes?: Partial<ChoiceRules["wishes"]>;
   readonly spentMs?: number;
   readonly draws?: readonly number[];
+  readonly calibratedMs?: number;
 }
 
-function choose({ placements, budgetMs, wishes = {}, spentMs = 0, draws = [0, 0] }: Case) {
+function choose({ placements, budgetMs, wishes = {}, spentMs = 0, draws = [0, 0], calibratedMs = 99 }: Case) {
   const left = [...draws];
   return choosePlacement(
     placements.map(([placement]) => placement),
@@ -30,6 +31,7 @@ function choose({ placements, budgetMs, wishes = {}, spentMs = 0, draws = [0, 0]
       wishes: { budgetMs, minFidelity: 0, onMiss: "reject", ...wishes },
       spentMs,
       outlook: (wanted) => placements.find(([placement]) => placement === wanted)![1],
+      calibratedMs: () => calibratedMs,
       random: () => left.shift()!,
     },
   );
@@ -141,6 +143,14 @@ describe("what is in the way", () => {
       retryAfterMs: 8,
       nearest: { placement: { id: "other" } },
     });
+  });
+
+  it("is a slow moment, where a placement could when it was measured", () => {
+    expect(choose({ placements: only(), budgetMs: 3, calibratedMs: 3 })).toMatchObject({
+      kind: "overloaded",
+      retryAfterMs: 2,
+    });
+    expect(chosen({ placements: only(), budgetMs: 3, calibratedMs: 3.1 })).toBe("unattainable");
   });
 
   it("is the time that has passed, where that alone is too much", () => {

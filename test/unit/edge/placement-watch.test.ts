@@ -59,6 +59,23 @@ describe("link and service", () => {
     expect(see(4).serviceMs).toBeCloseTo(4, 1);
   });
 
+  it("are not those of one pause, however many requests it held up, but of pauses that come again", () => {
+    warmUp();
+    const second = (pauseMs: number) => {
+      const held = Array.from({ length: 20 }, () => begin());
+      nowMs += pauseMs;
+      for (const attempt of held) watch.answered(attempt, answered(2), nowMs);
+      for (let i = 0; i < 200; i++) pass(1, 2);
+    };
+    for (let i = 0; i < 60; i++) second(3);
+    second(300);
+    nowMs += 60;
+    expect(see().linkMs).toBeLessThan(5);
+    for (let i = 0; i < 10; i++) second(300);
+    nowMs += 60;
+    expect(see().linkMs).toBeGreaterThan(290);
+  });
+
   it("of a runner are the same for all of its devices, of another its own", () => {
     warmUp();
     for (let i = 0; i < 200; i++) pass(5, 2);
