@@ -25,7 +25,6 @@ export interface DeviceWatch {
 const SILENT_AFTER_MS = 200;
 /** Silence is believed for so long after the last miss; probes renew it. */
 const SILENCE_LAPSES_MS = 10_000;
-const PROBE_EVERY_MS = 1_000;
 
 export function watchDevice(): DeviceWatch {
   return {
@@ -72,9 +71,9 @@ export function isSilent({ unansweredSinceMs, missedAtMs }: DeviceWatch, nowMs: 
   return nowMs - unansweredSinceMs >= SILENT_AFTER_MS && nowMs - missedAtMs < SILENCE_LAPSES_MS;
 }
 
-/** Takes the turn to probe a device; false while another probe was sent a moment ago. */
-export function takeProbe(device: DeviceWatch, nowMs: number): boolean {
-  if (nowMs - device.probedAtMs < PROBE_EVERY_MS) return false;
+/** Takes the turn to probe a device; false while another probe was sent within `everyMs`. */
+export function takeProbe(device: DeviceWatch, everyMs: number, nowMs: number): boolean {
+  if (nowMs - device.probedAtMs < everyMs) return false;
   device.probedAtMs = nowMs;
   return true;
 }

@@ -1,4 +1,5 @@
 import type { ServiceTimes } from "../../protocol/inference.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
 import { calibratedLink, calibratedSketch, largestRows } from "./calibrated-service.ts";
@@ -15,13 +16,17 @@ import {
   takeProbe,
   watchDevice,
 } from "./device-watch.ts";
-import { createTimes, noteTime, type RecentTimes, timeQuantile } from "./recent-times.ts";
+import { createTimes, fadeTimes, noteTime, type RecentTimes, timeQuantile } from "./recent-times.ts";
 import { createWindow, noteSample, type SlidingWindow, windowQuantile } from "./sliding-window.ts";
 
 /** Cold starts are rare: what they add is remembered for long. */
 const COLD_HALF_LIFE_MS = 600_000;
 /** A runner that was asked nothing for so long is cold: its link object has left memory by then. */
 const COLD_AFTER_MS = 10_000;
+/** What each answer to a probe takes from what was seen before it: some thirty of them leave nothing of a slow time. */
+const FADED_SHARE = 0.2;
+/** Powers of two that a batch may have. */
+const SIZES = Math.log2(LIMITS.batchRows) + 1;
 /** Keys of a map; beyond it begins anew, so that placements that are gone do not stay for ever. */
 const KEPT = 4_096;
 
@@ -48,6 +53,8 @@ export interface Outlook {
 export interface Attempt extends Sent {
   readonly outlook: Outlook;
   readonly isCold: boolean;
+  /** Whether it is the edge's own. */
+  readonly isProbe: boolean;
 }
 
 /** What the runner said of a request that it answered. */
@@ -95,8 +102,8 @@ export class PlacementWatch {
   }
 
   /** A request goes out; exactly one of the four that follow ends it. */
-  begin(placement: LivePlacement, rows: number, outlook: Outlook, nowMs: number): Attempt {
-    const attempt = { placement, rows, outlook, sentAtMs: nowMs, isCold: this.#isCold(placement, nowMs) };
+  begin(placement: LivePlacement, rows: number, outlook: Outlook, nowMs: number, isProbe = false): Attempt {
+    const attempt = { placement, rows, outlook, sentAtMs: nowMs, isCold: this.#isCold(placement, nowMs), isProbe };
     noteSent(this.#device(placement), attempt);
     return attempt;
   }
@@ -116,6 +123,7 @@ export class PlacementWatch {
       noteSample(recall(this.#colds, placement.runnerId, createColdWindow), coldMs, nowMs);
       return;
     }
+    if (attempt.isProbe) this.#fade(placement);
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
     if (!standsIn) noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
   }
@@ -154,9 +162,16 @@ export class PlacementWatch {
     noteGone(device, nowMs);
   }
 
-  /** Whether it is time to ask the placement something of our own; true once in a while. */
-  takeProbe(placement: LivePlacement, nowMs: number): boolean {
-    return takeProbe(this.#device(placement), nowMs);
+  /** Whether it is time to ask the placement something of our own; true once in `everyMs`. */
+  takeProbe(placement: LivePlacement, everyMs: number, nowMs: number): boolean {
+    return takeProbe(this.#device(placement), everyMs, nowMs);
+  }
+
+  /** A probe stands for many who were refused: what was before it matters less than if they had been served. */
+  #fade(placement: LivePlacement): void {
+    const sizes = Array.from({ length: SIZES }, (_, power) => this.#services.get(keyOf(placement, 2 ** power)));
+    for (const times of [this.#links.get(placement.runnerId), ...sizes])
+      if (times !== undefined) fadeTimes(times, FADED_SHARE);
   }
 
   #heard(attempt: Attempt, nowMs: number): void {

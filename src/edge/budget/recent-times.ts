@@ -1,5 +1,5 @@
 import type { Sketch } from "../../stats/sketch.ts";
-import { createWindow, noteSample, type SlidingWindow, windowQuantile } from "./sliding-window.ts";
+import { createWindow, fadeWindow, noteSample, type SlidingWindow, windowQuantile } from "./sliding-window.ts";
 
 /** One duration as it was lately, seen twice: a short window follows what changed, a long one knows what is rare. */
 export interface RecentTimes {
@@ -19,6 +19,12 @@ export function createTimes(): RecentTimes {
 export function noteTime({ short, long }: RecentTimes, durationMs: number, nowMs: number): void {
   noteSample(short, durationMs, nowMs);
   noteSample(long, durationMs, nowMs);
+}
+
+/** Takes a share of the weight of everything that was seen. */
+export function fadeTimes({ short, long }: RecentTimes, share: number): void {
+  fadeWindow(short, share);
+  fadeWindow(long, share);
 }
 
 /**

@@ -31,6 +31,11 @@ export function noteSample(window: SlidingWindow, durationMs: number, nowMs: num
   addToSketch(window.sketch, Math.max(0, durationMs), 1 / decayOf(window, nowMs));
 }
 
+/** Takes this share of what all samples until now weigh away from them. */
+export function fadeWindow(window: SlidingWindow, share: number): void {
+  window.originMs += window.halfLifeMs * Math.log2(1 - share);
+}
+
 /**
  * The duration that is not exceeded with this confidence. `prior` is what was measured beforehand: it
  * counts as 1/(1 − confidence) samples, as many as it takes to see the quantile at all, so that one

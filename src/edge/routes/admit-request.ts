@@ -5,6 +5,7 @@ import { calibratedLatencyMs } from "../budget/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
 import { countRows } from "../budget/count-rows.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
+import { predictIdleMs } from "../budget/predict-latency.ts";
 import { placementWatch } from "../budget/placement-watch.ts";
 import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
@@ -73,10 +74,14 @@ export async function admitRequest(
       random: Math.random,
     },
   );
-  for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil);
+  for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil, "silent");
   if (choice.kind === "admitted") return { version, rows, candidate: choice.candidate, fits: choice.fits };
-  if (choice.kind === "overloaded" && choice.nearest.outlook.coldMs > 0)
-    probePlacement(env, choice.nearest.placement, version.inputs, waitUntil);
+  if (choice.kind === "overloaded") {
+    const { placement, outlook } = choice.nearest;
+    const isSlow = predictIdleMs(outlook) > input.budgetMs;
+    if (isSlow || outlook.coldMs > 0)
+      probePlacement(env, placement, version.inputs, waitUntil, isSlow ? "slow" : "cold");
+  }
   throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
 }
 

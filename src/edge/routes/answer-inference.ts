@@ -109,7 +109,7 @@ async function tryPlacement(
   const { tensors, confidence, priority, budgetMs } = input;
   const deadlineAtMs = arrivedAtMs + budgetMs;
   const pointer = input.pointerOf("");
-  const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs };
+  const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
   const answer = await askRunner(env, question, waitUntil);
   const totalMs = Date.now() - arrivedAtMs;
   const outcome = { ...describeAttempt(input, admission, totalMs, answer.kind === "answered"), totalMs };
@@ -117,7 +117,7 @@ async function tryPlacement(
   if (answer.kind !== "answered") {
     logOutcome(env, runnerId, { ...outcome, split: null }, waitUntil);
     if (answer.kind === "failed") return answer;
-    probePlacement(env, candidate.placement, version.inputs, waitUntil);
+    probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
     return { kind: "failed", problem: budgetExceeded(arrivedAtMs) };
   }
   const latency = splitLatency(answer, totalMs);

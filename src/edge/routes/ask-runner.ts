@@ -22,6 +22,8 @@ export interface Question {
   readonly confidence: number;
   readonly priority: number;
   readonly deadlineAtMs: number;
+  /** Whether it is asked for what the edge learns alone. */
+  readonly isProbe: boolean;
 }
 
 export type RunnerAnswer =
@@ -41,13 +43,13 @@ export type RunnerAnswer =
  * is learned of the placement is noted. Throws `payload-too-large` for what no socket would take.
  */
 export async function askRunner(env: Env, question: Question, waitUntil: WaitUntil): Promise<RunnerAnswer> {
-  const { candidate, rows, deadlineAtMs } = question;
+  const { candidate, rows, deadlineAtMs, isProbe } = question;
   const nowMs = Date.now();
   const leftMs = Math.max(0, deadlineAtMs - nowMs);
   // Its own id for each attempt: a late answer to another is never taken for this one's.
   const requestId = createId("request");
   const frame = encodeQuestion(requestId, question, leftMs);
-  const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, nowMs);
+  const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, nowMs, isProbe);
   const link = runnerLink(env, candidate.placement.runnerId);
   // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
   const outcome = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {

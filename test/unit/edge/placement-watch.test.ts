@@ -76,6 +76,24 @@ describe("link and service", () => {
     expect(see().linkMs).toBeGreaterThan(290);
   });
 
+  it("that were slow for long are forgotten after some fast answers to probes, not after slow ones", () => {
+    warmUp();
+    for (let i = 0; i < 400; i++) pass(5, 80);
+    const probe = (count: number, computeMs: number) => {
+      for (let i = 0; i < count; i++) {
+        const attempt = watch.begin(placement, 1, see(), nowMs, true);
+        nowMs += 1 + computeMs;
+        watch.answered(attempt, answered(computeMs), nowMs);
+        nowMs += 49;
+      }
+    };
+    probe(30, 80);
+    expect(see().serviceMs).toBeCloseTo(80, 0);
+    probe(30, 2);
+    expect(see().serviceMs).toBeCloseTo(2, 1);
+    expect(see().linkMs).toBeCloseTo(1, 1);
+  });
+
   it("of a runner are the same for all of its devices, of another its own", () => {
     warmUp();
     for (let i = 0; i < 200; i++) pass(5, 2);
@@ -265,9 +283,9 @@ describe("silence", () => {
     expect(see().isSilent).toBe(false);
   });
 
-  it("is probed once a second at most", () => {
-    expect(watch.takeProbe(placement, nowMs)).toBe(true);
-    expect(watch.takeProbe(placement, nowMs + 999)).toBe(false);
-    expect(watch.takeProbe(placement, nowMs + 1_000)).toBe(true);
+  it("is probed no more often than it is told", () => {
+    expect(watch.takeProbe(placement, 1_000, nowMs)).toBe(true);
+    expect(watch.takeProbe(placement, 1_000, nowMs + 999)).toBe(false);
+    expect(watch.takeProbe(placement, 1_000, nowMs + 1_000)).toBe(true);
   });
 });
