@@ -23,8 +23,8 @@ import { createWindow, noteSample, type SlidingWindow, windowQuantile } from "./
 const COLD_HALF_LIFE_MS = 600_000;
 /** A runner that was asked nothing for so long is cold: its link object has left memory by then. */
 const COLD_AFTER_MS = 10_000;
-/** What each answer to a probe takes from what was seen before it: some thirty of them leave nothing of a slow time. */
-const FADED_SHARE = 0.2;
+/** What each answer to a probe takes from what was seen before it: a hundred of them leave little of a slow time. */
+const FADED_SHARE = 0.05;
 /** Powers of two that a batch may have. */
 const SIZES = Math.log2(LIMITS.batchRows) + 1;
 /** Keys of a map; beyond it begins anew, so that placements that are gone do not stay for ever. */

@@ -28,12 +28,11 @@ export function fadeTimes({ short, long }: RecentTimes, share: number): void {
 }
 
 /**
- * The duration that is not exceeded with this confidence, from `prior` on. A pause of a moment holds up
- * all requests that are under way: it is more than one in a hundred of the last seconds, and less than that
- * of the last minute. What has become slower is soon more than that of both; what is fast again, of
- * neither after some seconds. So for rare times the lower of the two counts, else the short one.
+ * The duration that is not exceeded with this confidence, from `prior` on. From 0.95 on the long window
+ * tells: a pause of a moment holds up all requests that are under way, which is more than one in a hundred of
+ * the last seconds and less than that of the last minute, unless it comes again; and what has become slower
+ * is soon more than that of either. Below, the short one does, since half of a minute is long to wait for.
  */
 export function timeQuantile({ short, long }: RecentTimes, prior: Sketch, confidence: number, nowMs: number): number {
-  const shortMs = windowQuantile(short, prior, confidence, nowMs);
-  return confidence < RARE ? shortMs : Math.min(shortMs, windowQuantile(long, prior, confidence, nowMs));
+  return windowQuantile(confidence < RARE ? short : long, prior, confidence, nowMs);
 }

@@ -89,7 +89,7 @@ describe("link and service", () => {
     };
     probe(30, 80);
     expect(see().serviceMs).toBeCloseTo(80, 0);
-    probe(30, 2);
+    probe(150, 2);
     expect(see().serviceMs).toBeCloseTo(2, 1);
     expect(see().linkMs).toBeCloseTo(1, 1);
   });
