@@ -1,13 +1,13 @@
 /** Entry of the plain server: `node plain-http.ts <model>`; tells its port on the IPC channel and serves until it is killed. */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { OrtCpuBackend } from "../../src/gpu-runner/serving/backends/ort-cpu.ts";
+import { OrtBackend } from "../../src/gpu-runner/serving/backends/ort-backend.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/frame.ts";
 import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference.ts";
 
 const MODEL = "model";
 
-const backend = new OrtCpuBackend();
+const backend = new OrtBackend("cpu");
 await backend.load(MODEL, process.argv[2] ?? "");
 
 async function infer(request: IncomingMessage): Promise<Uint8Array> {

@@ -20,6 +20,10 @@ const CALIBRATION_LIMIT_MS = 120_000;
 /** Edge and runner as `npm start` has them, in a folder of their own. */
 export interface Stack {
   readonly open: Contender<HopCase>;
+  /** Calls the edge as its administrator. */
+  readonly client: Client;
+  /** Where the runner keeps its credential. */
+  readonly runnerFolder: string;
   stop(): Promise<void>;
 }
 
@@ -45,7 +49,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
       await placeModel(client, input);
       return openStream({ url: edge.url, key }, input, readParts, async () => {});
     };
-    return { open, stop };
+    return { open, client, runnerFolder: join(dataDir, "runner"), stop };
   } catch (error) {
     await stop();
     throw error;

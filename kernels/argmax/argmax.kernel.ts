@@ -3,14 +3,14 @@ import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_LENGTH } from "../webgpu-limits.ts";
 import { argmaxReference } from "./argmax.reference.ts";
 
-const MAX_GROUPS = 1024;
+const MAX_PARTIALS = 1024;
 
 const tree: KernelVariant<"n", "lanes" | "groups"> = {
   name: "tree",
   file: "argmax.wgsl",
   axes: [
     { name: "lanes", values: [4, 16, 32, 64, 128, 256], default: 64 },
-    { name: "groups", values: [4, 16, 64, 256, MAX_GROUPS], default: 16 },
+    { name: "groups", values: [4, 16, 64, 256, MAX_PARTIALS], default: 16 },
   ],
   passes: [
     { entryPoint: "findShares", workgroups: (_, { groups }) => [groups, 1, 1] },
@@ -27,8 +27,8 @@ export const argmax: KernelSpec<"n"> = {
   dtypes: ["float32"],
   bindings: [
     { name: "values", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
-    { name: "highs", access: "scratch", dtype: "float32", extents: () => [MAX_GROUPS], alignment: [1] },
-    { name: "indexes", access: "scratch", dtype: "int32", extents: () => [MAX_GROUPS], alignment: [1] },
+    { name: "highs", access: "scratch", dtype: "float32", extents: () => [MAX_PARTIALS], alignment: [1] },
+    { name: "indexes", access: "scratch", dtype: "int32", extents: () => [MAX_PARTIALS], alignment: [1] },
     { name: "index", access: "write", dtype: "int32", extents: () => [1], alignment: [1] },
     { name: "high", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
   ],

@@ -67,6 +67,7 @@ export const consensusConflicts: KernelSpec<ConsensusConflictsSize> = {
     },
   ],
   variants: [sessionPerLane, sessionPerGroup],
+  splitBy: "sessions",
   flops: () => 0,
   bytes: ({ sessions, proposals, rounds, proposers }) => 4 * sessions * (4 * proposals + rounds + proposers),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },

@@ -14,15 +14,17 @@ export function consensusConflictsReference(
   const { proposals } = inputs as { proposals: Int32Array };
 
   function describe(output: string, subjects: number, subjectField: number, valueField: number): KernelReference {
-    let values: Map<number, Set<number>> | null = null;
+    const conflicts: Uint8Array[] = [];
 
-    function collect(): Map<number, Set<number>> {
-      const found = new Map<number, Set<number>>();
-      for (let i = 0; i < sessions * length; i++) {
-        const subject = proposals[4 * i + subjectField]!;
+    function findConflicts(session: number): Uint8Array {
+      const first = new Int32Array(subjects);
+      const [isKnown, found] = [new Uint8Array(subjects), new Uint8Array(subjects)];
+      for (let i = session * length; i < (session + 1) * length; i++) {
+        const [subject, value] = [proposals[4 * i + subjectField]!, proposals[4 * i + valueField]!];
         if (subject < 0 || subject >= subjects) continue;
-        const index = Math.floor(i / length) * subjects + subject;
-        found.set(index, (found.get(index) ?? new Set()).add(proposals[4 * i + valueField]!));
+        if (isKnown[subject] === 1 && first[subject] !== value) found[subject] = 1;
+        isKnown[subject] = 1;
+        first[subject] = value;
       }
       return found;
     }
@@ -30,8 +32,11 @@ export function consensusConflictsReference(
     return {
       output,
       length: sessions * subjects,
-      elementFlops: 1,
-      element: (index) => Number(((values ??= collect()).get(index)?.size ?? 0) > 1),
+      elementFlops: 10 * length,
+      element: (index) => {
+        const session = Math.floor(index / subjects);
+        return (conflicts[session] ??= findConflicts(session))[index % subjects]!;
+      },
     };
   }
 

@@ -37,6 +37,7 @@ export const consensusLeader: KernelSpec<"elections" | "candidates"> = {
       ],
     },
   ],
+  splitBy: "elections",
   flops: () => 0,
   bytes: ({ elections, candidates }) => 4 * elections * (candidates + 1),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },

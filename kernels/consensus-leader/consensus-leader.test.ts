@@ -10,9 +10,14 @@ test("the highest score leads, and the lowest index of equal ones", () => {
   expect(readReference(reference)).toEqual({ leader: [1, 1] });
 });
 
-testKernel(consensusLeader, [
-  { elections: 67, candidates: 5 },
-  { elections: 1, candidates: 1 },
-  { elections: 33, candidates: 1024 },
-  { elections: 2 ** 18, candidates: 2 },
-]);
+testKernel(
+  consensusLeader,
+  [
+    { elections: 67, candidates: 5 },
+    { elections: 1, candidates: 1 },
+    { elections: 33, candidates: 1024 },
+    // More groups than one dimension takes at 4 lanes.
+    { elections: 2 ** 18, candidates: 2 },
+  ],
+  { "election-per-lane": { lanes: 4 } },
+);

@@ -9,19 +9,18 @@ struct Shape { elections: u32, candidates: u32 }
 override lanes: u32 = 16;
 
 @compute @workgroup_size(lanes)
-fn main(@builtin(global_invocation_id) at: vec3<u32>) {
-  if (at.x >= shape.elections) {
-    return;
-  }
-  let first = at.x * shape.candidates;
-  var best = 0u;
-  var bestScore = scores[first];
-  for (var candidate = 1u; candidate < shape.candidates; candidate++) {
-    let score = scores[first + candidate];
-    if (score > bestScore) {
-      best = candidate;
-      bestScore = score;
+fn main(@builtin(global_invocation_id) at: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  for (var election = at.x; election < shape.elections; election += groups.x * lanes) {
+    let first = election * shape.candidates;
+    var best = 0u;
+    var bestScore = scores[first];
+    for (var candidate = 1u; candidate < shape.candidates; candidate++) {
+      let score = scores[first + candidate];
+      if (score > bestScore) {
+        best = candidate;
+        bestScore = score;
+      }
     }
+    leader[election] = best;
   }
-  leader[at.x] = best;
 }

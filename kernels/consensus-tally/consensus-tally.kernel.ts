@@ -1,5 +1,6 @@
 import type { KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededIntegers } from "../seeded-integers.ts";
+import { seededWords } from "../seeded-words.ts";
 import { coverItems, MAX_GROUPS } from "../webgpu-limits.ts";
 import { consensusTallyReference } from "./consensus-tally.reference.ts";
 
@@ -60,13 +61,14 @@ export const consensusTally: KernelSpec<Size> = {
     { name: "quorum", access: "write", dtype: "int32", extents: ({ ballots }) => [ballots], alignment: [1] },
   ],
   variants: [ballotPerLane, ballotPerGroup],
+  splitBy: "ballots",
   flops: () => 0,
   bytes: ({ ballots, voters, options }) => 4 * ballots * (voters + Math.ceil(voters / 32) + options + 2),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },
   // One option below and one above those that there are; bits are set beyond the last voter, too.
   generate: ({ ballots, voters, options }, seed) => ({
     votes: seededIntegers(seed, 0, ballots * voters, -1, options),
-    electorate: seededIntegers(seed, 1, ballots * Math.ceil(voters / 32), -(2 ** 31), 2 ** 31 - 1),
+    electorate: seededWords(seed, 1, ballots * Math.ceil(voters / 32)),
     percent: seededIntegers(seed, 2, ballots, 0, 100),
   }),
   reference: consensusTallyReference,

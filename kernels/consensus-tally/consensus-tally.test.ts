@@ -15,6 +15,14 @@ test("counts the electorate's votes for the options there are, and compares with
   expect(readReference(reference)).toEqual({ tally: [0, 2, 2, 0], quorum: [1, 0] });
 });
 
+test("any voter may be eligible, and none has to be", () => {
+  const { electorate } = consensusTally.generate({ ballots: 99, voters: 32, options: 1 }, 1) as {
+    electorate: Int32Array;
+  };
+  expect(electorate.reduce((some, word) => some | word, 0)).toBe(-1);
+  expect(electorate.reduce((all, word) => all & word, -1)).toBe(0);
+});
+
 testKernel(
   consensusTally,
   [

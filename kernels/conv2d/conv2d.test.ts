@@ -17,7 +17,7 @@ testKernel(
     { batch: 1, height: 11, width: 6, channels: 3, filters: 4, kernel: 2, stride: 4 },
     { batch: 1, height: 14, width: 14, channels: 32, filters: 32, kernel: 3, stride: 1 },
     { batch: 127, height: 512, width: 1, channels: 1, filters: 1, kernel: 1, stride: 1 },
-    { batch: 1, height: 512, width: 512, channels: 1, filters: 2, kernel: 1, stride: 1 },
+    { batch: 1, height: 512, width: 512, channels: 1, filters: 2, kernel: 1, stride: 2 },
     { batch: 1, height: 1, width: 2, channels: 4096, filters: 3, kernel: 3, stride: 1 },
     { batch: 1, height: 2, width: 1, channels: 2, filters: 4096, kernel: 3, stride: 1 },
   ],

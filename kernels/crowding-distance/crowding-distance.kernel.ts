@@ -50,6 +50,7 @@ export const crowdingDistance: KernelSpec<CrowdingSize> = {
       ],
     },
   ],
+  splitBy: "populations",
   flops: () => 0,
   bytes: ({ populations, members, objectives }) => 4 * populations * members * (objectives + 2),
   tolerance: {

@@ -15,11 +15,11 @@ export function crowdingDistanceReference(
   { populations, members, objectives: width }: KernelShape<CrowdingSize>,
 ): KernelReference {
   const { objectives, rank } = inputs as { objectives: Float32Array; rank: Int32Array };
-  let distances: Float64Array | null = null;
+  const distances: Float64Array[] = [];
 
-  function measureFront(front: readonly number[], distance: Float64Array): void {
+  function measureFront(front: readonly number[], first: number, distance: Float64Array): void {
     for (let i = 0; i < width; i++) {
-      const value = (member: number) => objectives[member * width + i]!;
+      const value = (member: number) => objectives[(first + member) * width + i]!;
       const sorted = front.toSorted((a, b) => value(a) - value(b) || a - b);
       const range = value(sorted.at(-1)!) - value(sorted[0]!);
       for (const [place, member] of sorted.entries()) {
@@ -29,19 +29,21 @@ export function crowdingDistanceReference(
     }
   }
 
-  function measure(): Float64Array {
-    const distance = new Float64Array(populations * members);
-    for (let first = 0; first < populations * members; first += members) {
-      const population = Array.from({ length: members }, (_, member) => first + member);
-      for (const front of Map.groupBy(population, (member) => rank[member]).values()) measureFront(front, distance);
-    }
+  function measure(population: number): Float64Array {
+    const first = population * members;
+    const distance = new Float64Array(members);
+    const fronts = Map.groupBy(distance.keys(), (member) => rank[first + member]);
+    for (const front of fronts.values()) measureFront(front, first, distance);
     return distance.map((each) => Math.min(each, END_DISTANCE));
   }
 
   return {
     output: "distance",
     length: populations * members,
-    elementFlops: 40 * width,
-    element: (index) => (distances ??= measure())[index]!,
+    elementFlops: 200 * members * width,
+    element: (index) => {
+      const population = Math.floor(index / members);
+      return (distances[population] ??= measure(population))[index % members]!;
+    },
   };
 }

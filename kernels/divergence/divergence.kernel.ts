@@ -1,5 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
-import { seededUniform } from "../seeded-uniform.ts";
+import { seededWords } from "../seeded-words.ts";
 import { coverItems } from "../webgpu-limits.ts";
 import { divergenceReference } from "./divergence.reference.ts";
 
@@ -31,9 +31,6 @@ export const divergence: KernelSpec<Size> = {
   flops: () => 0,
   bytes: ({ n }) => 8 * n,
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },
-  generate: ({ n }, seed) => {
-    const uniform = seededUniform(seed, 0, n, 2 ** 31);
-    return { x: new Int32Array(n).map((_, i) => uniform[i]!) };
-  },
+  generate: ({ n }, seed) => ({ x: seededWords(seed, 0, n) }),
   reference: divergenceReference,
 };

@@ -1,5 +1,5 @@
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
-import { seededUniform } from "../seeded-uniform.ts";
+import { seededWords } from "../seeded-words.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
 import { dot4PeakReference, STEPS_PER_ROUND } from "./dot4-peak.reference.ts";
 
@@ -16,10 +16,8 @@ const createVariant = (name: string, valuesPerLane: number): KernelVariant<Size,
 });
 
 function generate({ n }: KernelShape<Size>, seed: number): KernelArrays {
-  const weights = Int32Array.from(seededUniform(seed, 1, 1, 2 ** 31), Math.floor);
   // The lowest bit keeps zero out, which would stay zero.
-  const x = Int32Array.from(seededUniform(seed, 0, n, 2 ** 31), (value) => Math.floor(value) | 1);
-  return { weights, x };
+  return { weights: seededWords(seed, 1, 1), x: seededWords(seed, 0, n).map((word) => word | 1) };
 }
 
 /** Peak int8 arithmetic: products of four bytes, summed into 32 bits, that touch memory once in a long while. */

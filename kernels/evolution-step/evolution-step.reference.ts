@@ -54,7 +54,7 @@ export function evolutionStepReference(
   return {
     output: "children",
     length: members * genes,
-    elementFlops: 500,
+    elementFlops: 500 + 1000 * tournament,
     element(index) {
       const child = Math.floor(index / genes);
       const gene = index % genes;

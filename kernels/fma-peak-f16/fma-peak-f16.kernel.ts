@@ -1,7 +1,7 @@
+import { fmaPeakReference, STEPS_PER_ROUND } from "../fma-peak/fma-peak.reference.ts";
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
-import { fmaPeakF16Reference, STEPS_PER_ROUND } from "./fma-peak-f16.reference.ts";
 
 type Size = "n" | "rounds";
 
@@ -47,5 +47,5 @@ export const fmaPeakF16: KernelSpec<Size> = {
       "a step may round twice, at most 2⁻¹² each of values below 1, and each step shrinks earlier errors by a = 3/4: four steps' worth, doubled",
   },
   generate,
-  reference: fmaPeakF16Reference,
+  reference: fmaPeakReference,
 };

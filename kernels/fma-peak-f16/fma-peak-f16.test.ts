@@ -7,4 +7,5 @@ testKernel(fmaPeakF16, [
   { n: 4096, rounds: 64 },
   { n: 65_537, rounds: 1 },
   { n: 3, rounds: 4096 },
+  { n: 65_535 * 32 * 8, rounds: 1 },
 ]);

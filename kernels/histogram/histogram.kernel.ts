@@ -1,5 +1,5 @@
 import type { KernelPass, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
-import { seededUniform } from "../seeded-uniform.ts";
+import { seededIntegers } from "../seeded-integers.ts";
 import { MAX_LENGTH } from "../webgpu-limits.ts";
 import { histogramReference } from "./histogram.reference.ts";
 
@@ -56,9 +56,6 @@ export const histogram: KernelSpec<Size> = {
   bytes: ({ n, bins }) => 4 * (n + bins),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },
   // One key below and one above the bins, so that some are to be left out.
-  generate: ({ n, bins }, seed) => {
-    const uniform = seededUniform(seed, 0, n);
-    return { keys: new Int32Array(n).map((_, i) => Math.floor(((uniform[i]! + 1) / 2) * (bins + 2)) - 1) };
-  },
+  generate: ({ n, bins }, seed) => ({ keys: seededIntegers(seed, 0, n, -1, bins) }),
   reference: histogramReference,
 };

@@ -103,6 +103,7 @@ export function createCircularProduct(
     description,
     folder: new URL(".", import.meta.url),
     dimensions: [pairsDimension, vectorDimension],
+    batchDimension: "pairs",
     dtypes: ["float32"],
     bindings: [
       vectors(inputs[0], "read"),

@@ -1,4 +1,5 @@
 import { vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
+import { shorten } from "../hrr-bind/shorten.ts";
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
@@ -36,6 +37,7 @@ export const hrrProject: KernelSpec<HrrProjectSize> = {
     { name: "inputs", description: "Columns of X and W, the n of 1/√n", min: 1, max: 8192, default: 256 },
     { ...vectorDimension, name: "outputs" },
   ],
+  batchDimension: "rows",
   dtypes: ["float32"],
   bindings: [
     { name: "x", access: "read", dtype: "float32", extents: ({ rows, inputs }) => [rows, inputs], alignment: [1, 4] },
@@ -55,13 +57,20 @@ export const hrrProject: KernelSpec<HrrProjectSize> = {
   tolerance: {
     relative: 0,
     absolute: ({ rows, inputs, outputs }) =>
-      ((8 * (Math.sqrt(inputs) + Math.sqrt(outputs)) * 2 ** -24) / Math.sqrt(outputs)) * rows ** (1 / outputs),
+      ((8 * (Math.sqrt(inputs) + Math.sqrt(outputs)) * 2 ** -24) / Math.sqrt(outputs)) * shorten(rows, outputs),
     reason:
-      "rounding of sums of n products of random sign and of d squares in f32, each λ·√n·u with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019), of values of size 1/√d; the shortest of m random rows is about m^(1/d) times shorter than the others",
+      "rounding of sums of n products of random sign and of d squares in f32, each λ·√n·u with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019), of values of size 1/√d; the shortest of m random rows is about m^(1/d) times shorter than the others, but for d = 1, where generated sums do not cancel",
   },
-  generate: ({ rows, inputs, outputs }, seed) => ({
-    x: seededUniform(seed, 0, rows * inputs),
-    w: seededUniform(seed, 1, outputs * inputs, 1 / Math.sqrt(inputs)),
-  }),
+  generate: ({ rows, inputs, outputs }, seed) => {
+    const x = seededUniform(seed, 0, rows * inputs);
+    const w = seededUniform(seed, 1, outputs * inputs, 1 / Math.sqrt(inputs));
+    // Of one value the sign is all, and no sum comes near zero where its products have one sign.
+    if (outputs === 1) {
+      x.forEach(
+        (value, i) => (x[i] = Math.abs(value) * Math.sign(w[i % inputs]!) * (i % (2 * inputs) < inputs ? 1 : -1)),
+      );
+    }
+    return { x, w };
+  },
   reference: hrrProjectReference,
 };

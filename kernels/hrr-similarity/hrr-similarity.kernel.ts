@@ -40,6 +40,7 @@ export const hrrSimilarity: KernelSpec<Size> = {
   description: "Cosine of each pair of vectors, 0 where one of them is zero",
   folder: new URL(".", import.meta.url),
   dimensions: [pairsDimension, vectorDimension],
+  batchDimension: "pairs",
   dtypes: ["float32"],
   bindings: [
     { name: "x", access: "read", dtype: "float32", extents: (s) => [s.pairs, s.dimension], alignment: [1, 4] },

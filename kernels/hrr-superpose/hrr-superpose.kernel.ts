@@ -1,5 +1,6 @@
 import { generateVectors } from "../hrr-bind/generate-vectors.ts";
 import { vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
+import { shorten } from "../hrr-bind/shorten.ts";
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { coverItems, MAX_GROUPS } from "../webgpu-limits.ts";
 import { type HrrSuperposeSize, hrrSuperposeReference } from "./hrr-superpose.reference.ts";
@@ -30,6 +31,7 @@ export const hrrSuperpose: KernelSpec<HrrSuperposeSize> = {
     { name: "vectors", description: "Vectors of a group", min: 1, max: 4096, default: 8 },
     vectorDimension,
   ],
+  batchDimension: "groups",
   dtypes: ["float32"],
   bindings: [
     {
@@ -48,12 +50,15 @@ export const hrrSuperpose: KernelSpec<HrrSuperposeSize> = {
   tolerance: {
     relative: 0,
     absolute: ({ groups, vectors, dimension }) =>
-      ((8 * (Math.sqrt(vectors) + Math.sqrt(dimension)) * 2 ** -24) / Math.sqrt(dimension)) * groups ** (1 / dimension),
+      ((8 * (Math.sqrt(vectors) + Math.sqrt(dimension)) * 2 ** -24) / Math.sqrt(dimension)) *
+      shorten(groups, dimension),
     reason:
-      "rounding of sums of k values and of d squares in f32, each λ·√n·u with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019), of values of size 1/√d; the shortest of n random sums is about n^(1/d) times shorter than the others",
+      "rounding of sums of k values and of d squares in f32, each λ·√n·u with λ = 8 (Higham and Mary, SIAM J. Sci. Comput. 2019), of values of size 1/√d; the shortest of n random sums is about n^(1/d) times shorter than the others, but for d = 1, where generated sums do not cancel",
   },
   generate: ({ groups, vectors, dimension }, seed) => {
     const x = generateVectors(seed, 0, groups * vectors, dimension);
+    // Of one value the sign is all, and no sum of a group comes near zero where its values have one sign.
+    if (dimension === 1) x.forEach((value, i) => (x[i] = Math.abs(value) * (i % (2 * vectors) < vectors ? 1 : -1)));
     // The last of several groups is all zeros.
     if (groups > 1) x.fill(0, (groups - 1) * vectors * dimension);
     return { x };

@@ -3,11 +3,11 @@ import { seededUniform } from "../seeded-uniform.ts";
 import { coverItems } from "../webgpu-limits.ts";
 import { mapReduceReference } from "./map-reduce.reference.ts";
 
-const MAX_GROUPS = 1024;
+const MAX_PARTIALS = 1024;
 
 const axes = [
   { name: "lanes", values: [4, 16, 32, 64, 128, 256], default: 64 },
-  { name: "groups", values: [4, 16, 64, 256, MAX_GROUPS], default: 16 },
+  { name: "groups", values: [4, 16, 64, 256, MAX_PARTIALS], default: 16 },
 ] as const;
 
 const fused: KernelVariant<"n", "lanes" | "groups"> = {
@@ -43,7 +43,7 @@ export const mapReduce: KernelSpec<"n"> = {
     { name: "a", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
     { name: "b", access: "read", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
     { name: "products", access: "scratch", dtype: "float32", extents: ({ n }) => [n], alignment: [4] },
-    { name: "partials", access: "scratch", dtype: "float32", extents: () => [MAX_GROUPS], alignment: [1] },
+    { name: "partials", access: "scratch", dtype: "float32", extents: () => [MAX_PARTIALS], alignment: [1] },
     { name: "total", access: "write", dtype: "float32", extents: () => [1], alignment: [1] },
   ],
   variants: [fused, unfused],

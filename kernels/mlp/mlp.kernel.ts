@@ -49,7 +49,13 @@ const oneSample: KernelVariant<MlpSize> = {
   passes: [pass(1)],
 };
 
-/** Of the variance that keeps signals at their size through the layers, whatever their width. */
+/** An exp of it overflows, from which a device may build its tanh. */
+const LARGE_SUM = 100;
+
+/**
+ * Of the variance that keeps signals at their size through the layers, whatever their width. Where the
+ * activation is tanh, the first neuron of each hidden layer has a large sum.
+ */
 export function generateParameters(shape: KernelShape<MlpNetworkSize>, seed: number): Float32Array<ArrayBuffer> {
   const layers = layOutLayers(shape);
   const parameters = new Float32Array(layers.at(-1)?.end ?? 0);
@@ -58,6 +64,7 @@ export function generateParameters(shape: KernelShape<MlpNetworkSize>, seed: num
     const row = (i: number) => values.subarray(i * outer, (i + 1) * outer);
     for (let i = 0; i < inner; i++) parameters.set(row(i), weights + i * pitch);
     parameters.set(row(inner), bias);
+    if (shape.activation === 3 && index + 1 < layers.length) parameters[bias] = LARGE_SUM;
   }
   return parameters;
 }

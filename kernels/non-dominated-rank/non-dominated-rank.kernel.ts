@@ -58,6 +58,7 @@ export const nonDominatedRank: KernelSpec<RankSize> = {
       ],
     },
   ],
+  splitBy: "populations",
   flops: () => 0,
   bytes: ({ populations, members, objectives }) => 4 * populations * members * (objectives + 1),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers, of exact comparisons" },

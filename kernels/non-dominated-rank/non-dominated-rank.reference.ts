@@ -40,7 +40,7 @@ export function nonDominatedRankReference(
   return {
     output: "rank",
     length: populations * members,
-    elementFlops: 10 * members * width,
+    elementFlops: 10 * members ** 2,
     element: (index) => {
       const population = Math.floor(index / members);
       return (ranks[population] ??= rankMembers(population))[index % members]!;

@@ -44,6 +44,7 @@ export const quantize: KernelSpec<Size> = {
     { name: "channels", description: "Rows, each with its scale", min: 1, max: MAX_GROUPS, default: 1024 },
     { name: "length", description: "Elements of a channel", min: 1, max: 2 ** 19, default: 1024 },
   ],
+  batchDimension: "channels",
   dtypes: ["float32"],
   bindings: [
     {

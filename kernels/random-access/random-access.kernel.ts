@@ -1,4 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { seededIntegers } from "../seeded-integers.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { coverItems } from "../webgpu-limits.ts";
 import { randomAccessReference } from "./random-access.reference.ts";
@@ -34,10 +35,9 @@ export const randomAccess: KernelSpec<Size> = {
   flops: () => 0,
   bytes: ({ n }) => 12 * n,
   tolerance: { relative: 0, absolute: () => 0, reason: "elements are moved, never computed with" },
-  generate: ({ n, span }, seed) => {
-    const uniform = seededUniform(seed, 1, n);
-    const places = new Int32Array(n).map((_, i) => Math.floor(((uniform[i]! + 1) / 2) * span));
-    return { table: seededUniform(seed, 0, span), places };
-  },
+  generate: ({ n, span }, seed) => ({
+    table: seededUniform(seed, 0, span),
+    places: seededIntegers(seed, 1, n, 0, span - 1),
+  }),
   reference: randomAccessReference,
 };

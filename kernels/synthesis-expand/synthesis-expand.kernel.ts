@@ -1,7 +1,7 @@
 import type { KernelSpec } from "../kernel-spec.ts";
-import { NODE_WORDS, packTrees } from "../synthesis-match/expression-tree.ts";
+import { seededUniform } from "../seeded-uniform.ts";
+import { type ExpressionNode, NODE_WORDS, packTrees } from "../synthesis-match/expression-tree.ts";
 import { drawPatterns, drawTrees } from "../synthesis-match/synthesis-match.kernel.ts";
-import { synthesisMatchReference } from "../synthesis-match/synthesis-match.reference.ts";
 import { coverItems } from "../webgpu-limits.ts";
 import { type ExpandSize, synthesisExpandReference } from "./synthesis-expand.reference.ts";
 
@@ -72,21 +72,33 @@ export const synthesisExpand: KernelSpec<ExpandSize> = {
       passes: [{ entryPoint: "main", workgroups: ({ trees, rules }, { lanes }) => coverItems(trees * rules, lanes!) }],
     },
   ],
+  splitBy: "trees",
   flops: () => 0,
   bytes: ({ trees, nodes, rules, templateNodes, variables, room }) =>
     4 * (NODE_WORDS * (trees * nodes + rules * templateNodes) + trees * rules * (2 + variables + NODE_WORDS * room)),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },
-  // Patterns and templates are drawn alike, so that templates have variables which their patterns do not.
   generate: (shape, seed) => {
-    const size = { ...shape, patterns: shape.rules, patternNodes: shape.templateNodes };
-    const drawn = drawTrees(size, seed);
-    const tree = packTrees(drawn, shape.nodes);
-    const pattern = packTrees(drawPatterns(drawn, size, seed), shape.templateNodes);
-    const template = packTrees(drawPatterns(drawn, size, seed + 1), shape.templateNodes);
-    const found = synthesisMatchReference({ tree, pattern }, size);
-    const readAll = ({ length, element }: Pick<typeof found, "length" | "element">) =>
-      Int32Array.from({ length }, (_, index) => element(index));
-    return { tree, template, position: readAll(found), bound: readAll(found.others![0]!) };
+    const { nodes, rules, templateNodes, variables } = shape;
+    const trees = drawTrees(shape, seed);
+    const templates = drawPatterns(trees, { patterns: rules, patternNodes: templateNodes, variables }, seed + 1);
+    return {
+      tree: packTrees(trees, nodes),
+      template: packTrees(templates, templateNodes),
+      position: drawPlaces(trees, rules, seed + 2, 0),
+      bound: drawPlaces(trees, rules * variables, seed + 2, 1),
+    };
   },
   reference: synthesisExpandReference,
 };
+
+/** So many nodes of each tree, −1 for one in eight: what a match might find, since finding them takes far longer. */
+function drawPlaces(
+  trees: readonly (readonly ExpressionNode[])[],
+  each: number,
+  seed: number,
+  stream: number,
+): Int32Array<ArrayBuffer> {
+  const uniform = seededUniform(seed, stream, trees.length * each, 4);
+  const place = (value: number, size: number) => (value < -3 ? -1 : Math.floor(((value + 3) / 7) * size));
+  return new Int32Array(uniform.length).map((_, i) => place(uniform[i]!, trees[Math.floor(i / each)]!.length));
+}

@@ -7,7 +7,7 @@ export type ExpandSize = "trees" | "nodes" | "rules" | "templateNodes" | "variab
  * expanded[tree][rule] = the rule's template with each variable replaced by the subtree that it stands for,
  * filled up to `room` nodes with zeros; length[tree][rule] = its number of nodes, 0 where the rule's pattern
  * has no position or a variable of the template stands for nothing, −1 where there is too little room. Then
- * all of `expanded` is zero.
+ * all of `expanded` is zero. Elements of one pair in a row cost one expansion.
  */
 export function synthesisExpandReference(inputs: KernelArrays, shape: KernelShape<ExpandSize>): KernelReference {
   const { tree, template, position, bound } = inputs as Record<"tree" | "template" | "position" | "bound", Int32Array>;
@@ -25,23 +25,23 @@ export function synthesisExpandReference(inputs: KernelArrays, shape: KernelShap
     });
   }
 
-  const known = new Map<number, ExpressionNode[]>();
+  let current = { pair: -1, expansion: [] as ExpressionNode[] };
   function look(pair: number): ExpressionNode[] {
-    const result = known.get(pair) ?? expandPair(pair);
-    known.set(pair, result);
-    return result;
+    if (pair !== current.pair) current = { pair, expansion: expandPair(pair) };
+    return current.expansion;
   }
 
+  const elementFlops = 20 * (nodes + templateNodes);
   const length: KernelReference = {
     output: "length",
     length: trees * rules,
-    elementFlops: 10 * nodes,
+    elementFlops,
     element: (pair) => (look(pair).length > room ? -1 : look(pair).length),
   };
   return {
     output: "expanded",
     length: trees * rules * room * NODE_WORDS,
-    elementFlops: 20,
+    elementFlops,
     element: (index) => {
       const place = Math.floor(index / NODE_WORDS);
       const result = look(Math.floor(place / room));

@@ -57,10 +57,12 @@ export function packTrees(trees: readonly (readonly ExpressionNode[])[], capacit
 
 /** The tree at a place of packed ones. */
 export function unpackTree(packed: Int32Array, index: number, capacity: number): ExpressionNode[] {
-  const at = (node: number) => (index * capacity + node) * NODE_WORDS;
-  const nodes = Array.from({ length: capacity }, (_, node): ExpressionNode => {
-    const [type = 0, value = 0, children = 0] = packed.subarray(at(node), at(node + 1));
-    return [type, value, children];
-  });
-  return nodes.slice(0, findEnd(nodes, 0));
+  const tree: ExpressionNode[] = [];
+  let open = 1;
+  for (let at = index * capacity * NODE_WORDS; open > 0; at += NODE_WORDS) {
+    const children = packed[at + 2]!;
+    tree.push([packed[at]!, packed[at + 1]!, children]);
+    open += children - 1;
+  }
+  return tree;
 }

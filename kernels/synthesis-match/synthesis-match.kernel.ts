@@ -70,6 +70,7 @@ export const synthesisMatch: KernelSpec<MatchSize> = {
       ],
     },
   ],
+  splitBy: "trees",
   flops: () => 0,
   bytes: ({ trees, nodes, patterns, patternNodes, variables }) =>
     4 * (NODE_WORDS * (trees * nodes + patterns * patternNodes) + trees * patterns * (1 + variables)),

@@ -1,4 +1,5 @@
 import type { StoredTuning, TuningTrial } from "../protocol/tuning.ts";
+import { median } from "../stats/median.ts";
 
 /** A trial with the time to compare it by. */
 export interface TimedTrial {
@@ -20,10 +21,8 @@ export function listTimedTrials(tuning: StoredTuning, trials: readonly TuningTri
 
 /** The median of a trial's last rung; null for what was never timed. */
 export function medianOfLast({ rungsMs }: TuningTrial): number | null {
-  const runs = rungsMs.findLast((rung) => rung.length > 0)?.toSorted((a, b) => a - b) ?? [];
-  const middle = runs.length / 2;
-  const [lower, upper] = [runs[Math.ceil(middle) - 1], runs[Math.floor(middle)]];
-  return lower === undefined || upper === undefined ? null : (lower + upper) / 2;
+  const runs = rungsMs.findLast((rung) => rung.length > 0);
+  return runs === undefined ? null : median(runs);
 }
 
 type Choice = Pick<TuningTrial, "variant" | "axes">;

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
 import { idSchema } from "./id.ts";
@@ -11,6 +12,7 @@ import { RunnerMemory } from "./memory.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement, VariantUploadQuery } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
+import { PlacementRuleInput } from "./placement-rule.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
@@ -198,6 +200,16 @@ export const endpoints = {
     reply: { status: 200, mediaType: "application/octet-stream" },
     problems: ["not-found"],
   }),
+  runAtEdge: defineEndpoint({
+    method: "post",
+    path: "/v1/link/edge-runs",
+    tag: "runners",
+    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
+    access: "runner",
+    body: EdgeRunInput,
+    reply: { status: 200, schema: EdgeRunReply },
+    problems: ["not-found", "backend-failed"],
+  }),
 
   createProfile: defineEndpoint({
     method: "post",
@@ -295,6 +307,19 @@ export const endpoints = {
     reply: { status: 200, schema: Model },
     problems: ["not-found"],
   }),
+  setPlacement: defineEndpoint({
+    method: "put",
+    path: "/v1/models/{model}/placement",
+    tag: "models",
+    summary: "Say which runners measure and serve a model",
+    description:
+      "It counts at once: runners that it leaves out lose their placements, the others are given calibrations. `profile` is matched with what a runner says of itself when it connects.",
+    access: "submit",
+    params: byModel,
+    body: PlacementRuleInput,
+    reply: { status: 200, schema: Model },
+    problems: ["not-found"],
+  }),
   listPlacements: defineEndpoint({
     method: "get",
     path: "/v1/models/{model}/placements",
@@ -362,7 +387,7 @@ export const endpoints = {
     headers: idempotencyKey,
     body: JobInput,
     reply: { status: 202, schema: Job },
-    problems: ["unknown-kernel", "not-found", "idempotency-key-reused", "queue-full"],
+    problems: ["unknown-kernel", "kernel-invalid", "kernel-quarantined", "idempotency-key-reused", "queue-full"],
   }),
   listJobs: defineEndpoint({
     method: "get",

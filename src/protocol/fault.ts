@@ -17,5 +17,5 @@ export const Fault = z
   .openapi("Fault");
 export type Fault = z.infer<typeof Fault>;
 
-/** The list as it stands in results: at most one entry for each way out. */
+/** The list as it stands in results; the parts of a batch that was spread have their entries in one. */
 export const faultFields = { faults: z.array(Fault).max(LIMITS.faults).optional() };

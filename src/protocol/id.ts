@@ -48,6 +48,11 @@ export async function createContentId(kind: IdKind, content: string): Promise<st
   return `${ID_PREFIXES[kind]}_${text}`;
 }
 
+/** What every id of one kind matches, and no other name, as a GLOB pattern of SQLite. */
+export function idGlob(kind: IdKind): string {
+  return `${ID_PREFIXES[kind]}_${"?".repeat(TIME_DIGITS + RANDOM_DIGITS)}`;
+}
+
 /** Schema of an id of one kind. */
 export function idSchema(kind: IdKind) {
   return z

@@ -14,6 +14,11 @@ export function toShapeText(shape: Readonly<Record<string, number>>): string {
     .join();
 }
 
+/** The shape that a text of `toShapeText` stands for. */
+export function fromShapeText(text: string): Record<string, number> {
+  return Object.fromEntries(Array.from(text.matchAll(/(\w+)=(\d+)/g), ([, name = "", size]) => [name, Number(size)]));
+}
+
 const ShapeText = z
   .string()
   .max(1_024)

@@ -1,10 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { idSchema } from "./id.ts";
+import { LIMITS } from "./limits.ts";
 import { Instant } from "./page.ts";
 
 /** Where bytes may lie, nearest to the kernels first. The edge is where all of them come from. */
 export const TierName = z.enum(["gpu", "host", "disk", "edge"]).openapi("TierName");
 export type TierName = z.infer<typeof TierName>;
+
+/** Those that a runner has once; of the others there is one for each device. */
+const SHARED_TIERS = TierName.exclude(["gpu"]).options;
 
 const count = z.number().int().min(0);
 
@@ -78,8 +82,8 @@ export type MigrationTimes = z.infer<typeof MigrationTimes>;
 
 /** What a runner tells of its memory since it started. */
 export const MemoryReport = z.object({
-  tiers: z.array(MemoryTier).max(32),
-  pools: z.array(PoolState).max(16),
+  tiers: z.array(MemoryTier).max(LIMITS.devices + SHARED_TIERS.length),
+  pools: z.array(PoolState).max(LIMITS.devices),
   migrations: z.array(MigrationTimes).max(128),
   background: z.object({
     bytesPerSecond: count.openapi({ description: "What migrations behind requests may move" }),

@@ -1,3 +1,5 @@
+import { median } from "./median.ts";
+
 /** How many times larger one median is than another; the interval holds the true ratio in 95 % of cases. */
 export interface RatioEstimate {
   readonly ratio: number;
@@ -18,7 +20,7 @@ const RESAMPLES = 1_000;
 export function ratioOfMedians(numerator: ArrayLike<number>, denominator: ArrayLike<number>): RatioEstimate {
   const pairs = numerator.length;
   if (pairs === 0 || pairs !== denominator.length) throw new RangeError("the samples are not paired");
-  const ratio = medianOf(Float64Array.from(numerator)) / medianOf(Float64Array.from(denominator));
+  const ratio = median(numerator) / median(denominator);
   if (pairs < FEWEST_PAIRS) return { ratio, low: null, high: null };
   const draw = lehmer();
   const above = new Float64Array(pairs);
@@ -29,18 +31,11 @@ export function ratioOfMedians(numerator: ArrayLike<number>, denominator: ArrayL
       above[i] = numerator[pair] ?? 0;
       below[i] = denominator[pair] ?? 0;
     }
-    return medianOf(above) / medianOf(below);
+    return median(above) / median(below);
   });
   ratios.sort();
   const at = (p: number) => ratios[Math.floor(p * (RESAMPLES - 1))] ?? ratio;
   return { ratio, low: at(0.025), high: at(0.975) };
-}
-
-/** The mean of the two middle values of an even number. Sorts what it is given. */
-function medianOf(values: Float64Array): number {
-  values.sort();
-  const middle = values.length / 2;
-  return ((values[Math.ceil(middle) - 1] ?? 0) + (values[Math.floor(middle)] ?? 0)) / 2;
 }
 
 /** Lehmer's generator with the multiplier of Park, Miller and Stockmeyer (CACM 1993), uniform in (0, 1). */

@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { Capabilities } from "../../src/protocol/hardware.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
-import { callEdge, pointersOf, problemOf } from "./edge-client.ts";
-import { countRuns, newOnlineRunner, readJob, submitJob } from "./queue-client.ts";
+import { callEdge, fetchEdge, pointersOf, problemOf } from "./edge-client.ts";
+import { countRuns, linkStub, newOnlineRunner, newRunner, readJob, readUntil, submitJob } from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
 import { benchmarkResult, capabilities } from "./samples.ts";
 import type { ScriptedRunner } from "./scripted-runner.ts";
+import { troubleDatabase } from "./troubled-database.ts";
 
 const HOUR_MS = 3_600_000;
 const triad = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
@@ -60,6 +61,25 @@ describe("a kernel in quarantine", () => {
     await scripted.next("offer");
   });
 
+  it("can be read by whoever hears that its runner has changed", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const changes = await fetchEdge("GET", "/v1/events");
+    const changed = quarantined();
+    let isWritten = false;
+    const heal = await troubleDatabase(linkStub(runnerId), async (run) => {
+      // As long as it takes to hear of it too early.
+      await scheduler.wait(100);
+      const written = await run();
+      isWritten = true;
+      return written;
+    });
+    scripted.send({ type: "capabilities", capabilities: changed });
+    await readUntil(changes, "event: runner");
+    expect(isWritten).toBe(true);
+    await heal();
+    expect((await callEdge("GET", `/v1/runners/${runnerId}`)).json.capabilities).toEqual(changed);
+  });
+
   it("goes to a runner where it is not, and never back to the one that said so", async () => {
     const first = await newOnlineRunner();
     const { id } = await submitJob();
@@ -104,6 +124,16 @@ describe("a device", () => {
       expect(pointersOf(reply)).toEqual(pointers);
     }
     expect(problemOf(await submit({ deviceKey: "gpu1" })).errors?.[0]?.message).toBe("must be one of: gpu0");
+  });
+
+  it("is checked on the runners that may take the job, as far as they are known", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { runnerId: unseen } = await newRunner();
+    expect((await submit({ runnerId: unseen, deviceKey: "gpu7" })).status).toBe(202);
+    expect((await submit({ profile: "gpu-accelerated", deviceKey: "gpu7" })).status).toBe(202);
+    await tell(scripted, runnerId, quarantined());
+    expect((await submit({ runnerId })).status).toBe(503);
+    expect((await submit({ runnerId: unseen })).status).toBe(202);
   });
 
   it("is asked for in the offer, and its result must come from there", async () => {

@@ -1,7 +1,11 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { openDatabase } from "../../src/edge/store/database.ts";
+import { deletePlacements } from "../../src/edge/store/placement-store.ts";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
 import type { InferOffer } from "../../src/protocol/link.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferReplyHeader } from "../../src/protocol/inference.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { typedView, type Tensor } from "../../src/protocol/tensor.ts";
 import { callEdge, fetchEdge, pointersOf, problemOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
@@ -111,6 +115,16 @@ describe("an inference", () => {
     expect(scripted.frames).toEqual([]);
   });
 
+  it("that is larger than the limit is refused, in either form", async () => {
+    for (const mediaType of ["application/json", FRAME_MEDIA_TYPE]) {
+      const body = new Uint8Array(LIMITS.inferBodyBytes + 1);
+      const reply = await callEdge("POST", "/v1/infer", { body, headers: { "content-type": mediaType } });
+      expect(reply.status).toBe(413);
+      expect(problemOf(reply).code).toBe("payload-too-large");
+    }
+    expect(scripted.frames).toEqual([]);
+  });
+
   it("within a budget that nothing meets is refused with one that would be met", async () => {
     const reply = await infer({ budgetMs: 0.1 });
     expect(reply.status).toBe(422);
@@ -152,6 +166,15 @@ describe("an inference", () => {
     ]);
     scripted.socket.send(lying);
     expect(problemOf(await pending).code).toBe("backend-failed");
+  });
+
+  it("keeps a placement that was measured anew since its runner said hello", async () => {
+    const db = openDatabase(env.DB);
+    const list = () => callEdge("GET", "/v1/models/cartpole/placements");
+    const { items } = (await list()).json;
+    const [{ id, updatedAt }] = items;
+    await deletePlacements(db, [id], Date.parse(updatedAt));
+    expect((await list()).json.items).toEqual(items);
   });
 
   it("on a runner that drains finds no placement", async () => {

@@ -1,7 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
+import type { Offer } from "../../src/protocol/link.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { callEdge, problemOf } from "./edge-client.ts";
+import { competitor } from "./kernel-samples.ts";
 import {
   countRuns,
   expireLeases,
@@ -16,6 +18,15 @@ import {
 import { BOUND } from "./runner-script.ts";
 import { benchmarkResult, throughputResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
+import { troubleDatabase } from "./troubled-database.ts";
+
+/** The check of a new kernel as a runner gets it. */
+let submissions = 0;
+async function offerSubmitted(scripted: ScriptedRunner): Promise<Offer> {
+  const body = { ...competitor, name: `queued-${submissions++}` };
+  expect((await callEdge("POST", "/v1/kernels", { body })).status).toBe(201);
+  return scripted.next("offer");
+}
 
 describe("a job", () => {
   it("is offered, reports progress, and ends in one run with its points", async () => {
@@ -114,6 +125,38 @@ describe("an attempt that fails", () => {
   });
 });
 
+describe("a failure of a submitted kernel", () => {
+  const failure = { ok: false, problem: createProblem("kernel-invalid", "It does not compile.") } as const;
+
+  it("ends its job though the database is away", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { lease } = await offerSubmitted(scripted);
+    const heal = await troubleDatabase(queueStub(), () => Promise.reject(new Error("away")));
+    scripted.send({ type: "jobOutcome", lease, outcome: failure });
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    await heal();
+    expect(await readJob(lease.jobId)).toMatchObject({ state: "failed", problem: { code: "kernel-invalid" } });
+  });
+
+  it("does not end a job that was cancelled while it was written down", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { lease } = await offerSubmitted(scripted);
+    const note = { isReached: false, isHeld: true };
+    const heal = await troubleDatabase(queueStub(), async (run) => {
+      note.isReached = true;
+      while (note.isHeld) await scheduler.wait(5);
+      return run();
+    });
+    scripted.send({ type: "jobOutcome", lease, outcome: failure });
+    await expect.poll(() => note.isReached, BOUND).toBe(true);
+    await callEdge("POST", `/v1/jobs/${lease.jobId}/cancel`);
+    note.isHeld = false;
+    expect((await scripted.next("jobSettled")).stored).toBe(false);
+    await heal();
+    expect((await readJob(lease.jobId)).state).toBe("cancelled");
+  });
+});
+
 describe("a result whose distributions cannot be read", () => {
   it.each([
     ["no sketch", { sketch: "garbage" }],
@@ -144,12 +187,14 @@ describe("a throughput job", () => {
     expect(items).toMatchObject([{ configuration: { n: 64, depth: 2 }, direction: "higher", clock: "gpu-timestamp" }]);
   });
 
-  it("fails where the result is of another kind", async () => {
+  it("fails where the result is of another kind or element type", async () => {
     const { scripted } = await newOnlineRunner();
-    const { id } = await submitJob({ kind: "throughput" });
-    scripted.succeed(await scripted.next("offer"));
-    await scripted.next("jobSettled");
-    expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
+    for (const result of [benchmarkResult(), { ...throughputResult(), dtype: "int32" as const }]) {
+      const { id } = await submitJob({ kind: "throughput", dtype: "float32" });
+      scripted.succeed(await scripted.next("offer"), result);
+      await scripted.next("jobSettled");
+      expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
+    }
   });
 });
 

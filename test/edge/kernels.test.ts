@@ -1,9 +1,11 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { addKernel } from "../../src/edge/store/kernel-store.ts";
 import type { BenchmarkResult } from "../../src/protocol/benchmark.ts";
 import type { Leaderboard } from "../../src/protocol/leaderboard.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { createProblem } from "../../src/protocol/problem.ts";
+import { createProblem, type ProblemCode } from "../../src/protocol/problem.ts";
+import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
 import {
   byNumber,
   callEdge,
@@ -113,6 +115,17 @@ describe("a submission", () => {
     expect(problemOf(beyond).code).toBe("conflict");
     expect((await submit(body, { key: secret })).status).toBe(200);
     await env.DB.prepare("delete from kernels where owner_id = ?").bind(id).run();
+  });
+});
+
+describe("a submission to compete with a kernel that is deleted meanwhile", () => {
+  it("is not stored", async () => {
+    const { tolerance: _, reference: __, ...definition } = KernelInput.parse(fresh(ownReference));
+    const reference = missingId.kernel;
+    const rival = { ...definition, reference: { kind: "kernel", kernel: reference } } as const;
+    const before = await countStored();
+    expect(await addKernel(env.DB, { ownerId: "key", definition: rival, dtype: "float32", reference })).toBeNull();
+    expect(await countStored()).toEqual(before);
   });
 });
 
@@ -327,12 +340,14 @@ describe("a job of a submitted kernel", () => {
   it("tells by the kernel's record what is wrong with it, until a run is right", async () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitted(fresh(competitor));
-    const fail = async (code: "kernel-invalid" | "kernel-timeout" | "device-lost", detail: string) => {
+    const fail = async (code: ProblemCode, detail: string) => {
       const { lease } = await scripted.next("offer");
       scripted.send({ type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem(code, detail) } });
       await scripted.next("jobSettled");
     };
     await fail("device-lost", "It was unplugged.");
+    expect(await read(id)).toMatchObject({ state: "unchecked", problem: null });
+    await fail("kernel-quarantined", "It failed too often here.");
     expect(await read(id)).toMatchObject({ state: "unchecked", problem: null });
     await fail("kernel-invalid", "mine.wgsl:3:7: unresolved value");
     expect(await read(id)).toMatchObject({
@@ -423,6 +438,29 @@ describe("a leaderboard", () => {
     const cut = await board("shape=n=501&limit=2");
     expect(cut.truncated).toBe(true);
     expect(cut.boards[0]?.entries).toHaveLength(2);
+  });
+
+  it("is the same by the id of a kernel that competes", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitted(fresh(competitor));
+    await passCheck(scripted, id, { shape: { n: 551 } });
+    const ofRival = await callEdge("GET", `/v1/kernels/${id}/leaderboard?shape=n=551`);
+    expect(ofRival.json).toEqual(await board("shape=n=551"));
+    expect(ofRival.json.boards).toHaveLength(1);
+  });
+
+  it("is full without kernels that were deleted while they ran", async () => {
+    const { scripted } = await newOnlineRunner();
+    const shape = { n: 571 };
+    await run(scripted, "triad", { shape, wallMs: samples(9) });
+    const { id } = await submitted(fresh(competitor));
+    const offer = await scripted.next("offer");
+    await callEdge("DELETE", `/v1/kernels/${id}`);
+    scripted.succeed(offer, { ...benchmarkResult(), kernel: id, variant: "submitted", wallMs: samples(1), shape });
+    await scripted.next("jobSettled");
+    const { boards, truncated } = await board("shape=n=571&limit=1");
+    expect(boards[0]?.entries.map(({ rank, kernel }) => [rank, kernel])).toEqual([[1, "triad"]]);
+    expect(truncated).toBe(false);
   });
 
   it("keeps devices, shapes and clocks apart", async () => {

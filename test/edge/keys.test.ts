@@ -25,6 +25,7 @@ describe("the table", () => {
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "uploadModel",
       "uploadVariant",
+      "setPlacement",
       "createJob",
       "cancelJob",
       "submitKernel",

@@ -74,3 +74,13 @@ export async function readEvents(id: string, lastEventId?: string): Promise<JobE
     return event;
   });
 }
+
+/** Reads a stream of events until it holds this text. */
+export async function readUntil(response: Response, text: string): Promise<void> {
+  let read = "";
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    read += chunk;
+    if (read.includes(text)) return;
+  }
+  throw new Error(`the stream ended without ${text}`);
+}

@@ -1,15 +1,16 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import type { RequestOutcome } from "../../src/edge/history/request-measurements.ts";
+import { measureOutcomes, type RequestOutcome } from "../../src/edge/history/request-measurements.ts";
 import { Outbox } from "../../src/edge/link/outbox.ts";
 import { appendMeasurements } from "../../src/edge/store/series-store.ts";
 import { CLOSE_CODES, PING } from "../../src/protocol/link.ts";
-import { callEdge } from "./edge-client.ts";
-import { linkStub, newOnlineRunner, newRunner } from "./queue-client.ts";
+import { callEdge, fetchEdge } from "./edge-client.ts";
+import { linkStub, newOnlineRunner, newRunner, readUntil, submitJob } from "./queue-client.ts";
 import { capabilities } from "./samples.ts";
 import { BOUND } from "./runner-script.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
+import { troubleDatabase } from "./troubled-database.ts";
 
 const stateOf = async (id: string) => (await callEdge("GET", `/v1/runners/${id}`)).json.state;
 
@@ -78,6 +79,32 @@ describe("the socket", () => {
     expect(scripted.closed).toBeNull();
   });
 
+  it("that follows at once keeps its runner online, though the end of the one before is still being written", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
+    const end = { isReached: false, isHeld: true, isWritten: false };
+    const heal = await troubleDatabase(linkStub(runner.runnerId), async (run) => {
+      if (end.isReached) return run();
+      end.isReached = true;
+      while (end.isHeld) await scheduler.wait(5);
+      const written = await run();
+      end.isWritten = true;
+      return written;
+    });
+    first.socket.close(1000, "cut");
+    await expect.poll(() => end.isReached, BOUND).toBe(true);
+    const second = await ScriptedRunner.online(runner);
+    const { id } = await submitJob({ runnerId: runner.runnerId });
+    expect((await second.next("offer")).lease.jobId).toBe(id);
+    end.isHeld = false;
+    await expect.poll(() => end.isWritten, BOUND).toBe(true);
+    await heal();
+    expect(await stateOf(runner.runnerId)).toBe("online");
+    await runInDurableObject(linkStub(runner.runnerId), async (_, { storage }) => {
+      expect(await storage.get("connected")).toBe(runner.runnerId);
+    });
+  });
+
   it("survives an eviction of its object", async () => {
     const { scripted, runnerId } = await newOnlineRunner();
     await evictDurableObject(linkStub(runnerId));
@@ -123,6 +150,30 @@ describe("measurements of requests", () => {
     await flushed(linkStub(runnerId), "evicted@1");
     await runDurableObjectAlarm(linkStub(runnerId));
     expect(await stored("evicted@1")).toEqual({ count: 3, total: 7 });
+  });
+
+  it("that the history does not take keep no runner online, and are announced as far as it took them", async () => {
+    const { runnerId } = await newRunner();
+    // As after a restart of the edge: nobody told of the end of the socket.
+    await env.DB.prepare("update runners set online = 1, connected_at_ms = 1 where id = ?").bind(runnerId).run();
+    const changes = await fetchEdge("GET", "/v1/events");
+    const link = linkStub(runnerId);
+    await runInDurableObject(link, async (_, { storage, id }) => {
+      await storage.put("connected", runnerId);
+      const outbox = new Outbox(storage.sql, id.toString());
+      const [measured] = measureOutcomes([outcome("taken@1", 7)]);
+      // A whole batch, and one row that nobody can read.
+      for (let row = 0; row < 2_000; row++) outbox.add(measured!.key, measured!.aggregate, 1);
+      outbox.add(null as never, measured!.aggregate, 1);
+      await storage.setAlarm(Date.now() + 60_000);
+    });
+    await runDurableObjectAlarm(link);
+    expect(await stateOf(runnerId)).toBe("offline");
+    expect(await stored("taken@1")).toEqual({ count: 2_000, total: 14_000 });
+    await readUntil(changes, "event: history");
+    await runInDurableObject(link, (_, { storage }) => {
+      storage.sql.exec("delete from outbox");
+    });
   });
 
   it("count once when a flush is cut off behind its write, though more came meanwhile", async () => {

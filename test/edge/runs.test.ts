@@ -1,5 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/edge/store/database.ts";
+import { readAllCapabilities, recordRoofline } from "../../src/edge/store/runner-store.ts";
+import { putTrace } from "../../src/edge/store/trace-store.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { Offer } from "../../src/protocol/link.ts";
 import { Run } from "../../src/protocol/run.ts";
@@ -124,8 +127,23 @@ describe("a trace", () => {
     const offer = await scripted.next("offer");
     for (let i = 0; i < 3; i++) settle(scripted, offer, traceText);
     for (let i = 0; i < 3; i++) expect(await scripted.next("jobSettled")).toMatchObject({ stored: true });
-    expect(await listTraces()).toEqual([...before, `traces/${id.replace("job_", "run_")}.json`].toSorted());
+    expect(await listTraces()).toEqual([...before, `traces/${id.replace("job_", "run_")}/1.json`].toSorted());
     expect((await countRuns(id)).runs).toBe(1);
+  });
+
+  it("is not kept where none was asked for", async () => {
+    const { scripted } = await newOnlineRunner();
+    await submitJob();
+    const before = await listTraces();
+    settle(scripted, await scripted.next("offer"), traceText);
+    expect(await scripted.next("jobSettled")).toMatchObject({ stored: true });
+    expect(await listTraces()).toEqual(before);
+  });
+
+  it("is that of the attempt that became the run", async () => {
+    const { runId } = await finishJob(traceText);
+    await putTrace(env.ARTIFACTS, { id: runId, attempt: 2 }, "{}");
+    expect(await (await fetchEdge("GET", `/v1/runs/${runId}/trace`)).text()).toBe(traceText);
   });
 
   it("is not there where none came", async () => {
@@ -175,6 +193,18 @@ describe("the roofs of a device", () => {
     scripted.send({ type: "deviceRoofline", deviceKey: "gpu0", roofline });
     await expect.poll(devices, BOUND).toEqual([before[0], { ...before[1], roofline }]);
     expect(before.map((device: { roofline: unknown }) => device.roofline)).toEqual([null, null]);
+  });
+
+  it("are all kept where they come at once, and none of a runner that was removed", async () => {
+    const { runnerId } = await newOnlineRunner();
+    const db = openDatabase(env.DB);
+    await Promise.all(["cpu", "gpu0"].map((deviceKey) => recordRoofline(db, runnerId, deviceKey, roofline)));
+    const read = async () => (await readAllCapabilities(db)).map(({ devices }) => devices.map((each) => each.roofline));
+    expect(await read()).toContainEqual([roofline, roofline]);
+    await callEdge("DELETE", `/v1/runners/${runnerId}`);
+    await recordRoofline(db, runnerId, "cpu", { ...roofline, tookMs: 2 });
+    const row = env.DB.prepare("select capabilities->'$.devices[0].roofline.tookMs' as ms from runners where id = ?");
+    expect(await row.bind(runnerId).first("ms")).toBe(String(roofline.tookMs));
   });
 
   it("leave the share of them in the history", async () => {

@@ -19,8 +19,9 @@ beforeEach(async () => {
 /** A tuning of its own for each test, whose bucket nobody else has. */
 let buckets = 1;
 function ownTuning(changes: Partial<TuningResult["tuning"]> = {}): TuningResult {
-  const result = tuningResult();
-  return { ...result, tuning: { ...result.tuning, bucket: { n: 1_000 + buckets++ }, ...changes } };
+  const { tuning: sample, environment: here, ...result } = tuningResult();
+  const tuning = { ...sample, bucket: { n: 1_000 + buckets++ }, ...changes };
+  return { ...result, tuning, environment: { ...here, fingerprint: tuning.fingerprint } };
 }
 
 async function finish(result: TuningResult, scripted: ScriptedRunner = runner.scripted): Promise<Job> {
@@ -72,14 +73,17 @@ describe("a tuning job", () => {
   });
 
   it("fails with a result that is not of it", async () => {
-    const { tuning } = tuningResult();
+    const { tuning, environment } = tuningResult();
     for (const wrong of [
       { kernel: "other" },
       { dtype: "int32" },
+      { fingerprint: { ...tuning.fingerprint, driver: "2" } },
+      { deviceName: "another" },
+      { software: false },
       { best: { ...tuning.best, ms: { ...tuning.best.ms, count: 9 } } },
     ] as const) {
       const { id } = await submitJob(typed);
-      runner.scripted.succeed(await runner.scripted.next("offer"), ownTuning(wrong));
+      runner.scripted.succeed(await runner.scripted.next("offer"), { ...ownTuning(wrong), environment });
       await runner.scripted.next("jobSettled");
       expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
     }
@@ -169,7 +173,7 @@ describe("a second runner", () => {
     const path = `/v1/link/tunings/${await tuningIdOf(result.tuning)}`;
     const reply = await callEdge("GET", path, { key: second.credential });
     expect(reply.status).toBe(200);
-    expect(reply.json).toMatchObject({ tuning: result.tuning, trials: result.trials });
+    expect(reply.json).toEqual({ tuning: result.tuning, trials: result.trials });
   });
 
   it("is told where nobody knows, and refused without a credential", async () => {

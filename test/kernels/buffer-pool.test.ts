@@ -70,3 +70,27 @@ test("buffers that wait give way before anything is refused", () => {
   expect(destroyed.size).toBe(2);
   expect(pool.counters).toMatchObject({ liveBytes: 2048, idleBytes: 2048, refused: 0, peakBytes: 4096 });
 });
+
+test("of buffers that wait, those of the kind that was used longest ago give way first", () => {
+  const { device, destroyed } = createDevice();
+  const pool = new BufferPool(device, undefined, 4096);
+  const first = pool.acquire(1024, STORAGE);
+  const second = pool.acquire(2048, STORAGE);
+  pool.release(first);
+  pool.release(second);
+  // Now the first kind is the one that was used last.
+  pool.release(pool.acquire(1024, STORAGE));
+  pool.acquire(1024, UNIFORM);
+  pool.acquire(512, UNIFORM);
+  expect(destroyed).toEqual(new Set([second]));
+});
+
+test("a pool that is split off has what is left under the cap, and nothing that waited", () => {
+  const { device, destroyed } = createDevice();
+  const pool = new BufferPool(device, undefined, 4096);
+  pool.acquire(1024, STORAGE);
+  const waiting = pool.acquire(1024, STORAGE);
+  pool.release(waiting);
+  expect(pool.splitOff().capBytes).toBe(3072);
+  expect(destroyed).toEqual(new Set([waiting]));
+});

@@ -32,10 +32,17 @@ const SHAPES: Readonly<Record<string, KernelShape>> = {
   "hrr-similarity": { pairs: 10, dimension: 37 },
   "hrr-superpose": { groups: 7, vectors: 3, dimension: 37 },
   "hrr-project": { rows: 50, inputs: 8, outputs: 5 },
+  "consensus-tally": { ballots: 10, voters: 37, options: 5 },
+  "consensus-leader": { elections: 10, candidates: 5 },
+  "consensus-conflicts": { sessions: 10, proposals: 37, rounds: 9, proposers: 5 },
+  "crowding-distance": { populations: 7, members: 37, objectives: 3 },
+  "non-dominated-rank": { populations: 7, members: 37, objectives: 3 },
+  "synthesis-match": { trees: 10, nodes: 29, patterns: 7, patternNodes: 9, variables: 3 },
+  "synthesis-expand": { trees: 10, nodes: 29, rules: 7, templateNodes: 9, variables: 2, room: 40 },
 };
 
 const splittable = [...KERNELS.values()].filter(({ splitBy }) => splitBy !== undefined);
-const cases = splittable.map(({ name }): SplitCase => ({ kernel: name, shape: SHAPES[name] ?? {} }));
+const cases = Object.entries(SHAPES).map(([kernel, shape]): SplitCase => ({ kernel, shape }));
 let lines: readonly unknown[] = [];
 
 // In a process of its own, as always: Dawn needs its environment from the start and no worker thread.
@@ -48,6 +55,10 @@ beforeAll(async () => {
     .split("\n")
     .map((line) => JSON.parse(line) as unknown);
 }, 60_000);
+
+test("every kernel that can be split has a shape here", () => {
+  expect(Object.keys(SHAPES).toSorted()).toEqual(splittable.map(({ name }) => name).toSorted());
+});
 
 describe.each(splittable)("$name", ({ name, bindings, dimensions, splitBy = "" }) => {
   test("every binding is the same for all parts or falls into equal shares", () => {

@@ -8,11 +8,12 @@ import { CACHE_DIR } from "./software-gpu-cache.ts";
 /** A software GPU on a busy machine takes its time at the largest shapes. */
 const TIMEOUT_MS = 60_000;
 
-/** Every adapter of this machine; none is a failure. The software GPU counts as one beside a real one. */
-async function openAdapters(): Promise<DeviceHost[]> {
+/** Adds every adapter of this machine, each as it starts; none is a failure. The software GPU counts as one beside a real one. */
+async function openAdapters(adapters: DeviceHost[]): Promise<void> {
   const options = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) } as const;
   const best = await DeviceHost.start(options);
-  return best.device.software ? [best] : [best, await DeviceHost.start({ ...options, driver: "software" })];
+  adapters.push(best);
+  if (!best.device.software) adapters.push(await DeviceHost.start({ ...options, driver: "software" }));
 }
 
 /**
@@ -26,10 +27,8 @@ export function testKernel(
   shapes: readonly [KernelShape, ...KernelShape[]],
   shapeAxes: Readonly<Record<string, AxisValues>> = {},
 ): void {
-  let adapters: DeviceHost[] = [];
-  beforeAll(async () => {
-    adapters = await openAdapters();
-  }, TIMEOUT_MS);
+  const adapters: DeviceHost[] = [];
+  beforeAll(() => openAdapters(adapters), TIMEOUT_MS);
   afterAll(() => Promise.all(adapters.map((adapter) => adapter.stop())));
 
   async function checkRun(variant: string, shape: KernelShape, axes: AxisValues = {}): Promise<void> {

@@ -10,6 +10,7 @@ import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
 import { FailureFile } from "../../src/gpu-runner/faults/failure-file.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import type { JobProgress } from "../../src/protocol/job.ts";
+import { ThroughputSpec } from "../../src/protocol/throughput.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { problemOf } from "./problem-of.ts";
 import { runJob } from "./run-job.ts";
@@ -186,6 +187,16 @@ test.each([
     }
   });
   expect(kept).toBe(true);
+});
+
+test("a stream that fails gives its buffers back", async () => {
+  const live = async () => (await host.readPool(AbortSignal.timeout(10_000)))?.liveBytes;
+  const before = await live();
+  const spec = ThroughputSpec.parse({ kind: "throughput", kernel: "nan" });
+  const problem = await problemOf(host.work("stream", { spec }, spec.timeoutMs));
+  expect(problem.code).toBe("kernel-incorrect");
+  expect(await live()).toBe(before);
+  await expectNextRuns();
 });
 
 test("a new life compiles what the last one used, before it takes calls", async () => {

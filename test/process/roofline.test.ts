@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  "without any time each peak is measured once all the same, and buffers are given back",
+  "without any time each peak is measured in three rounds all the same, and buffers are given back",
   async () => {
     const roofline = await measure(0);
     expect(peaksOf(roofline).map(([, { rounds }]) => rounds)).toEqual([3, 3, 3, 3, 3]);

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { ThroughputResult, ThroughputSpec } from "../../src/protocol/throughput.ts";
@@ -7,17 +7,21 @@ import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 
 const TIMEOUT_MS = 60_000;
 
+function startHost(changes: { memoryBytes?: number } = {}): Promise<DeviceHost> {
+  const options = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, driver: "software" } as const;
+  return DeviceHost.start({ ...options, logger: pino({ level: "silent" }), ...changes });
+}
+
 let host: DeviceHost;
 beforeAll(async () => {
-  const logger = pino({ level: "silent" });
-  host = await DeviceHost.start({ role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger, driver: "software" });
+  host = await startHost();
 }, TIMEOUT_MS);
 afterAll(() => host.stop());
 
-function stream(changes: object, options: Parameters<DeviceHost["work"]>[3] = {}) {
+function stream(changes: object, options: Parameters<DeviceHost["work"]>[3] = {}, on = host) {
   const short = { intervalMs: 50, adaptMs: 400, measureMs: 200 };
   const spec = ThroughputSpec.parse({ kind: "throughput", ...short, ...changes });
-  return host.work("stream", { spec }, spec.timeoutMs, options);
+  return on.work("stream", { spec }, spec.timeoutMs, options);
 }
 
 test(
@@ -85,3 +89,39 @@ test(
   },
   TIMEOUT_MS,
 );
+
+describe("with little memory", () => {
+  const memoryBytes = 4 * 2 ** 20;
+  let small: DeviceHost;
+  beforeAll(async () => {
+    small = await startHost({ memoryBytes });
+  }, TIMEOUT_MS);
+  afterAll(() => small.stop());
+  const liveBytes = async () => (await small.readPool(AbortSignal.timeout(TIMEOUT_MS)))?.liveBytes;
+
+  test(
+    "a stream stays at the setting before the one that did not fit",
+    async () => {
+      // A submission takes a little over 2 MiB, and so does its neighbour.
+      const shape = { rows: 8, columns: 2 ** 14 };
+      const spec = { kernel: "softmax", shape, mode: "aggressive", targetBusyShare: 0.99, adaptMs: 1_000 };
+      const { steps, setting } = await stream(spec, {}, small);
+      const grown = steps.filter(({ move }) => move === "deepen" || move === "widen");
+      expect(grown.length).toBeGreaterThan(0);
+      expect(setting).toEqual({ depth: 1, batch: 8 });
+      expect(await liveBytes()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a stream whose staging does not fit is told so, and gives its buffers back",
+    async () => {
+      // Three arrays of 1 MiB fit, and what the third is copied to does not.
+      const outcome = stream({ kernel: "triad", shape: { n: 2 ** 18 } }, {}, small);
+      await expect(outcome).rejects.toMatchObject({ problem: { code: "out-of-memory" } });
+      expect(await liveBytes()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});

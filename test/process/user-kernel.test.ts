@@ -255,6 +255,39 @@ describe("a kernel that would cheat", () => {
   });
 });
 
+test("a kernel that computes what a seed would sample, and no more, is caught", async () => {
+  // 2²² elements, of which the check takes as many as 3·10⁸ operations allow at 102 each.
+  const n = 2 ** 22;
+  const sampled = 2_941_176;
+  const foretelling = {
+    ...competitor,
+    wgsl: `
+      @group(0) @binding(0) var<uniform> n: u32;
+      @group(0) @binding(1) var<storage, read> b: array<f32>;
+      @group(0) @binding(2) var<storage, read> c: array<f32>;
+      @group(0) @binding(3) var<storage, read_write> a: array<f32>;
+      fn mix(value: u32) -> u32 {
+        var bits = value;
+        bits = (bits ^ (bits >> 16)) * 0x7feb352du;
+        bits = (bits ^ (bits >> 15)) * 0x846ca68bu;
+        return bits ^ (bits >> 16);
+      }
+      @compute @workgroup_size(256)
+      fn main(@builtin(global_invocation_id) at: vec3<u32>) {
+        if (at.x >= ${sampled}u) { return; }
+        let key = mix(mix(1u) ^ (1000004u * 0x9e3779b9u));
+        var element = mix(mix(at.x) ^ key) >> 10;
+        if (at.x == 0) { element = 0; }
+        if (at.x == ${sampled - 1}u) { element = n - 1; }
+        a[element] = b[element] + 3.0 * c[element];
+      }`,
+    passes: [{ entryPoint: "main", workgroups: [{ ceilDiv: ["n", 256] }] }],
+    dimensions: [{ name: "n", min: n, max: n, default: n }],
+  };
+  const { problem } = await failureOf(programOf(foretelling), { seed: 1 });
+  expect(problem).toMatchObject({ code: "kernel-incorrect", detail: expect.stringContaining("is NaN") });
+});
+
 describe("a kernel that means harm", () => {
   const endless = withBody("var i = 0u; loop { i += 2u; if (i == 1u) { break; } } a[at.x] = f32(i);");
 

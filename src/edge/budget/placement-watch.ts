@@ -62,8 +62,8 @@ export interface Answered {
   readonly times: ServiceTimes;
   readonly rows: number;
   readonly backlogMs: number;
-  /** Whether another backend stood in: then its time is none of the placement's. */
-  readonly standsIn: boolean;
+  /** Whether its time is the placement's, and not that of another backend which stood in. */
+  readonly isMeasured: boolean;
 }
 
 /** Why there is no answer, and whether the runner itself said so. */
@@ -109,7 +109,7 @@ export class PlacementWatch {
   }
 
   /** An answer came: everything there is to learn from. */
-  answered(attempt: Attempt, { times, rows, backlogMs, standsIn }: Answered, nowMs: number): void {
+  answered(attempt: Attempt, { times, rows, backlogMs, isMeasured }: Answered, nowMs: number): void {
     const { placement, outlook } = attempt;
     const serviceMs = times.uploadMs + times.computeMs + times.readbackMs;
     // What the queue took beyond what was expected counts with the link, so that it is expected next time.
@@ -125,7 +125,7 @@ export class PlacementWatch {
     }
     if (attempt.isProbe) this.#fade(placement);
     noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
-    if (!standsIn) noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
+    if (isMeasured) noteTime(recall(this.#services, keyOf(placement, rows), createTimes), serviceMs, nowMs);
   }
 
   /**

@@ -1,11 +1,13 @@
 import type { JobSpec } from "../../protocol/job.ts";
-import type { Problem } from "../../protocol/problem.ts";
+import type { Problem, ProblemCode } from "../../protocol/problem.ts";
 import { openDatabase } from "../store/database.ts";
 import { isKernelId, markKernelInvalid } from "../store/kernel-store.ts";
 
+/** A kernel in quarantine is not among them: that passes. */
+const BLAMES_KERNEL: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "kernel-timeout"]);
+
 /** Tells a submitted kernel's owner by its record why a benchmark of it failed, if the kernel is to blame. */
 export async function noteFailure(binding: D1Database, spec: JobSpec, problem: Problem): Promise<void> {
-  const blamesKernel = problem.code.startsWith("kernel-");
-  if (spec.kind !== "benchmark" || !isKernelId(spec.kernel) || !blamesKernel) return;
+  if (spec.kind !== "benchmark" || !isKernelId(spec.kernel) || !BLAMES_KERNEL.has(problem.code)) return;
   await markKernelInvalid(openDatabase(binding), spec.kernel, problem);
 }

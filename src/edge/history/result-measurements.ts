@@ -1,5 +1,6 @@
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
 import type { SeriesKey } from "../../protocol/history.ts";
+import { toShapeText } from "../../protocol/leaderboard.ts";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { ThroughputResult } from "../../protocol/throughput.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
@@ -21,24 +22,16 @@ function single(value: number): Aggregate {
   return toAggregate(summarise([value]));
 }
 
-/** Axes as a series' configuration says them. */
-function describeAxes(axes: Readonly<Record<string, number>>): string {
-  return Object.keys(axes)
-    .toSorted()
-    .map((name) => `${name}=${axes[name]}`)
-    .join(" ");
-}
-
-/** Makes the points of one run of a kernel; `further` is configuration beyond shape, type, variant and device. */
+/** Makes the points of one run of a kernel; `further` is configuration beyond shape, type and device. */
 function pointsOf(
-  { kernel, shape, dtype, variant, environment }: BenchmarkResult | ThroughputResult,
+  { kernel, shape, dtype, environment }: Pick<BenchmarkResult, "kernel" | "shape" | "dtype" | "environment">,
   run: RunContext,
   further: SeriesKey["configuration"] = {},
 ) {
   const base = {
     subjectKind: "kernel",
     subject: kernel,
-    configuration: { ...shape, dtype, variant, device: environment.deviceName, ...further },
+    configuration: { ...shape, dtype, device: environment.deviceName, ...further },
     fingerprint: environment.fingerprint,
     software: environment.software,
     label: run.label,
@@ -65,8 +58,9 @@ function pointsOf(
 export function measureBenchmark(result: BenchmarkResult, run: RunContext): Measurement[] {
   if (result.fallback !== undefined) return [];
   const point = pointsOf(result, run, {
+    variant: result.variant,
     // Absent for what a variant is by itself, so that its series goes on.
-    ...(result.defaultAxes ? {} : { axes: describeAxes(result.axes) }),
+    ...(result.defaultAxes ? {} : { axes: toShapeText(result.axes) }),
     ...(result.tuned ? { tuned: "true" } : {}),
     ...(result.parts === undefined ? {} : { devices: result.parts.length }),
   });
@@ -82,45 +76,26 @@ export function measureBenchmark(result: BenchmarkResult, run: RunContext): Meas
 
 /** What a throughput job leaves: rates, busy share and latency, by the depth that the controller found. */
 export function measureThroughput(result: ThroughputResult, run: RunContext): Measurement[] {
-  const point = pointsOf(result, run, { depth: result.setting.depth });
+  const point = pointsOf(result, run, { variant: result.variant, depth: result.setting.depth });
   return [
     point("itemsPerSecond", "1/s", "runner-wall", "higher", single(result.itemsPerSecond)),
-    point("busyShare", "1", result.clock, "higher", single(result.busyShare)),
+    point("busyShare", "share", result.clock, "higher", single(result.busyShare)),
     point("submissionMs", "ms", "runner-wall", "lower", toAggregate(result.latencyMs)),
   ];
 }
 
 /** What a search leaves in the history: the runs of the best choice, whichever that is. A known answer is no new point. */
-export function measureTuning({ tuning, cached }: TuningResult, run: RunContext): Measurement[] {
+export function measureTuning({ tuning, cached, environment }: TuningResult, run: RunContext): Measurement[] {
   if (cached) return [];
-  const { kernel, shape, dtype, deviceName, fingerprint, software, clock, best } = tuning;
-  return [
-    {
-      key: {
-        subjectKind: "kernel",
-        subject: kernel,
-        metric: "tunedMs",
-        unit: "ms",
-        clock,
-        direction: "lower",
-        configuration: { ...shape, dtype, device: deviceName },
-        fingerprint,
-        software,
-        label: run.label,
-      },
-      atMs: run.atMs,
-      sourceId: run.runId,
-      runId: run.runId,
-      aggregate: toAggregate(best.ms),
-    },
-  ];
+  const point = pointsOf({ ...tuning, environment }, run);
+  return [point("tunedMs", "ms", tuning.clock, "lower", toAggregate(tuning.best.ms))];
 }
 
 /** What a calibration leaves in the history: service and link of every placement it measured. */
 export function measureCalibration(result: CalibrationResult, subject: string, run: RunContext): Measurement[] {
   return result.placements.flatMap((placement) => [
     ...placement.sweep.map(({ rows, serviceMs }) => calibrated("serviceMs", serviceMs, placement, rows, subject, run)),
-    calibrated("linkMs", result.linkMs, placement, 1, subject, run),
+    calibrated("linkMs", placement.linkMs ?? result.linkMs, placement, 1, subject, run),
   ]);
 }
 

@@ -1,6 +1,9 @@
+import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { Distribution } from "../../protocol/distribution.ts";
 import type { Environment } from "../../protocol/environment.ts";
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { JobResult, JobSpec } from "../../protocol/job.ts";
+import type { TuningResult } from "../../protocol/tuning.ts";
 import { decodeSketch } from "../../stats/sketch.ts";
 
 /**
@@ -14,24 +17,36 @@ export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
 function answers(spec: JobSpec, result: JobResult): boolean {
   switch (spec.kind) {
     case "benchmark":
-      if (result.kind !== "benchmark" || result.kernel !== spec.kernel) return false;
+      if (result.kind !== "benchmark" || !isOf(spec, result)) return false;
       if (result.fallback !== undefined) return spec.onDeviceFailure === result.fallback;
       return isFrom(result, spec.deviceKey);
     case "throughput":
-      return result.kind === "throughput" && result.kernel === spec.kernel && isFrom(result, spec.deviceKey);
+      return result.kind === "throughput" && isOf(spec, result) && isFrom(result, spec.deviceKey);
     case "calibration":
       return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
     case "tuning":
-      return (
-        result.kind === "tuning" &&
-        result.tuning.kernel === spec.kernel &&
-        (spec.dtype === undefined || result.tuning.dtype === spec.dtype)
-      );
+      return result.kind === "tuning" && isOf(spec, result.tuning) && holdsHere(result);
   }
+}
+
+function isOf(
+  spec: Pick<BenchmarkSpec, "kernel" | "dtype">,
+  { kernel, dtype }: Pick<BenchmarkResult, "kernel" | "dtype">,
+): boolean {
+  return kernel === spec.kernel && (spec.dtype === undefined || dtype === spec.dtype);
 }
 
 function isFrom({ environment }: { environment: Environment }, deviceKey: string | undefined): boolean {
   return deviceKey === undefined || environment.deviceKey === deviceKey;
+}
+
+/** Whether a tuning is one for the device that the job ran on, even where another runner found it. */
+function holdsHere({ tuning, environment }: TuningResult): boolean {
+  return (
+    fingerprintText(tuning.fingerprint) === fingerprintText(environment.fingerprint) &&
+    tuning.deviceName === environment.deviceName &&
+    tuning.software === environment.software
+  );
 }
 
 function distributionsOf(result: JobResult): Distribution[] {
@@ -41,7 +56,13 @@ function distributionsOf(result: JobResult): Distribution[] {
     case "throughput":
       return [result.latencyMs];
     case "calibration":
-      return [result.linkMs, ...result.placements.flatMap(({ sweep }) => sweep.map(({ serviceMs }) => serviceMs))];
+      return [
+        result.linkMs,
+        ...result.placements.flatMap(({ sweep, linkMs = result.linkMs }) => [
+          linkMs,
+          ...sweep.map(({ serviceMs }) => serviceMs),
+        ]),
+      ];
     case "tuning": {
       const { best, untuned } = result.tuning;
       return [best.ms, ...(untuned === null ? [] : [untuned.ms])];

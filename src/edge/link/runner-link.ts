@@ -17,6 +17,7 @@ import {
 } from "../../protocol/link.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { deletePlacements } from "../store/placement-store.ts";
@@ -33,7 +34,6 @@ import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
-import { planRunner } from "./plan-runner.ts";
 import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
@@ -152,8 +152,9 @@ export class RunnerLink extends DurableObject<Env> {
     const nowMs = Date.now();
     try {
       for (const socket of this.#openSockets()) await this.#checkAlive(socket, nowMs);
+      if (!this.#isConnected()) await this.#forgetStaleConnection();
+      // Last: a batch that fails keeps nothing else back.
       if (this.#outbox.dueAtMs(this.#config.flushMs) <= nowMs) await this.#flush();
-      if (this.#openSockets().length === 0) await this.#forgetStaleConnection();
     } catch (error) {
       // The database may be away for long: this alarm must go on, or nobody would watch the socket.
       console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
@@ -165,7 +166,7 @@ export class RunnerLink extends DurableObject<Env> {
   async #armAlarm(nowMs: number): Promise<void> {
     const { flushMs, silentMs } = this.#config;
     const dueMs = this.#outbox.dueAtMs(flushMs);
-    const isWatched = this.#openSockets().length > 0 || (await this.ctx.storage.get("connected")) !== undefined;
+    const isWatched = this.#isConnected() || (await this.ctx.storage.get("connected")) !== undefined;
     const atMs = Math.min(
       isWatched ? nowMs + silentMs : Number.POSITIVE_INFINITY,
       dueMs > nowMs ? dueMs : nowMs + flushMs,
@@ -192,12 +193,16 @@ export class RunnerLink extends DurableObject<Env> {
 
   /** Moves measurements to the history, batch by batch; what fails stays for the next time. */
   async #flush(): Promise<void> {
-    for (let batch = 0; batch < FLUSHED_BATCHES && !this.#outbox.isEmpty; batch++) {
-      const { measurements, done } = this.#outbox.takeBatch();
-      await appendMeasurements(this.env.DB, measurements);
-      done();
+    let moved = 0;
+    try {
+      for (; moved < FLUSHED_BATCHES && !this.#outbox.isEmpty; moved++) {
+        const { measurements, done } = this.#outbox.takeBatch();
+        await appendMeasurements(this.env.DB, measurements);
+        done();
+      }
+    } finally {
+      if (moved > 0) await this.#queue().announce({ type: "history", id: null });
     }
-    await this.#queue().announce({ type: "history", id: null });
   }
 
   async #receive(socket: WebSocket, message: RunnerMessage): Promise<void> {
@@ -258,6 +263,7 @@ export class RunnerLink extends DurableObject<Env> {
   async #changed(runnerId: string, capabilities: Capabilities): Promise<void> {
     await this.#queue().runnerChanged(runnerId, capabilities);
     await recordCapabilities(openDatabase(this.env.DB), runnerId, capabilities);
+    await this.#queue().announce({ type: "runner", id: runnerId });
   }
 
   #cancelStale(socket: WebSocket, stale: Lease[]): void {
@@ -269,8 +275,7 @@ export class RunnerLink extends DurableObject<Env> {
     const problem = createProblem("runner-lost", "The runner's connection broke.");
     this.#inFlight.failConnection(connectionId, problem);
     this.#memoryAsked.failConnection(connectionId, problem);
-    const replaced = this.#openSockets().some((other) => attachmentOf(other).connectionId !== connectionId);
-    if (!replaced) await this.#markOffline(runnerId);
+    if (!this.#isConnected(connectionId)) await this.#markOffline(runnerId, connectionId);
   }
 
   /** After a restart of the edge no close event comes for the sockets of before. */
@@ -279,9 +284,12 @@ export class RunnerLink extends DurableObject<Env> {
     if (runnerId !== undefined) await this.#markOffline(runnerId);
   }
 
-  async #markOffline(runnerId: string): Promise<void> {
-    await recordDisconnect(openDatabase(this.env.DB), runnerId);
+  /** Tells all that the runner is gone, but stops where it comes back meanwhile: its hello tells the contrary. */
+  async #markOffline(runnerId: string, goneId?: string): Promise<void> {
+    await recordDisconnect(openDatabase(this.env.DB), runnerId, Date.now());
+    if (this.#isConnected(goneId)) return;
     await this.#queue().runnerDisconnected(runnerId);
+    if (this.#isConnected(goneId)) return;
     // Last: until it is gone, the alarm tries again.
     await this.ctx.storage.delete("connected");
   }
@@ -317,6 +325,11 @@ export class RunnerLink extends DurableObject<Env> {
 
   #socket(): WebSocket | null {
     return this.#openSockets()[0] ?? null;
+  }
+
+  /** Whether a socket is open, other than that of a connection which is at its end. */
+  #isConnected(goneId?: string): boolean {
+    return this.#openSockets().some((socket) => attachmentOf(socket).connectionId !== goneId);
   }
 
   #openSockets(): WebSocket[] {

@@ -4,8 +4,7 @@ import { layOutKernel } from "../../protocol/lay-out-kernel.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
 import { SUBMITTED_VARIANT } from "../store/kernel-store.ts";
-import { hasKernel } from "./has-kernel.ts";
-import { offersKernel } from "./offers-kernel.ts";
+import { canRun } from "./kernel-devices.ts";
 
 type Choices = Pick<KernelAnnouncement, "name" | "dimensions" | "batchDimension" | "dtypes" | "variants" | "axes">;
 
@@ -22,8 +21,9 @@ export function checkBenchmark(spec: KernelRequest, runners: readonly Capabiliti
   const announced = runners.flatMap((capabilities) => capabilities.kernels);
   const kernel = announced.find(({ name }) => name === spec.kernel);
   if (kernel !== undefined) {
-    assertOffered(kernel, runners);
-    return checkChoices(spec, kernel);
+    const errors = checkChoices(spec, kernel);
+    if (errors.length === 0) assertOffered(spec, kernel, runners);
+    return errors;
   }
   const known = [...new Set(announced.map(({ name }) => name))].toSorted().join(", ");
   const message = known === "" ? "is not announced: no runner has connected yet" : `is not one of ${known}`;
@@ -36,8 +36,9 @@ export function checkSubmitted(
   { id, definition, dtype, reference }: SubmittedKernel,
   runners: readonly Capabilities[],
 ): FieldError[] {
-  if (!runners.some((runner) => hasKernel(runner, { kernel: id, reference }))) {
-    throw unknownKernel(`No runner can run ${id}.`, `needs a runner that takes submitted kernels and has ${reference}`);
+  if (!runners.some((runner) => canRun({ kernel: id, reference }, runner))) {
+    const message = `needs a runner with a device for WGSL that takes submitted kernels and has ${reference}`;
+    throw unknownKernel(`No runner can run ${id}.`, message);
   }
   const { dimensions } = definition;
   const choices = { dimensions, dtypes: [dtype], variants: [SUBMITTED_VARIANT], axes: { [SUBMITTED_VARIANT]: [] } };
@@ -54,11 +55,16 @@ export function checkSubmitted(
   return laidOut.flaws.map(({ path, message }) => ({ pointer: "#/shape", message: `${path.join("/")} ${message}` }));
 }
 
-/** Throws `kernel-invalid` where no device has the features that a kernel needs. */
-function assertOffered({ name, features }: KernelAnnouncement, runners: readonly Capabilities[]): void {
-  if (runners.some((capabilities) => offersKernel(capabilities, name))) return;
-  const message = `needs ${features?.join(" and ")}`;
-  throw new ProblemError("kernel-invalid", `No device of any runner can run ${name}: it ${message}.`, {
+/** Throws `kernel-invalid` where no device can run a kernel by the variant that is asked for. */
+function assertOffered(
+  { kernel, variant }: KernelRequest,
+  { features = [] }: KernelAnnouncement,
+  runners: readonly Capabilities[],
+): void {
+  if (runners.some((runner) => canRun({ kernel, variant }, runner))) return;
+  const wanted = variant === undefined ? "one of its variants" : `its variant ${variant}`;
+  const message = `needs ${features.join(" and ") || `a device that runs ${wanted}`}`;
+  throw new ProblemError("kernel-invalid", `No device of any runner can run ${kernel}: it ${message}.`, {
     errors: [{ pointer: "#/kernel", message }],
   });
 }

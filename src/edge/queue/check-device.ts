@@ -1,10 +1,14 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
-import { devicesFor, type KernelTarget, quarantineOf } from "./kernel-devices.ts";
+import { canRun, devicesFor, type KernelTarget, quarantineOf } from "./kernel-devices.ts";
 
-/** Checks that a job's device is one of those that the runners which may take it have for its kernel. */
+/**
+ * Checks that a job's device is one of those that the runners which may take it have for its kernel; where
+ * no such runner has connected yet, the job may wait for it.
+ */
 export function checkDevice(target: KernelTarget, runners: readonly Capabilities[]): FieldError[] {
-  if (target.deviceKey === undefined || runners.some((runner) => devicesFor(target, runner).length > 0)) return [];
+  if (target.deviceKey === undefined || runners.length === 0) return [];
+  if (runners.some((runner) => canRun(target, runner))) return [];
   const { deviceKey: _, ...anywhere } = target;
   const keys = new Set(runners.flatMap((runner) => devicesFor(anywhere, runner)).map(({ key }) => key));
   const known = [...keys].toSorted().join(", ");

@@ -8,6 +8,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
+import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
 import { configOf, type Env } from "../config.ts";
 import { noteFailure } from "../history/note-failure.ts";
 import { isSoundResult } from "../history/sound-result.ts";
@@ -34,6 +35,7 @@ export interface Submission {
   readonly idempotencyKey: string | null;
   readonly requestHash: string;
 }
+type SoundOutcome = Extract<JobOutcome["outcome"], { ok: true }>;
 export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Problem };
 
 /** Jobs from acceptance to their end, under leases that runners hold and renew. */
@@ -85,15 +87,20 @@ export class JobQueue extends DurableObject<Env> {
   /** Queues the calibrations that a runner owes, but none that waits or runs already. */
   async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
     for (const modelVersionId of modelVersionIds) {
-      if (this.#store.hasActiveCalibration(runnerId, modelVersionId)) continue;
-      const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
-      await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+      if (this.#store.hasCalibration(["queued", "leased"], runnerId, modelVersionId)) continue;
+      await this.#calibrate(runnerId, modelVersionId);
     }
   }
 
-  /** Queues a calibration of a new version on every runner. */
-  async calibrateEverywhere(modelVersionId: string): Promise<void> {
-    for (const { id } of this.#runners.list()) await this.ensureCalibrations(id, [modelVersionId]);
+  /**
+   * Queues a calibration of a version that has a new file, on every runner where its rule places it. One that
+   * waits will measure that file, too; one that runs does not know it.
+   */
+  async calibrateEverywhere(modelVersionId: string, rule: ResolvedRule): Promise<void> {
+    for (const runner of this.#runners.list()) {
+      if (!isPlacedHere(rule, runner) || this.#store.hasCalibration(["queued"], runner.id, modelVersionId)) continue;
+      await this.#calibrate(runner.id, modelVersionId);
+    }
   }
 
   /** Whether a runner holds a calibration of any of these versions. */
@@ -141,11 +148,10 @@ export class JobQueue extends DurableObject<Env> {
     return stale;
   }
 
-  /** What a runner can do has changed while it is connected. */
-  async runnerChanged(id: string, capabilities: Capabilities): Promise<void> {
+  /** What a runner can do has changed while it is connected; the link announces it once it can be read. */
+  runnerChanged(id: string, capabilities: Capabilities): void {
     this.#runners.setCapabilities(id, capabilities);
-    this.#log.announce({ type: "runner", id });
-    await this.#dispatch();
+    this.ctx.waitUntil(this.#dispatch());
   }
 
   /** The runner's socket closed. Its leases run on: it may come back in time. */
@@ -201,36 +207,26 @@ export class JobQueue extends DurableObject<Env> {
     if (!machine.holdsLease(job, lease, runnerId)) return false;
     const nowMs = Date.now();
     const { spec } = this.#mustFind(job.id);
-    if (!outcome.ok || !isSoundResult(spec, outcome.result) || !isSoundTrace(outcome.trace)) {
-      const problem = outcome.ok ? UNSOUND : outcome.problem;
-      await noteFailure(this.env.DB, spec, problem);
-      this.#log.apply(job, machine.failAttempt(job, problem, nowMs), problem.detail);
-      this.ctx.waitUntil(this.#dispatch());
-      return true;
+    const judged = judge(spec, outcome);
+    if (judged.ok) {
+      // A whole lease for the database, so that the job is not given away while its result is stored.
+      this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
+      await this.#keep(job, runnerId, spec, judged, nowMs);
+    } else {
+      await this.#noteFailure(spec, judged.problem);
     }
-    // A whole lease for the database, so that the job is not given away while its result is stored.
-    this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
-    const { result, deviceKey, startedAt, trace } = outcome;
-    const startedAtMs = Date.parse(startedAt);
-    if (trace !== undefined) await putTrace(this.env.ARTIFACTS, runIdOf(job.id), trace);
-    await storeResult(this.env.DB, {
-      jobId: job.id,
-      attempt: job.attempt,
-      runnerId,
-      deviceKey,
-      spec,
-      result,
-      startedAtMs,
-      endedAtMs: nowMs,
-    });
     // The lease may have ended while the database wrote: then somebody else owns the job's end.
     const current = this.#store.findRecord(job.id);
     if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
-    this.ctx.storage.transactionSync(() => {
-      this.#store.saveResult(job.id, result);
-      this.#log.apply(current, machine.succeed(current, nowMs), null);
-    });
-    this.#log.announce({ type: "history", id: null });
+    if (judged.ok) {
+      this.ctx.storage.transactionSync(() => {
+        this.#store.saveResult(job.id, judged.result);
+        this.#log.apply(current, machine.succeed(current, nowMs), null);
+      });
+      this.#log.announce({ type: "history", id: null });
+    } else {
+      this.#log.apply(current, machine.failAttempt(current, judged.problem, nowMs), judged.problem.detail);
+    }
     this.ctx.waitUntil(this.#dispatch());
     return true;
   }
@@ -286,6 +282,34 @@ export class JobQueue extends DurableObject<Env> {
     }
   }
 
+  async #calibrate(runnerId: string, modelVersionId: string): Promise<void> {
+    const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
+    await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+  }
+
+  /** Puts a sound result where it is kept, and its trace first, if the job asked for one. */
+  async #keep(
+    { id: jobId, attempt }: machine.JobRecord,
+    runnerId: string,
+    spec: JobSpec,
+    { result, deviceKey, startedAt, trace }: SoundOutcome,
+    endedAtMs: number,
+  ): Promise<void> {
+    const isTraced = spec.kind === "benchmark" && spec.trace;
+    if (isTraced && trace !== undefined) await putTrace(this.env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
+    const startedAtMs = Date.parse(startedAt);
+    await storeResult(this.env.DB, { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs });
+  }
+
+  /** A job fails whether or not the database can write down why a kernel did. */
+  async #noteFailure(spec: JobSpec, problem: Problem): Promise<void> {
+    try {
+      await noteFailure(this.env.DB, spec, problem);
+    } catch (error) {
+      console.error(JSON.stringify({ event: "note-failure-failed", error: String(error) }));
+    }
+  }
+
   #renew(runnerId: string, running: Lease[]): Lease[] {
     const nowMs = Date.now();
     return running.filter((lease) => {
@@ -307,4 +331,10 @@ export class JobQueue extends DurableObject<Env> {
     if (job === null) throw new Error(`job ${id} is not in the queue`);
     return job;
   }
+}
+
+/** An outcome as it counts: a result that is not sound is a failure. */
+function judge(spec: JobSpec, outcome: JobOutcome["outcome"]): JobOutcome["outcome"] {
+  if (!outcome.ok || (isSoundResult(spec, outcome.result) && isSoundTrace(outcome.trace))) return outcome;
+  return { ok: false, problem: UNSOUND };
 }

@@ -1,6 +1,6 @@
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { Capabilities, Device } from "../../protocol/hardware.ts";
-import { hasKernel } from "./has-kernel.ts";
+import { isKernelId } from "../store/kernel-store.ts";
 
 /** What of a job says where its kernel may run. */
 export type KernelTarget = Pick<BenchmarkSpec, "kernel" | "reference" | "variant" | "deviceKey" | "onDeviceFailure">;
@@ -10,12 +10,13 @@ const SIMD = "cpu-simd";
 
 /**
  * The devices of a runner that can run a kernel: the one that is named, else those that run WGSL and have
- * what it needs, or the CPU where it is asked for by variant or nothing else is there.
+ * what it needs, or the CPU where it is asked for by variant or nothing else is there. A submitted kernel
+ * needs a runner that takes such kernels and can run what it competes with.
  */
 export function devicesFor(target: KernelTarget, capabilities: Capabilities): Device[] {
   const { kernel, variant, deviceKey } = target;
-  if (!hasKernel(capabilities, target)) return [];
   const announced = capabilities.kernels.find(({ name }) => name === kernel);
+  if (isKernelId(kernel) ? !takesSubmitted(target, capabilities) : announced === undefined) return [];
   const needed = announced?.features ?? [];
   const wgsl = capabilities.devices.filter(
     ({ backends, features }) => backends.includes("wgsl") && needed.every((feature) => features.includes(feature)),
@@ -26,6 +27,16 @@ export function devicesFor(target: KernelTarget, capabilities: Capabilities): De
   if (variant !== undefined) return (variant === SIMD ? simd : wgsl).filter((device) => isNamed(device, deviceKey));
   if (deviceKey !== undefined) return [...wgsl, ...simd].filter((device) => isNamed(device, deviceKey));
   return wgsl.length > 0 ? wgsl : simd;
+}
+
+/** Whether a runner can run a kernel, on any of its devices that the target allows. */
+export function canRun(target: KernelTarget, capabilities: Capabilities): boolean {
+  return devicesFor(target, capabilities).length > 0;
+}
+
+function takesSubmitted({ kernel, reference = kernel }: KernelTarget, capabilities: Capabilities): boolean {
+  if (capabilities.userKernels !== true) return false;
+  return isKernelId(reference) || canRun({ kernel: reference }, capabilities);
 }
 
 function isNamed({ key }: Device, deviceKey: string | undefined): boolean {

@@ -4,6 +4,7 @@ import type { Tensor } from "../../protocol/tensor.ts";
 import { calibratedLatencyMs } from "../budget/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
 import { countRows } from "../budget/count-rows.ts";
+import { addLoading, fitEdge } from "../budget/fit-edge.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
 import { predictIdleMs } from "../budget/predict-latency.ts";
 import { placementWatch } from "../budget/placement-watch.ts";
@@ -11,6 +12,7 @@ import { findVersion, type Snapshot, snapshotWith, type Version } from "../budge
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
+import { isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
 import type { WaitUntil } from "./ask-runner.ts";
 import { probePlacement } from "./probe-placement.ts";
 
@@ -59,13 +61,16 @@ export async function admitRequest(
   const nowMs = Date.now();
   const rows = countRows(version.inputs, input.tensors);
   const silent: LivePlacement[] = [];
+  const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
     const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
     if (outlook.isSilent) silent.push(placement);
-    return outlook;
+    if (placement.backend !== "edge-wasm" || isLoaded(version, placement.variant)) return outlook;
+    unloaded.push(placement);
+    return addLoading(outlook, placement.loadMs);
   };
   const choice = choosePlacement(
-    placementsOf(snapshot, input).filter((placement) => !avoided(placement)),
+    fitEdge(placementsOf(snapshot, input), rows).filter((placement) => !avoided(placement)),
     {
       wishes: input,
       spentMs: nowMs - arrivedAtMs,
@@ -75,6 +80,10 @@ export async function admitRequest(
     },
   );
   for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil, "silent");
+  for (const placement of unloaded) {
+    const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
+    if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
+  }
   if (choice.kind === "admitted") return { version, rows, candidate: choice.candidate, fits: choice.fits };
   if (choice.kind === "overloaded") {
     const { placement, outlook } = choice.nearest;

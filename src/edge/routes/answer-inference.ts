@@ -10,6 +10,7 @@ import type { Env } from "../config.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
 import { type Admission, admitRequest, budgetExceeded, type InferInput } from "./admit-request.ts";
 import { askRunner, type RunnerAnswer, type WaitUntil } from "./ask-runner.ts";
+import { computeAtEdge } from "./compute-at-edge.ts";
 import { probePlacement } from "./probe-placement.ts";
 
 /** An answered inference: everything of its reply but the form. */
@@ -110,18 +111,19 @@ async function tryPlacement(
   const deadlineAtMs = arrivedAtMs + budgetMs;
   const pointer = input.pointerOf("");
   const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
-  const answer = await askRunner(env, question, waitUntil);
+  const isHere = candidate.placement.backend === "edge-wasm";
+  const answer = isHere ? await computeAtEdge(env, version, question) : await askRunner(env, question, waitUntil);
   const totalMs = Date.now() - arrivedAtMs;
   const outcome = { ...describeAttempt(input, admission, totalMs, answer.kind === "answered"), totalMs };
   const { runnerId } = candidate.placement;
   if (answer.kind !== "answered") {
     logOutcome(env, runnerId, { ...outcome, split: null }, waitUntil);
     if (answer.kind === "failed") return answer;
-    probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
+    if (!isHere) probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
     return { kind: "failed", problem: budgetExceeded(arrivedAtMs) };
   }
   const latency = splitLatency(answer, totalMs);
-  logOutcome(env, runnerId, { ...outcome, batch: answer.rows, split: answer.standsIn ? null : latency }, waitUntil);
+  logOutcome(env, runnerId, { ...outcome, batch: answer.rows, split: answer.isMeasured ? latency : null }, waitUntil);
   return { ...answer, latency };
 }
 

@@ -31,8 +31,8 @@ export type RunnerAnswer =
       readonly kind: "answered";
       readonly tensors: Tensor[];
       readonly roundTripMs: number;
-      /** Whether another backend stood in: its times are no measurement of the placement. */
-      readonly standsIn: boolean;
+      /** Whether its times are a measurement of the placement; they are not where another backend stood in. */
+      readonly isMeasured: boolean;
     })
   /** Nothing came before the deadline. */
   | { readonly kind: "missed" }
@@ -99,8 +99,8 @@ function readAnswer(outcome: LinkOutcome | null): RunnerAnswer {
   const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
   if (!header?.success || !split?.ok) return { kind: "failed", problem: createProblem("backend-failed", UNREADABLE) };
   const { type: _, ...result } = header.data;
-  const standsIn = result.faults?.some(({ action }) => action === "cpu-backend") ?? false;
-  return { kind: "answered", ...result, tensors: split.tensors, roundTripMs: outcome.roundTripMs, standsIn };
+  const isMeasured = result.faults?.every(({ action }) => action !== "cpu-backend") ?? true;
+  return { kind: "answered", ...result, tensors: split.tensors, roundTripMs: outcome.roundTripMs, isMeasured };
 }
 
 const UNREADABLE = "The runner's answer is not of the protocol.";

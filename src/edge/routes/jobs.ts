@@ -3,6 +3,8 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { Job, JobSpec } from "../../protocol/job.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { fitProfile } from "../budget/profile-fit.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
 import { mutable } from "../http/mutable.ts";
@@ -20,11 +22,12 @@ import { jobQueue } from "../stubs.ts";
 
 export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.createJob, async ({ c, env, principal, headers, body }) => {
-    const spec = await checkSpec(env, body);
+    const profile = body.profile === undefined ? null : await findProfile(openDatabase(env.DB), body.profile);
+    const spec = await checkSpec(env, body, profile);
     const key = headers["idempotency-key"];
     const submitted: SubmitOutcome = await jobQueue(env).submit({
       spec,
-      profile: body.profile === undefined ? null : await findProfile(openDatabase(env.DB), body.profile),
+      profile,
       // Two callers may use the same key without meeting.
       idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
       requestHash: await digestRequest(body),
@@ -50,10 +53,10 @@ export function bindJobs(app: Hono<AppEnv>): void {
 }
 
 /** Checks what the schema cannot: that what a job names is there. Gives the spec with what it leaves to the edge. */
-async function checkSpec(env: Env, spec: JobSpec): Promise<JobSpec> {
+async function checkSpec(env: Env, spec: JobSpec, profile: Profile | null): Promise<JobSpec> {
   const db = openDatabase(env.DB);
   const errors = [];
-  if (spec.profile !== undefined && (await findProfile(db, spec.profile)) === null) {
+  if (spec.profile !== undefined && profile === null) {
     errors.push({ pointer: "#/profile", message: "is not a hardware profile" });
   }
   const runner = spec.runnerId === undefined ? null : await findRunner(db, spec.runnerId, []);
@@ -71,7 +74,8 @@ async function checkSpec(env: Env, spec: JobSpec): Promise<JobSpec> {
     return spec;
   }
   const announced = await readAllCapabilities(db);
-  const candidates = runner?.capabilities ? [runner.capabilities] : announced;
+  const named = runner === null ? announced : [runner.capabilities].filter((known) => known !== null);
+  const candidates = named.filter((known) => profile === null || fitProfile(profile, known).fits);
   const checked = await checkKernel(db, spec, announced);
   errors.push(...checked.errors, ...checkDevice(checked.spec, candidates));
   if (errors.length > 0) throw invalidRequest(errors);

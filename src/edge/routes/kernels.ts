@@ -8,8 +8,8 @@ import type { Env } from "../config.ts";
 import type { Principal } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { digestRequest } from "../queue/digest-request.ts";
-import { hasKernel } from "../queue/has-kernel.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
+import { canRun } from "../queue/kernel-devices.ts";
 import { openDatabase } from "../store/database.ts";
 import {
   addKernel,
@@ -34,11 +34,14 @@ export function bindKernels(app: Hono<AppEnv>): void {
     const ownerId = principal?.id ?? "";
     const added = await addKernel(env.DB, { ownerId, definition: body, dtype, reference });
     if (added === null) {
+      // What it competes with may be gone by now.
+      await resolveReference(openDatabase(env.DB), body, runners);
       throw new ProblemError("conflict", `This key has ${LIMITS.kernelsPerKey} kernels: delete one first.`);
     }
     const { kernel, created } = added;
-    const canRun = runners.some((runner) => hasKernel(runner, { kernel: kernel.id, reference: kernel.reference }));
-    const needsCheck = canRun && kernel.state === "unchecked" && kernel.checkJobId === null;
+    const target = { kernel: kernel.id, reference: kernel.reference };
+    const isOffered = runners.some((runner) => canRun(target, runner));
+    const needsCheck = isOffered && kernel.state === "unchecked" && kernel.checkJobId === null;
     const checked = needsCheck ? await queueCheck(env, kernel) : kernel;
     const location = `/v1/kernels/${kernel.id}`;
     return Response.json(checked, { status: created ? 201 : 200, headers: { location } });
@@ -68,8 +71,11 @@ export function bindKernels(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.getLeaderboard, async ({ env, params, query }) => {
     const { kernel } = params;
-    const leaderboard = await readLeaderboard(openDatabase(env.DB), kernel, query);
-    if (leaderboard.boards.length > 0 || (await isKnown(env, kernel))) return leaderboard;
+    const db = openDatabase(env.DB);
+    const submitted = isKernelId(kernel) ? await findKernel(db, kernel) : null;
+    const leaderboard = await readLeaderboard(db, submitted?.reference ?? kernel, query);
+    if (submitted !== null || leaderboard.boards.length > 0) return leaderboard;
+    if ((await listAnnounced(env)).some(({ name }) => name === kernel)) return leaderboard;
     throw new ProblemError("not-found", `There is no kernel ${kernel}.`);
   });
 }
@@ -96,11 +102,6 @@ async function listAnnounced(env: Env): Promise<ListedKernel[]> {
   const announced = (await readAllCapabilities(openDatabase(env.DB))).flatMap(({ kernels }) => kernels);
   const byName = new Map(announced.map((kernel) => [kernel.name, { ...kernel, source: "announced" } as const]));
   return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-async function isKnown(env: Env, kernel: string): Promise<boolean> {
-  if (isKernelId(kernel)) return (await findKernel(openDatabase(env.DB), kernel)) !== null;
-  return (await listAnnounced(env)).some(({ name }) => name === kernel);
 }
 
 async function mustFind(env: Env, id: string): Promise<SubmittedKernel> {

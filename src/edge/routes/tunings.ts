@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { StoredTuningRecord } from "../../protocol/tuning.ts";
+import { type StoredTuningRecord, TuningRecord } from "../../protocol/tuning.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase } from "../store/database.ts";
@@ -10,7 +10,8 @@ import { findTuning, listTunings } from "../store/tuning-store.ts";
 export function bindTunings(app: Hono<AppEnv>): void {
   bind(app, endpoints.listTunings, ({ env, query }) => listTunings(openDatabase(env.DB), query));
   bind(app, endpoints.getTuning, ({ env, params }) => mustFind(env, params.id));
-  bind(app, endpoints.fetchTuning, ({ env, params }) => mustFind(env, params.id));
+  // Another runner has no business with whose it was.
+  bind(app, endpoints.fetchTuning, async ({ env, params }) => TuningRecord.parse(await mustFind(env, params.id)));
 }
 
 async function mustFind(env: Env, id: string): Promise<StoredTuningRecord> {

@@ -47,7 +47,10 @@ export interface NewKernel {
   readonly reference: string | null;
 }
 
-/** Adds a kernel; the same of the same owner is the one that is there. Null where the owner has as many as may be. */
+/**
+ * Adds a kernel; the same of the same owner is the one that is there. Null where the owner has as many as
+ * may be, or the submitted kernel that it competes with is gone.
+ */
 export async function addKernel(
   binding: D1Database,
   { ownerId, definition, dtype, reference }: NewKernel,
@@ -60,7 +63,8 @@ export async function addKernel(
     .prepare(
       `insert into kernels (id, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
        select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unchecked', ?9, ?10
-       where (select count(*) from kernels where owner_id = ?2) < ?11 on conflict do nothing`,
+       where (select count(*) from kernels where owner_id = ?2) < ?11
+       and (?12 is null or exists (select 1 from kernels where id = ?12)) on conflict do nothing`,
     )
     .bind(
       id,
@@ -74,6 +78,7 @@ export async function addKernel(
       text,
       Date.now(),
       LIMITS.kernelsPerKey,
+      reference !== null && isKernelId(reference) ? reference : null,
     )
     .run();
   const [row] = await openDatabase(binding)

@@ -1,5 +1,6 @@
-import { and, desc, eq, isNull, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Capabilities } from "../../protocol/hardware.ts";
+import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Profile } from "../../protocol/profile.ts";
@@ -127,6 +128,14 @@ export async function findRunner(db: Database, id: string, profiles: readonly Pr
 }
 
 /** What every runner that was not removed announced of itself. */
+export async function readRunnerCapabilities(db: Database): Promise<{ id: string; capabilities: Capabilities }[]> {
+  const rows = await db
+    .select({ id: runners.id, capabilities: runners.capabilities })
+    .from(runners)
+    .where(isNull(runners.removedAtMs));
+  return rows.flatMap(({ id, capabilities }) => (capabilities === null ? [] : [{ id, capabilities }]));
+}
+
 export async function readAllCapabilities(db: Database): Promise<Capabilities[]> {
   const rows = await db.select({ capabilities: runners.capabilities }).from(runners).where(isNull(runners.removedAtMs));
   return rows.flatMap(({ capabilities }) => (capabilities === null ? [] : [capabilities]));
@@ -155,15 +164,12 @@ export async function recordHello(
 
 /** Adds a device's roofs to what its runner said of it. */
 export async function recordRoofline(db: Database, id: string, deviceKey: string, roofline: Roofline): Promise<void> {
-  const [row] = await db.select({ capabilities: runners.capabilities }).from(runners).where(eq(runners.id, id));
-  if (row === undefined || row.capabilities === null) return;
-  const devices = row.capabilities.devices.map((device) =>
-    device.key === deviceKey ? { ...device, roofline } : device,
-  );
-  await db
-    .update(runners)
-    .set({ capabilities: { ...row.capabilities, devices } })
-    .where(eq(runners.id, id));
+  await db.run(sql`
+    update runners
+    set capabilities = json_set(capabilities, device.fullkey || '.roofline', json(${JSON.stringify(roofline)})),
+      version = version + 1
+    from json_each(runners.capabilities, '$.devices') as device
+    where runners.id = ${id} and runners.removed_at_ms is null and device.value->>'key' = ${deviceKey}`);
 }
 
 /** Replaces what a runner said of itself. */
@@ -178,8 +184,12 @@ export async function recordSeen(db: Database, id: string): Promise<void> {
   await db.update(runners).set({ lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
 }
 
-export async function recordDisconnect(db: Database, id: string): Promise<void> {
-  await db.update(runners).set({ online: false, lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
+/** Writes down that a runner's connection ended, unless it has said hello again since `endedAtMs`. */
+export async function recordDisconnect(db: Database, id: string, endedAtMs: number): Promise<void> {
+  await db
+    .update(runners)
+    .set({ online: false, lastSeenAtMs: endedAtMs })
+    .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
 }
 
 /** Starts or ends draining; false where there is no such runner. */
@@ -204,4 +214,17 @@ export async function removeRunner(db: Database, id: string): Promise<boolean> {
     db.delete(placements).where(eq(placements.runnerId, id)),
   ]);
   return changed.length > 0;
+}
+
+/**
+ * The edge stands among the runners, so that its placements are rows like all others: always online, and
+ * removed for everybody who lists, drains or connects. No credential has this hash.
+ */
+export async function ensureEdgeRunner(db: Database): Promise<void> {
+  const nowMs = Date.now();
+  const row = { id: EDGE_RUNNER_ID, name: "edge", credentialHash: "edge", labels: {}, online: true };
+  await db
+    .insert(runners)
+    .values({ ...row, createdAtMs: nowMs, removedAtMs: nowMs })
+    .onConflictDoNothing();
 }

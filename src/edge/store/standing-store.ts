@@ -1,13 +1,19 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, or, sql } from "drizzle-orm";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
-import { type Board, type Leaderboard, type LeaderboardQuery, toShapeText } from "../../protocol/leaderboard.ts";
+import { idGlob } from "../../protocol/id.ts";
+import {
+  type Board,
+  fromShapeText,
+  type Leaderboard,
+  type LeaderboardQuery,
+  toShapeText,
+} from "../../protocol/leaderboard.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { medianInterval } from "../../stats/median-interval.ts";
 import type { Database } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { isKernelId } from "./kernel-store.ts";
 import { kernels, standings } from "./schema.ts";
 
 interface RankedRun {
@@ -79,6 +85,8 @@ export async function readLeaderboard(db: Database, reference: string, query: Le
     .where(
       and(
         eq(standings.reference, reference),
+        // A run of a kernel that was deleted while it ran.
+        or(isNotNull(kernels.id), sql`${standings.kernel} not glob ${idGlob("kernel")}`),
         shape === undefined ? undefined : eq(standings.shape, shape),
         device === undefined ? undefined : eq(standings.fingerprintId, device),
         clock === undefined ? undefined : eq(standings.clock, clock),
@@ -93,9 +101,7 @@ export async function readLeaderboard(db: Database, reference: string, query: Le
       asc(standings.kernel),
     )
     .limit(limit + 1);
-  // A run of a kernel that was deleted while it ran.
-  const there = rows.slice(0, limit).filter(({ standing, name }) => name !== null || !isKernelId(standing.kernel));
-  const boards = Map.groupBy(there, ({ standing: { fingerprintId, shape: sizes, dtype, clock: by } }) =>
+  const boards = Map.groupBy(rows.slice(0, limit), ({ standing: { fingerprintId, shape: sizes, dtype, clock: by } }) =>
     JSON.stringify([fingerprintId, sizes, dtype, by]),
   );
   return { kernel: reference, boards: [...boards.values()].map(toBoard), truncated: rows.length > limit };
@@ -106,7 +112,7 @@ type Row = { readonly standing: typeof standings.$inferSelect; readonly name: st
 function toBoard(rows: readonly Row[]): Board {
   const { shape, dtype, clock, fingerprintId, deviceName, software, fingerprint } = rows[0]!.standing;
   return {
-    shape: Object.fromEntries(shape.split(",").map((size) => [size.split("=")[0]!, Number(size.split("=")[1])])),
+    shape: fromShapeText(shape),
     dtype,
     clock,
     device: { id: fingerprintId, name: deviceName, software, fingerprint },

@@ -9,7 +9,6 @@ import {
   type BenchmarkOptions,
   benchmarkKernel,
 } from "./benchmark-kernel.ts";
-import { BufferPool } from "./buffer-pool.ts";
 import { resolveBenchmark } from "./resolve-benchmark.ts";
 import { type KernelWork, toSubmittedSpec } from "./submitted-spec.ts";
 import { makeWork } from "./submitted-work.ts";
@@ -40,8 +39,7 @@ export async function benchmarkProgram(
   }
   const kernel = toSubmittedSpec(id, `${definition.name}.wgsl`, definition, definition, work);
   // Not the pool that the reference used: what it left there are the answers.
-  target.pool.destroy();
-  const pool = new BufferPool(target.device, undefined, target.pool.capBytes - target.pool.counters.liveBytes);
+  const pool = target.pool.splitOff();
   try {
     return await benchmarkKernel({ ...target, pool, kernels: new Map([[id, kernel]]) }, spec, {
       ...options,

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
-import { ProblemError } from "../../protocol/problem.ts";
 import { summarise } from "../../stats/distribution.ts";
 import type { BenchmarkMeasurement, BenchmarkOptions } from "./benchmark-kernel.ts";
+import { createReporter } from "./create-reporter.ts";
 import { resolveBenchmark } from "./resolve-benchmark.ts";
 
 /** Work between two turns of the event loop: a few milliseconds, so that an abort is heard. */
@@ -25,14 +25,14 @@ export async function benchmarkReference(
   const reference = kernel.reference(kernel.generate(shape, spec.seed), shape);
   const outputs = [reference, ...(reference.others ?? [])];
   const total = outputs.reduce((sum, { length }) => sum + length, 0);
+  const report = createReporter(onProgress, signal)("reference");
   let done = 0;
   const startedAtMs = performance.now();
   for (const output of outputs) {
     const slice = Math.ceil(SLICE_FLOPS / (output.elementFlops + ELEMENT_FLOPS));
     for (let index = 0; index < output.length; index++, done++) {
       if (done % slice === 0) {
-        if (signal.aborted) throw new ProblemError("cancelled", "The benchmark was cancelled");
-        onProgress({ phase: "reference", done, total });
+        report(done, total);
         await setImmediate();
       }
       output.element(index);

@@ -1,6 +1,8 @@
 import { ProblemError } from "../../protocol/problem.ts";
+import { withErrorScopes } from "./error-scopes.ts";
 
 const MiB = 2 ** 20;
+const IDLE_CAP_BYTES = 256 * MiB;
 
 /** Buffers of one device, reused by size class and usage; JavaScript's collector never frees one. */
 export class BufferPool {
@@ -24,7 +26,7 @@ export class BufferPool {
    * At most `idleCapBytes` wait for reuse; what comes back beyond that is destroyed. All buffers together,
    * in use and idle, take at most `capBytes`.
    */
-  constructor(device: GPUDevice, idleCapBytes = 256 * MiB, capBytes = Number.POSITIVE_INFINITY) {
+  constructor(device: GPUDevice, idleCapBytes = IDLE_CAP_BYTES, capBytes = Number.POSITIVE_INFINITY) {
     this.#device = device;
     this.capBytes = capBytes;
     this.#idleCapBytes = idleCapBytes;
@@ -48,6 +50,26 @@ export class BufferPool {
     return buffer;
   }
 
+  /** Like `acquire`, and asks the driver whether the buffer is there: fails with `out-of-memory` where it is not. */
+  async acquireSurely(sizeBytes: number, usage: GPUBufferUsageFlags): Promise<GPUBuffer> {
+    let buffer: GPUBuffer | undefined;
+    try {
+      return await withErrorScopes(this.#device, () => (buffer = this.acquire(sizeBytes, usage)));
+    } catch (error) {
+      if (buffer !== undefined) this.discard(buffer);
+      throw error;
+    }
+  }
+
+  /**
+   * A pool for work that shall not meet buffers of this one: what waits here is destroyed, and what is left under the
+   * cap is the other's.
+   */
+  splitOff(idleCapBytes = IDLE_CAP_BYTES): BufferPool {
+    this.destroy();
+    return new BufferPool(this.#device, idleCapBytes, this.capBytes - this.counters.liveBytes);
+  }
+
   /** Takes a buffer back; it must be unmapped, and no submitted work may still use it. */
   release(buffer: GPUBuffer): void {
     this.counters.liveBytes -= buffer.size;
@@ -56,9 +78,11 @@ export class BufferPool {
       return;
     }
     const key = `${buffer.usage}:${buffer.size}`;
-    const waiting = this.#idle.get(key);
-    if (waiting === undefined) this.#idle.set(key, [buffer]);
-    else waiting.push(buffer);
+    const waiting = this.#idle.get(key) ?? [];
+    waiting.push(buffer);
+    // Behind all others: the kind that was used last goes last.
+    this.#idle.delete(key);
+    this.#idle.set(key, waiting);
     this.counters.idleBytes += buffer.size;
   }
 

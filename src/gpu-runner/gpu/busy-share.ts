@@ -1,5 +1,5 @@
 /** When a pass ran, on the GPU's clock. */
-export interface GpuSpan {
+export interface PassSpan {
   readonly startNs: number;
   readonly endNs: number;
 }
@@ -8,7 +8,7 @@ export interface GpuSpan {
  * The share of a window in which at least one pass ran: the length of the union of the spans inside it
  * over its own length. The spans are in order of their starts. 0 for an empty window.
  */
-export function busyShare(spans: readonly GpuSpan[], fromNs: number, toNs: number): number {
+export function busyShare(spans: readonly PassSpan[], fromNs: number, toNs: number): number {
   let busyNs = 0;
   let coveredToNs = fromNs;
   for (const { startNs, endNs } of spans) {

@@ -1,5 +1,6 @@
 import type { KernelArray } from "../../../kernels/kernel-spec.ts";
 import type { KernelContext } from "./dispatch.ts";
+import { createLike, KERNEL_ARRAYS } from "./kernel-array.ts";
 import { unpadValues } from "./padded-layout.ts";
 import { type BufferPiece, readPieces } from "./readback.ts";
 import type { BoundBuffer } from "./upload-part.ts";
@@ -14,8 +15,6 @@ export interface DeviceOutput {
   unpack(bytes: ArrayBuffer): KernelArray;
 }
 
-const ARRAYS = { float32: Float32Array, float16: Float16Array, int32: Int32Array, int8: Int8Array } as const;
-
 /** An output out of its pieces in the order of the parts. */
 export function toOutput(bound: readonly BoundBuffer[]): DeviceOutput {
   const { name, dtype } = bound[0]!.binding;
@@ -28,7 +27,8 @@ export function toOutput(bound: readonly BoundBuffer[]): DeviceOutput {
       const values = bound.map(({ layout }) => {
         const start = offset;
         offset += layout.sizeBytes;
-        return unpadValues(new ARRAYS[dtype](bytes, start, layout.sizeBytes / ARRAYS[dtype].BYTES_PER_ELEMENT), layout);
+        const Values = KERNEL_ARRAYS[dtype];
+        return unpadValues(new Values(bytes, start, layout.sizeBytes / Values.BYTES_PER_ELEMENT), layout);
       });
       return values.length === 1 ? values[0]! : concatenate(values);
     },
@@ -36,7 +36,8 @@ export function toOutput(bound: readonly BoundBuffer[]): DeviceOutput {
 }
 
 function concatenate(arrays: readonly KernelArray[]): KernelArray {
-  const joined = new (arrays[0]!.constructor as new (length: number) => KernelArray)(
+  const joined = createLike(
+    arrays[0]!,
     arrays.reduce((total, { length }) => total + length, 0),
   );
   let at = 0;

@@ -26,7 +26,10 @@ export async function openGpu(onLost: (reason: string) => void, adapterName?: st
   const instance = create(adapterName === undefined ? flags : [...flags, `adapter=${adapterName}`]);
   // The bindings reject with a bare text where no name fits.
   const adapter = await instance.requestAdapter({ powerPreference: "high-performance" }).catch(() => null);
-  if (adapter === null) throw new ProblemError("backend-failed", "No driver offers a GPU adapter");
+  if (adapter === null) {
+    const named = adapterName === undefined ? "" : ` whose name has '${adapterName}' in it`;
+    throw new ProblemError("backend-failed", `No driver offers a GPU adapter${named}`);
+  }
   const device = await adapter.requestDevice({
     requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature)),
     requiredLimits: readLimits(adapter.limits),

@@ -4,7 +4,7 @@ import { type DeviceOutput, readOutput, toOutput } from "./device-output.ts";
 import type { PipelineCache } from "./pipeline-cache.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
 import type { SpanRecorder } from "./span-recorder.ts";
-import { type PartLimits, sliceInputs, splitProblem } from "./split-problem.ts";
+import { type PartLimits, type ProblemPart, sliceInputs, splitProblem } from "./split-problem.ts";
 import { resetOutput, type RunnablePart, uploadBinding, type UploadedPart, uploadPart } from "./upload-part.ts";
 
 /** What went to a device and came back from it. */
@@ -97,10 +97,19 @@ export async function uploadKernel(
 /** What of a choice is known when its inputs are uploaded: without a variant, its workgroups are not. */
 type Problem = Pick<KernelChoice, "kernel" | "shape"> & Partial<Pick<KernelChoice, "variant" | "axes">>;
 
-async function uploadParts(context: KernelContext, { kernel, shape, variant, axes }: Problem, inputs: KernelArrays) {
+/** The parts in which a device runs a problem. */
+export function listParts(
+  { device, limits = device.limits }: Pick<KernelContext, "device" | "limits">,
+  { kernel, shape, variant, axes }: Problem,
+): readonly ProblemPart[] {
   const passes = variant === undefined || axes === undefined ? [] : variant.passes;
   const countGroups = (size: KernelShape) => passes.flatMap((pass) => pass.workgroups(size, axes ?? {}));
-  const split = splitProblem(context.limits ?? context.device.limits, kernel, shape, countGroups);
+  return splitProblem(limits, kernel, shape, countGroups);
+}
+
+async function uploadParts(context: KernelContext, problem: Problem, inputs: KernelArrays) {
+  const { kernel, shape } = problem;
+  const split = listParts(context, problem);
   const parts: UploadedPart[] = [];
   const release = () => parts.splice(0).forEach((part) => part.release());
   try {

@@ -2,10 +2,9 @@ import type { KernelArray, KernelArrays } from "../../../kernels/kernel-spec.ts"
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import type { KernelDefinition } from "../../protocol/kernel-definition.ts";
 import { countElements } from "../../protocol/tensor.ts";
+import { KERNEL_ARRAYS } from "./kernel-array.ts";
 
 type Binding = KernelDefinition["bindings"][number];
-
-export const ARRAYS = { float32: Float32Array, int32: Int32Array, int8: Int8Array } as const;
 
 /** Inputs of a submitted kernel: a pure function of shape and seed, with a stream for each binding. */
 export function fillInputs(
@@ -27,7 +26,7 @@ function fillArray(
   stream: number,
   length: number,
 ): KernelArray {
-  const values = new ARRAYS[dtype](length);
+  const values = new KERNEL_ARRAYS[dtype](length);
   if (fill.kind === "constant") return values.fill(fill.value);
   const { kind, min, max } = fill;
   const uniform = seededUniform(seed, stream, length);

@@ -1,13 +1,18 @@
-import type { AxisValues, KernelArray, KernelArrays, KernelShape, KernelSpec } from "../../../kernels/kernel-spec.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import type { AxisValues, KernelArrays, KernelShape, KernelSpec } from "../../../kernels/kernel-spec.ts";
 import type { Peak } from "../../protocol/roofline.ts";
+import { countElements } from "../../protocol/tensor.ts";
+import { median } from "../../stats/median.ts";
+import { assertWanted } from "./assert-wanted.ts";
 import type { BenchmarkDevice } from "./benchmark-kernel.ts";
+import { isBeyondMemory } from "./beyond-memory.ts";
 import { checkOutputs } from "./check-output.ts";
 import { chooseClock } from "./choose-clock.ts";
 import { prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
+import { freeIdle } from "./free-idle.ts";
+import { createLike } from "./kernel-array.ts";
 import { measureKernel } from "./measure-kernel.ts";
-import { layoutBinding } from "./padded-layout.ts";
+import { bindableBytes, sizeBindings } from "./padded-layout.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
 import { GpuTimer } from "./timer.ts";
 
@@ -45,8 +50,9 @@ type Open = (choice: KernelChoice) => Promise<Trial>;
 /**
  * Climbs from the smallest size to larger ones with the kernel's first setting in half of the time, then
  * compares the other settings there as far as the rest of it goes; the median of some rounds with the best
- * counts. Each setting is checked against the reference before it is timed. However late it is, the first
- * setting is measured at the smallest size. `deadlineMs` is of `performance.now()`. Fails with `kernel-invalid`,
+ * counts. Each setting is checked against the reference at the smallest size before it is timed at any. A size or
+ * setting that the device has no room for is passed over. However late it is, the first setting is measured at the
+ * smallest size. `deadlineMs` is of `performance.now()`. Fails with `kernel-invalid`,
  * `kernel-incorrect` or `out-of-memory` where the device cannot run the kernel, and with `cancelled`.
  */
 export async function findPeak(
@@ -91,7 +97,7 @@ async function openTrial(
   const prepared = await prepareKernel(target, choice, inputs);
   await device.queue.onSubmittedWorkDone();
   const run: Trial["run"] = async () => {
-    if (signal.aborted) throw new ProblemError("cancelled", "Measuring the roofs was cancelled");
+    assertWanted(signal);
     const { gpuMs, wallMs } = await withErrorScopes(device, () => measureKernel(device, prepared, timer, 1, () => {}));
     const clock = chooseClock(description, gpuMs?.[0] ?? null);
     return { ms: (clock === "gpu-timestamp" ? gpuMs?.[0] : null) ?? wallMs[0]!, clock };
@@ -119,6 +125,26 @@ async function openChecked(open: Open, choice: KernelChoice): Promise<Trial> {
   return trial;
 }
 
+/** A trial that has run once. */
+async function openRun(open: Open, choice: KernelChoice): Promise<Trial> {
+  const trial = await open(choice);
+  try {
+    await trial.run();
+    return trial;
+  } catch (error) {
+    trial.close();
+    throw error;
+  }
+}
+
+/** Null where the device has no room for a size, since the kernel itself was right at a smaller one. */
+function openIfRoom(open: Open, choice: KernelChoice): Promise<Trial | null> {
+  return openRun(open, choice).catch((error: unknown) => {
+    if (!isBeyondMemory(error)) throw error;
+    return null;
+  });
+}
+
 /** The same setting at the largest size that there is time and room for. */
 async function climb(
   target: BenchmarkDevice,
@@ -133,9 +159,15 @@ async function climb(
     const expectedMs = (trial.openMs + 2 * ms) * (search.work(shape) / search.work(trial.choice.shape));
     const isLate = performance.now() + expectedMs > deadlineMs;
     if (ms >= search.longEnoughMs || isLate || !fits(target, search.kernel, shape)) break;
+    const { choice } = trial;
     trial.close();
-    trial = await open({ ...trial.choice, shape });
-    await trial.run();
+    const larger = await openIfRoom(open, { ...choice, shape });
+    if (larger === null) {
+      // The one before has room again once the driver has its memory back.
+      await freeIdle(target);
+      return openRun(open, choice);
+    }
+    trial = larger;
   }
   return trial;
 }
@@ -152,8 +184,8 @@ async function chooseFastest(
   for (const choice of others) {
     if (performance.now() + 2 * first.openMs + (ROUNDS + 3) * best.ms > deadlineMs) break;
     (await openChecked(open, choice)).close();
-    const trial = await open({ ...choice, shape });
-    await trial.run();
+    const trial = await openIfRoom(open, { ...choice, shape });
+    if (trial === null) continue;
     const { ms } = await trial.run();
     if (ms < best.ms) {
       best.trial.close();
@@ -167,10 +199,9 @@ async function chooseFastest(
 const USABLE_SHARE = 0.9;
 
 function fits({ device: { limits }, pool }: BenchmarkDevice, kernel: KernelSpec, shape: KernelShape): boolean {
-  const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-  const sizes = kernel.bindings.map((binding) => layoutBinding(binding, shape).sizeBytes);
+  const sizes = sizeBindings(kernel, shape);
   const totalBytes = sizes.reduce((total, sizeBytes) => total + sizeBytes, 0);
-  return sizes.every((sizeBytes) => sizeBytes <= limit) && totalBytes <= USABLE_SHARE * pool.capBytes;
+  return sizes.every((sizeBytes) => sizeBytes <= bindableBytes(limits)) && totalBytes <= USABLE_SHARE * pool.capBytes;
 }
 
 /** Inputs for a larger size, by repetition: generating them would take longer than everything else. */
@@ -180,8 +211,8 @@ function stretch(kernel: KernelSpec, inputs: KernelArrays, shape: KernelShape): 
       .filter(({ access }) => access === "read")
       .map((binding) => {
         const values = inputs[binding.name]!;
-        const length = binding.extents(shape).reduce((product, extent) => product * extent, 1);
-        const longer = new (values.constructor as new (length: number) => KernelArray)(length);
+        const length = countElements(binding.extents(shape));
+        const longer = createLike(values, length);
         longer.set(values.subarray(0, length));
         for (let filled = values.length; filled < length; filled *= 2) longer.copyWithin(filled, 0, filled);
         return [binding.name, longer];
@@ -198,7 +229,8 @@ async function measurePeak(trial: Trial, search: PeakSearch, deadlineMs: number)
   }
   const sorted = rates.toSorted((a, b) => a.value - b.value);
   return {
-    ...sorted[Math.floor(sorted.length / 2)]!,
+    value: median(rates.map(({ value }) => value)),
+    clock: sorted[Math.floor(sorted.length / 2)]!.clock,
     kernel: kernel.name,
     variant: variant.name,
     axes: { ...axes },

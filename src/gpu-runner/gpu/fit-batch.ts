@@ -8,8 +8,10 @@ import {
   type BenchmarkMeasurement,
   type BenchmarkOptions,
 } from "./benchmark-kernel.ts";
+import { listParts } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
-import { layoutBinding } from "./padded-layout.ts";
+import { freeIdle } from "./free-idle.ts";
+import { bindableBytes, sizeBindings } from "./padded-layout.ts";
 import { type KernelChoice, resolveBenchmark } from "./resolve-benchmark.ts";
 
 /**
@@ -32,8 +34,7 @@ export async function benchmarkWithinMemory(
     } catch (error) {
       // Unless it is one of memory this throws it again, and before anything else is looked at.
       const { code, detail } = toMemoryProblem(target, tried, options.axes, error);
-      target.pool.destroy();
-      await freeDestroyed(target.device);
+      await freeIdle(target);
       const fitting = await findFitting(target, resolveBenchmark(target.kernels, tried, options.axes));
       if (fitting === null) throw new ProblemError(code, detail);
       if (spec.allowSmallerBatch !== true) {
@@ -55,7 +56,7 @@ function toMemoryProblem(target: BenchmarkDevice, spec: BenchmarkSpec, axes: Axi
   if (!(error instanceof ProblemError)) throw error;
   const { code, detail } = error.problem;
   if (code === "out-of-memory") return { code, detail: firstLine(detail) } as const;
-  if (code === "kernel-invalid" && !isBindable(target.device, resolveBenchmark(target.kernels, spec, axes))) {
+  if (code === "kernel-invalid" && !isBindable(target, resolveBenchmark(target.kernels, spec, axes))) {
     return { code, detail } as const;
   }
   throw error;
@@ -63,7 +64,7 @@ function toMemoryProblem(target: BenchmarkDevice, spec: BenchmarkSpec, axes: Axi
 
 /** The largest half, quarter, … of the batch whose buffers can be had now; null where none can, or there is no batch. */
 async function findFitting(
-  { device, pool, description }: BenchmarkDevice,
+  target: BenchmarkDevice,
   choice: KernelChoice,
 ): Promise<{ dimension: string; batch: number; shape: KernelShape } | null> {
   const dimension = choice.kernel.batchDimension;
@@ -71,28 +72,32 @@ async function findFitting(
   for (let batch = Math.floor((choice.shape[dimension] ?? 0) / 2); batch >= 1; batch = Math.floor(batch / 2)) {
     const shape = { ...choice.shape, [dimension]: batch };
     const smaller = { ...choice, shape };
-    const total = sizesOf(smaller).reduce((sum, size) => sum + size, 0);
-    if (total > pool.capBytes - pool.counters.liveBytes || !isBindable(device, smaller)) continue;
-    if (await canAllocate(device, smaller, description.software)) return { dimension, batch, shape };
+    const total = sizesOf(target, smaller).reduce((sum, size) => sum + size, 0);
+    if (total > target.pool.capBytes - target.pool.counters.liveBytes || !isBindable(target, smaller)) continue;
+    if (await canAllocate(target, smaller)) return { dimension, batch, shape };
   }
   return null;
 }
 
-function sizesOf({ kernel, shape }: KernelChoice): number[] {
-  return kernel.bindings.map((binding) => layoutBinding(binding, shape).sizeBytes);
+/** Bytes of all bindings of all parts. */
+function sizesOf(target: BenchmarkDevice, choice: KernelChoice): number[] {
+  return listParts(target, choice).flatMap(({ shape }) => sizeBindings(choice.kernel, shape));
 }
 
-function isBindable({ limits }: GPUDevice, choice: KernelChoice): boolean {
-  return Math.max(...sizesOf(choice)) <= Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+function isBindable(target: BenchmarkDevice, choice: KernelChoice): boolean {
+  return Math.max(...sizesOf(target, choice)) <= bindableBytes(target.limits ?? target.device.limits);
 }
 
 /** Copies of the largest buffer on its way in and out: staging, and on a software device the host's, too. */
 const COPIES = { software: 3, real: 1 } as const;
 
 /** Asks the device for the buffers, and for what moving them takes, and gives them back. */
-async function canAllocate(device: GPUDevice, choice: KernelChoice, software: boolean): Promise<boolean> {
-  const sizes = sizesOf(choice);
-  const copies = Array.from({ length: COPIES[software ? "software" : "real"] }, () => Math.max(...sizes));
+async function canAllocate(target: BenchmarkDevice, choice: KernelChoice): Promise<boolean> {
+  const { device, description } = target;
+  const sizes = sizesOf(target, choice);
+  // An output of several parts is read back as one, if one buffer can hold it.
+  const largest = Math.min(Math.max(...sizeBindings(choice.kernel, choice.shape)), device.limits.maxBufferSize);
+  const copies = Array.from({ length: COPIES[description.software ? "software" : "real"] }, () => largest);
   const buffers: GPUBuffer[] = [];
   try {
     await withErrorScopes(device, () => {
@@ -105,14 +110,8 @@ async function canAllocate(device: GPUDevice, choice: KernelChoice, software: bo
     return false;
   } finally {
     for (const buffer of buffers) buffer.destroy();
-    await freeDestroyed(device);
+    await freeIdle(target);
   }
-}
-
-/** Dawn frees destroyed buffers behind the next submission: without one, never. */
-async function freeDestroyed({ queue }: GPUDevice): Promise<void> {
-  queue.submit([]);
-  await queue.onSubmittedWorkDone();
 }
 
 function tellSmaller(

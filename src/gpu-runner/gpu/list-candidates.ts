@@ -1,8 +1,8 @@
 import type { AxisValues, KernelShape, KernelVariant } from "../../../kernels/kernel-spec.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
 import type { KernelSources } from "./kernel-sources.ts";
+import { readWorkgroup } from "./read-workgroup.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
-import { readWorkgroupSize } from "./workgroup-size.ts";
 
 /** A variant with a value for each of its axes. */
 export interface Candidate {
@@ -70,8 +70,8 @@ export function explainMisfit(
   for (const pass of variant.passes) {
     const { entryPoint } = pass;
     const groups = Math.max(...pass.workgroups(shape, axes));
-    const size = readWorkgroupSize(sources.get(variant.file) ?? "", entryPoint, numbers) ?? [1, 1, 1];
-    const [x, y, z] = size;
+    const workgroup = readWorkgroup(sources.get(variant.file) ?? "", entryPoint, numbers);
+    const [x, y, z] = workgroup?.size ?? [1, 1, 1];
     const reason =
       beyond("workgroups along a dimension", groups, limits.maxComputeWorkgroupsPerDimension) ??
       beyond("invocations of a workgroup", x * y * z, limits.maxComputeInvocationsPerWorkgroup) ??

@@ -1,5 +1,6 @@
 import type { RunnableKernel } from "./dispatch.ts";
 import { napFor } from "./nap.ts";
+import { RunForecast } from "./run-forecast.ts";
 import type { RunTimes } from "./span-recorder.ts";
 import type { GpuTimer } from "./timer.ts";
 
@@ -11,10 +12,9 @@ export interface Samples {
   readonly wallMs: Float64Array;
 }
 
-/** What is known of a kernel's runs before, and who is told of them. */
 interface MeasureOptions {
-  /** The shortest run that is known of it. */
-  readonly shortestMs?: number;
+  /** What earlier runs of the kernel took; it learns of these. */
+  readonly forecast?: RunForecast;
   /** Told of the steps of each run. */
   readonly onRun?: (run: number, times: RunTimes) => void;
 }
@@ -26,11 +26,10 @@ export async function measureKernel(
   timer: GpuTimer | null,
   runs: number,
   beforeRun: (done: number, total: number) => void | Promise<void>,
-  { shortestMs = 0, onRun }: MeasureOptions = {},
+  { forecast = new RunForecast(), onRun }: MeasureOptions = {},
 ): Promise<Samples> {
   const gpuMs = timer === null ? null : new Float64Array(runs);
   const wallMs = new Float64Array(runs);
-  let knownMs = shortestMs;
   for (let run = 0; run < runs; run++) {
     await beforeRun(run, runs);
     const startMs = performance.now();
@@ -39,7 +38,7 @@ export async function measureKernel(
     device.queue.submit([commands]);
     const submittedMs = performance.now();
     // From the GPU's clock, where there is one: on the wall's, a nap that was too long hides in the next expectation.
-    await napFor(knownMs);
+    await napFor(forecast.expectMs(1));
     await device.queue.onSubmittedWorkDone();
     const doneMs = performance.now();
     const tookMs = doneMs - startedAt;
@@ -47,8 +46,7 @@ export async function measureKernel(
     const ticks = timer === null ? null : await timer.readTicks();
     if (ticks !== null && gpuMs !== null) gpuMs[run] = Number(ticks.endNs - ticks.beginNs) / 1e6;
     onRun?.(run, { startMs, submittedMs, doneMs, readMs: performance.now(), ticks });
-    const durationMs = Math.min(tookMs, gpuMs?.[run] ?? tookMs);
-    knownMs = knownMs === 0 ? durationMs : Math.min(knownMs, durationMs);
+    forecast.note(1, Math.min(tookMs, gpuMs?.[run] ?? tookMs));
   }
   return { gpuMs, wallMs };
 }

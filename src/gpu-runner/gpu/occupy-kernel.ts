@@ -17,11 +17,12 @@ export async function occupyKernel(
   if (software || predictOccupancy(adapter, { lanes: 1, memoryBytes: 0 }) === null) return null;
   const code = variant.code ?? (await readFile(new URL(variant.file, kernel.folder), "utf8"));
   const overrides = { ...axes, ...variant.constants?.(shape) };
-  const passes = variant.passes.flatMap((pass) => {
+  const passes = variant.passes.map((pass) => {
     const needs = readWorkgroup(code, pass.entryPoint, overrides);
     const groups = pass.workgroups(shape, axes).reduce((product, count) => product * count, 1);
-    return needs === null ? [] : [{ needs, lanes: groups * needs.lanes }];
+    return needs === null ? null : { needs, lanes: groups * needs.lanes };
   });
-  const largest = passes.toSorted((a, b) => b.lanes - a.lanes)[0];
-  return largest === undefined ? null : predictOccupancy(adapter, largest.needs);
+  const known = passes.filter((pass) => pass !== null);
+  const largest = known.toSorted((a, b) => b.lanes - a.lanes)[0];
+  return largest === undefined || known.length < passes.length ? null : predictOccupancy(adapter, largest.needs);
 }

@@ -1,5 +1,6 @@
-import { DTYPE_BYTES } from "../../protocol/tensor.ts";
-import type { KernelArray, KernelBinding, KernelShape } from "../../../kernels/kernel-spec.ts";
+import { countElements, DTYPE_BYTES } from "../../protocol/tensor.ts";
+import type { KernelArray, KernelBinding, KernelShape, KernelSpec } from "../../../kernels/kernel-spec.ts";
+import { createLike } from "./kernel-array.ts";
 
 /** How a binding lies in its buffer: dense extents, and the larger ones that the device sees. */
 export interface PaddedLayout {
@@ -15,13 +16,25 @@ export function layoutBinding(binding: KernelBinding, shape: KernelShape): Padde
     const alignment = binding.alignment[axis] ?? 1;
     return Math.ceil(extent / alignment) * alignment;
   });
-  return { extents, padded, sizeBytes: product(padded) * DTYPE_BYTES[binding.dtype] };
+  return { extents, padded, sizeBytes: countElements(padded) * DTYPE_BYTES[binding.dtype] };
+}
+
+/** Bytes of each binding of a kernel at a shape. */
+export function sizeBindings({ bindings }: KernelSpec, shape: KernelShape): number[] {
+  return bindings.map((binding) => layoutBinding(binding, shape).sizeBytes);
+}
+
+/** Bytes that one binding may have on a device. */
+export function bindableBytes(
+  limits: Pick<GPUSupportedLimits, "maxStorageBufferBindingSize" | "maxBufferSize">,
+): number {
+  return Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
 }
 
 /** Dense values with zeros where the device's extents are larger. */
 export function padValues(values: KernelArray, layout: PaddedLayout): KernelArray {
   if (isDense(layout)) return values;
-  const target = createLike(values, product(layout.padded));
+  const target = createLike(values, countElements(layout.padded));
   for (const [dense, padded, length] of eachRow(layout)) target.set(values.subarray(dense, dense + length), padded);
   return target;
 }
@@ -29,7 +42,7 @@ export function padValues(values: KernelArray, layout: PaddedLayout): KernelArra
 /** Dense values out of what the device holds. */
 export function unpadValues(values: KernelArray, layout: PaddedLayout): KernelArray {
   if (isDense(layout)) return values;
-  const target = createLike(values, product(layout.extents));
+  const target = createLike(values, countElements(layout.extents));
   for (const [dense, padded, length] of eachRow(layout)) target.set(values.subarray(padded, padded + length), dense);
   return target;
 }
@@ -39,7 +52,7 @@ function* eachRow({ extents, padded }: PaddedLayout): Generator<[dense: number, 
   const length = extents.at(-1) ?? 1;
   const pitch = padded.at(-1) ?? 1;
   const outer = extents.slice(0, -1);
-  for (let row = 0; row < product(outer); row++) {
+  for (let row = 0; row < countElements(outer); row++) {
     let rest = row;
     let paddedRow = 0;
     let stride = 1;
@@ -55,12 +68,4 @@ function* eachRow({ extents, padded }: PaddedLayout): Generator<[dense: number, 
 
 function isDense({ extents, padded }: PaddedLayout): boolean {
   return extents.every((extent, axis) => extent === padded[axis]);
-}
-
-function createLike(values: KernelArray, length: number): KernelArray {
-  return new (values.constructor as new (length: number) => KernelArray)(length);
-}
-
-function product(extents: readonly number[]): number {
-  return extents.reduce((total, extent) => total * extent, 1);
 }

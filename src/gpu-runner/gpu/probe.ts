@@ -8,7 +8,7 @@ import { type KernelContext, prepareKernel } from "./dispatch.ts";
 import { measureKernel } from "./measure-kernel.ts";
 import { GpuTimer } from "./timer.ts";
 
-/** Dawn's step where it rounds timestamps, in milliseconds. */
+/** Dawn's step where it rounds timestamps. */
 const QUANTUM_NS = 65_536;
 
 /** Describes an open GPU; whether its timestamps are quantised is measured, not looked up. */

@@ -1,5 +1,7 @@
 /** What one workgroup of an entry point takes. */
 export interface Workgroup {
+  /** Lanes along x, y and z. */
+  readonly size: readonly [number, number, number];
   readonly lanes: number;
   /** Of all workgroup variables in the file, whether or not this entry point uses them. */
   readonly memoryBytes: number;
@@ -16,16 +18,41 @@ export function readWorkgroup(
   entryPoint: string,
   overrides: Readonly<Record<string, number>>,
 ): Workgroup | null {
-  const code = wgsl.replaceAll(/\/\/.*$|\/\*[^]*?\*\//gm, " ");
+  const code = stripComments(wgsl);
   const numbers = readNumbers(code, overrides);
   const stated = new RegExp(`@workgroup_size\\(([^{}]*?)\\)\\s*(?:@\\w+\\s*)*fn\\s+${entryPoint}\\b`).exec(code)?.[1];
   if (stated === undefined || !/^\w+$/.test(entryPoint)) return null;
   const sizes = splitArguments(stated).map((size) => evaluate(size, numbers));
   const variables = [...code.matchAll(/var<workgroup>\s*\w+\s*:\s*([^;]+);/g)];
-  const bytes = variables.map(([, type = ""]) => sizeOf(type.trim(), { code, numbers, depth: 0 })?.bytes ?? null);
+  const scope = { structs: findStructs(code), layouts: new Map<string, Layout | null>(), numbers, depth: 0 };
+  const bytes = variables.map(([, type = ""]) => sizeOf(type.trim(), scope)?.bytes ?? null);
   if (sizes.includes(null) || bytes.includes(null)) return null;
-  const lanes = sizes.reduce((product: number, size) => product * (size ?? 1), 1);
-  return { lanes, memoryBytes: bytes.reduce((sum: number, size) => sum + (size ?? 0), 0) };
+  const [x, y, z] = [sizes[0] ?? 1, sizes[1] ?? 1, sizes[2] ?? 1];
+  return { size: [x, y, z], lanes: x * y * z, memoryBytes: bytes.reduce((sum: number, size) => sum + (size ?? 0), 0) };
+}
+
+const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
+
+/** WGSL with a space for every comment; one of blocks may hold others. */
+function stripComments(wgsl: string): string {
+  let code = "";
+  let blocks = 0;
+  let isInLine = false;
+  for (let at = 0; at < wgsl.length; at++) {
+    const character = wgsl[at] ?? "";
+    const pair = wgsl.slice(at, at + 2);
+    if (isInLine) isInLine = !LINE_BREAK.test(character);
+    else if (pair === "/*" || (pair === "*/" && blocks > 0)) {
+      blocks += pair === "/*" ? 1 : -1;
+      // The second character begins nothing.
+      at++;
+      code += " ";
+    } else if (blocks === 0 && pair === "//") {
+      isInLine = true;
+      code += " ";
+    } else if (blocks === 0) code += character;
+  }
+  return code;
 }
 
 /** Overrides and constants that are whole numbers; a given value goes before a default. */
@@ -79,12 +106,21 @@ interface Layout {
 const SCALARS: Readonly<Record<string, number>> = { f32: 4, u32: 4, i32: 4, bool: 4, f16: 2 };
 
 interface Scope {
-  readonly code: string;
+  /** The members of each structure, as text. */
+  readonly structs: ReadonlyMap<string, string>;
+  /** Structures that were laid out before: each is, once, whoever has it as a member. */
+  readonly layouts: Map<string, Layout | null>;
   readonly numbers: Numbers;
-  /** Of types inside of types: what is in a comment may contain itself. */
+  /** Of types inside of types. */
   readonly depth: number;
 }
 const MAX_DEPTH = 8;
+
+function findStructs(code: string): Map<string, string> {
+  return new Map(
+    [...code.matchAll(/\bstruct\s+(\w+)\s*{([^}]*)}/g)].map(([, name = "", members = ""]) => [name, members]),
+  );
+}
 
 /** Size and alignment of a type as WGSL lays it out ("Alignment and Size"); null for a type that is not known here. */
 function sizeOf(type: string, outer: Scope): Layout | null {
@@ -106,9 +142,11 @@ function sizeOf(type: string, outer: Scope): Layout | null {
     if (part === null || length === null) return null;
     return { bytes: length * roundUp(part.bytes, part.alignment), alignment: part.alignment };
   }
-  if (!/^\w+$/.test(type)) return null;
-  const members = new RegExp(`struct\\s+${type}\\s*{([^}]*)}`).exec(scope.code)?.[1];
-  return members === undefined ? null : sizeOfStruct(members, scope);
+  const members = scope.structs.get(type);
+  if (members === undefined || scope.layouts.has(type)) return scope.layouts.get(type) ?? null;
+  const layout = sizeOfStruct(members, scope);
+  scope.layouts.set(type, layout);
+  return layout;
 }
 
 function sizeOfStruct(members: string, scope: Scope): Layout | null {

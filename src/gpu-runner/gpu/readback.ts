@@ -34,20 +34,31 @@ export async function readPieces(
   const totalBytes = pieces.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
   const staging = pool.acquire(totalBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
   try {
-    let offset = 0;
-    for (const { buffer, sizeBytes } of pieces) {
-      encoder.copyBufferToBuffer(buffer, 0, staging, offset, sizeBytes);
-      offset += sizeBytes;
-    }
+    copyPieces(encoder, pieces, staging);
     device.queue.submit([encoder.finish()]);
-    await napFor(expectedMs);
-    await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, totalBytes));
-    const bytes = staging.getMappedRange(0, totalBytes).slice(0);
-    staging.unmap();
+    const bytes = await readStaging(staging, totalBytes, expectedMs);
     pool.release(staging);
     return bytes;
   } catch (error) {
     pool.discard(staging);
     throw error;
   }
+}
+
+/** Adds to a list of commands the copies of pieces, one behind the other, to a staging buffer. */
+export function copyPieces(encoder: GPUCommandEncoder, pieces: readonly BufferPiece[], staging: GPUBuffer): void {
+  let offset = 0;
+  for (const { buffer, sizeBytes } of pieces) {
+    encoder.copyBufferToBuffer(buffer, 0, staging, offset, sizeBytes);
+    offset += sizeBytes;
+  }
+}
+
+/** The first bytes of a staging buffer, once what was submitted to fill it has ended, as it is expected to do. */
+export async function readStaging(staging: GPUBuffer, sizeBytes: number, expectedMs: number): Promise<ArrayBuffer> {
+  await napFor(expectedMs);
+  await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, sizeBytes));
+  const bytes = staging.getMappedRange(0, sizeBytes).slice(0);
+  staging.unmap();
+  return bytes;
 }

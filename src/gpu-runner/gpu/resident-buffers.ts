@@ -23,12 +23,12 @@ export class ResidentBuffers {
   async put(key: string, bytes: Uint8Array): Promise<void> {
     this.drop(key);
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const buffer = this.#pool.acquire(paddedSizeOf(bytes.byteLength), usage);
+    const buffer = await this.#pool.acquireSurely(paddedSizeOf(bytes.byteLength), usage);
     try {
       await withErrorScopes(this.#device, () => this.#write(buffer, bytes));
       await this.#device.queue.onSubmittedWorkDone();
     } catch (error) {
-      this.#pool.release(buffer);
+      this.#pool.discard(buffer);
       throw error;
     }
     this.#residents.set(key, { buffer, sizeBytes: bytes.byteLength });

@@ -9,7 +9,6 @@ import { triad } from "../../../kernels/triad/triad.kernel.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
 import type { Peak, Roofline } from "../../protocol/roofline.ts";
-import { BufferPool } from "./buffer-pool.ts";
 import type { BenchmarkDevice } from "./benchmark-kernel.ts";
 import { findPeak, type PeakSearch } from "./find-peak.ts";
 
@@ -82,9 +81,7 @@ export async function measureRoofline(target: BenchmarkDevice, options: Roofline
   const startedAt = performance.now();
   const loadAverage = loadavg()[0] ?? 0;
   // Large buffers are given back at once, not kept for others, and leave what is in use its part of the budget.
-  target.pool.destroy();
-  const roomBytes = target.pool.capBytes - target.pool.counters.liveBytes;
-  const context = { ...target, pool: new BufferPool(target.device, 0, roomBytes) };
+  const context = { ...target, pool: target.pool.splitOff(0) };
   const peaks: Partial<Record<PeakName, Peak>> = {};
   const missing: Record<string, string> = {};
   const allShares = SEARCHES.reduce((sum, [, shares]) => sum + shares, 0);

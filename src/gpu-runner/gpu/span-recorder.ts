@@ -1,4 +1,5 @@
 import type { BenchmarkCounters } from "../../protocol/counters.ts";
+import type { Ticks } from "./timer.ts";
 
 /** A stretch of time on the runner's monotonic clock, in milliseconds of `performance.now()`. */
 export interface Span {
@@ -10,11 +11,9 @@ export interface Span {
 }
 
 /** One compute pass on the GPU's own clock, in its nanoseconds, and when the runner submitted it. */
-export interface GpuSpan {
+export interface GpuSpan extends Ticks {
   readonly run: number;
   readonly submittedMs: number;
-  readonly beginNs: bigint;
-  readonly endNs: bigint;
 }
 
 /** When each step of one run ended, in milliseconds of `performance.now()`. */
@@ -24,7 +23,7 @@ export interface RunTimes {
   readonly doneMs: number;
   /** When its timestamps were here; without them, when it was done. */
   readonly readMs: number;
-  readonly ticks: { readonly beginNs: bigint; readonly endNs: bigint } | null;
+  readonly ticks: Ticks | null;
 }
 
 /** Everything that a profile is made of. */

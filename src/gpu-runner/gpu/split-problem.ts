@@ -5,7 +5,8 @@ import type {
   KernelShape,
   KernelSpec,
 } from "../../../kernels/kernel-spec.ts";
-import { layoutBinding } from "./padded-layout.ts";
+import { countElements } from "../../protocol/tensor.ts";
+import { bindableBytes, sizeBindings } from "./padded-layout.ts";
 
 /** What one part of a problem has to fit into. */
 export type PartLimits = Readonly<
@@ -39,11 +40,10 @@ export function splitProblem(
     count,
     total,
   });
-  const limitBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   const fits = (count: number) => {
     const part = cut(0, count).shape;
     return (
-      kernel.bindings.every((binding) => layoutBinding(binding, part).sizeBytes <= limitBytes) &&
+      sizeBindings(kernel, part).every((sizeBytes) => sizeBytes <= bindableBytes(limits)) &&
       countGroups(part).every((groups) => groups <= limits.maxComputeWorkgroupsPerDimension)
     );
   };
@@ -77,8 +77,4 @@ export function sliceInputs(
       return values === undefined ? [] : [[binding.name, slice(binding, values)]];
     }),
   );
-}
-
-function countElements(extents: readonly number[]): number {
-  return extents.reduce((product, extent) => product * extent, 1);
 }

@@ -1,10 +1,8 @@
 import type { KernelArrays } from "../../../kernels/kernel-spec.ts";
 import { type KernelContext, prepareKernel } from "./dispatch.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
+import { RunForecast } from "./run-forecast.ts";
 import { type SlotAnswer, StagingSlot } from "./staging-slot.ts";
-
-/** Share of the shortest run that is slept before its answer is polled for. */
-const NAP_SHARE = 0.85;
 
 /** Slots that take turns, so that upload, compute and readback of neighbours overlap. */
 export class StagingRing {
@@ -13,18 +11,14 @@ export class StagingRing {
   readonly #inputs: KernelArrays;
   readonly #free: StagingSlot[] = [];
   readonly #inFlight: StagingSlot[] = [];
+  readonly #forecast = new RunForecast();
   #depth = 0;
-  #shortestMs = Number.POSITIVE_INFINITY;
   #finishedAtMs = 0;
 
   constructor(context: KernelContext, choice: KernelChoice, inputs: KernelArrays) {
     this.#context = context;
     this.#choice = choice;
     this.#inputs = inputs;
-  }
-
-  get inFlight(): number {
-    return this.#inFlight.length;
   }
 
   /** Bytes that each submission moves to the device and back. */
@@ -36,9 +30,7 @@ export class StagingRing {
   /** Makes places for so many submissions. Fewer take effect as answers come. Fails like `prepareKernel`. */
   async resize(depth: number): Promise<void> {
     this.#depth = depth;
-    while (this.#free.length + this.#inFlight.length < depth) {
-      this.#free.push(new StagingSlot(this.#context, await prepareKernel(this.#context, this.#choice, this.#inputs)));
-    }
+    while (this.#free.length + this.#inFlight.length < depth) this.#free.push(await this.#openSlot());
     this.#shrink();
   }
 
@@ -55,21 +47,30 @@ export class StagingRing {
     const slot = this.#inFlight[0];
     if (slot === undefined) throw new TypeError("nothing is in flight");
     const beginsAtMs = Math.max(slot.submittedAtMs, this.#finishedAtMs);
-    const napMs = Number.isFinite(this.#shortestMs) ? NAP_SHARE * this.#shortestMs : 0;
-    const answer = await slot.finish(beginsAtMs + napMs);
+    const answer = await slot.finish(beginsAtMs + this.#forecast.expectMs(1) - performance.now());
     this.#inFlight.shift();
     this.#free.push(slot);
     this.#shrink();
     this.#finishedAtMs = performance.now();
     const ranMs = answer.span === null ? answer.latencyMs : (answer.span.endNs - answer.span.startNs) / 1e6;
-    this.#shortestMs = Math.min(this.#shortestMs, ranMs);
+    this.#forecast.note(1, ranMs);
     return answer;
   }
 
-  /** Waits for what is in flight and gives all buffers back. */
+  /** Waits until the device is done with what is in flight and gives all buffers back. */
   async release(): Promise<void> {
-    while (this.#inFlight.length > 0) await this.next();
-    for (const slot of this.#free.splice(0)) slot.release();
+    if (this.#inFlight.length > 0) await this.#context.device.queue.onSubmittedWorkDone();
+    for (const slot of [...this.#inFlight.splice(0), ...this.#free.splice(0)]) slot.release();
+  }
+
+  async #openSlot(): Promise<StagingSlot> {
+    const kernel = await prepareKernel(this.#context, this.#choice, this.#inputs);
+    try {
+      return await StagingSlot.open(this.#context, kernel);
+    } catch (error) {
+      kernel.release();
+      throw error;
+    }
   }
 
   #shrink(): void {

@@ -1,16 +1,18 @@
 import type { KernelArrays } from "../../../kernels/kernel-spec.ts";
-import { ProblemError } from "../../protocol/problem.ts";
 import type { ControlStep, ThroughputResult, ThroughputSpec } from "../../protocol/throughput.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { summarise } from "../../stats/distribution.ts";
+import { assertWanted } from "./assert-wanted.ts";
 import type { BenchmarkDevice, BenchmarkOptions } from "./benchmark-kernel.ts";
-import { busyShare, type GpuSpan } from "./busy-share.ts";
+import { isBeyondMemory } from "./beyond-memory.ts";
+import { busyShare, type PassSpan } from "./busy-share.ts";
 import { checkOutputs } from "./check-output.ts";
 import { withErrorScopes } from "./error-scopes.ts";
+import { freeIdle } from "./free-idle.ts";
 import { type KernelChoice, resolveBenchmark } from "./resolve-benchmark.ts";
 import { StagingRing } from "./staging-ring.ts";
 import type { SlotAnswer } from "./staging-slot.ts";
-import { type LoadGoal, type LoadSetting, startLoad, stepLoad } from "./utilisation.ts";
+import { limitGoal, type LoadGoal, type LoadSetting, startLoad, stepLoad } from "./utilisation.ts";
 
 /** A throughput job's result, less what only the runner around the device knows. */
 export type ThroughputMeasurement = Omit<ThroughputResult, "kind" | "environment">;
@@ -34,9 +36,9 @@ interface Stream {
 
 /**
  * Keeps the device busy with one kernel, each submission with upload and readback: first a controller
- * looks for the depth and batch that reach the goal, then that setting is measured. Answers are checked
- * against the f64 reference at every batch before its stream begins, and the last one again at the end.
- * Fails like `benchmarkKernel`.
+ * looks for the depth and batch that reach the goal, then that setting is measured. It grows no further than
+ * the device has room. Answers are checked against the f64 reference at every batch before its stream begins,
+ * and the last one again at the end. Fails like `benchmarkKernel`.
  */
 export async function streamKernel(
   target: BenchmarkDevice,
@@ -45,7 +47,7 @@ export async function streamKernel(
 ): Promise<ThroughputMeasurement> {
   const first = resolveBenchmark(target.kernels, spec);
   const batchDimension = first.kernel.dimensions.find(({ name }) => name === first.kernel.batchDimension);
-  const goal: LoadGoal = {
+  let goal: LoadGoal = {
     targetBusyShare: spec.targetBusyShare,
     latencyBudgetMs: spec.latencyBudgetMs ?? null,
     mode: spec.mode,
@@ -56,7 +58,12 @@ export async function streamKernel(
     batchDimension === undefined ? first : { ...first, shape: { ...first.shape, [batchDimension.name]: batch } };
 
   let state = startLoad({ depth: 1, batch: batchDimension === undefined ? 1 : first.shape[batchDimension.name]! });
-  let stream = await openStream(target, atBatch(state.setting.batch), spec.seed);
+  let stream = await openStream(target, atBatch(state.setting.batch), 1, spec.seed);
+  const moveTo = async ({ depth, batch }: LoadSetting, from: LoadSetting): Promise<void> => {
+    if (batch === from.batch) return stream.ring.resize(depth);
+    await stream.ring.release();
+    stream = await openStream(target, atBatch(batch), depth, spec.seed);
+  };
   const steps: ControlStep[] = [];
   try {
     const startedAtMs = performance.now();
@@ -68,10 +75,16 @@ export async function streamKernel(
       const seen = observe(await runStretch(stream.ring, setting.depth, spec.intervalMs, options.signal));
       const decision = stepLoad(state, seen, goal);
       steps.push({ atMs: elapsedMs(), setting, ...seen, forecast: decision.forecast, move: decision.move });
-      state = decision.state;
-      if (state.setting.batch !== setting.batch) {
-        await stream.ring.release();
-        stream = await openStream(target, atBatch(state.setting.batch), spec.seed);
+      const next = decision.state.setting;
+      try {
+        await moveTo(next, setting);
+        state = decision.state;
+      } catch (error) {
+        const grew = decision.move === "deepen" || decision.move === "widen";
+        if (!grew || !isBeyondMemory(error)) throw error;
+        goal = limitGoal(goal, setting, next);
+        await freeIdle(target);
+        await moveTo(setting, next);
       }
     }
     return await measure(target, stream, state.setting, spec, steps, options);
@@ -80,15 +93,21 @@ export async function streamKernel(
   }
 }
 
-/** Prepares a stream and checks its first answer. */
-async function openStream(target: BenchmarkDevice, choice: KernelChoice, seed: number): Promise<Stream> {
+/** Prepares a stream, checks its first answer, and makes it so deep. */
+async function openStream(target: BenchmarkDevice, choice: KernelChoice, depth: number, seed: number): Promise<Stream> {
   const inputs = choice.kernel.generate(choice.shape, seed);
   const ring = new StagingRing(target, choice, inputs);
-  await ring.resize(1);
-  ring.fill();
-  const answer = await withErrorScopes(target.device, () => ring.next());
-  const correctness = await checkAnswer(choice, inputs, answer, seed);
-  return { choice, inputs, ring, correctness };
+  try {
+    await ring.resize(1);
+    ring.fill();
+    const answer = await withErrorScopes(target.device, () => ring.next());
+    const correctness = await checkAnswer(choice, inputs, answer, seed);
+    await ring.resize(depth);
+    return { choice, inputs, ring, correctness };
+  } catch (error) {
+    await ring.release();
+    throw error;
+  }
 }
 
 function checkAnswer({ kernel, shape }: KernelChoice, inputs: KernelArrays, { outputs }: SlotAnswer, seed: number) {
@@ -141,7 +160,7 @@ async function runStretch(ring: StagingRing, depth: number, durationMs: number, 
   const answers: Stretch["answers"][number][] = [];
   const startedAtMs = performance.now();
   while (performance.now() - startedAtMs < durationMs || answers.length < LEAST_ANSWERS) {
-    if (signal.aborted) throw new ProblemError("cancelled", "The job was cancelled");
+    assertWanted(signal);
     ring.fill();
     const { span, latencyMs } = await ring.next();
     answers.push({ span, latencyMs });
@@ -151,7 +170,7 @@ async function runStretch(ring: StagingRing, depth: number, durationMs: number, 
 
 /** Without timestamps the device counts as busy while anything is in flight, which is always. */
 function observe({ answers }: Stretch): { busyShare: number; latencyMs: number } {
-  const spans = answers.map(({ span }) => span).filter((span): span is GpuSpan => span !== null);
+  const spans = answers.map(({ span }) => span).filter((span): span is PassSpan => span !== null);
   const latencyMs = summarise(answers.map((answer) => answer.latencyMs)).p99;
   if (spans.length === 0) return { busyShare: 1, latencyMs };
   // From one pass's end to the last one's, so that the gap before the first is not lost.

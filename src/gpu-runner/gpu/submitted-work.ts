@@ -5,7 +5,8 @@ import type { KernelPlan } from "../../protocol/lay-out-kernel.ts";
 import { countElements, DTYPE_BYTES } from "../../protocol/tensor.ts";
 import { type KernelContext, prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
-import { ARRAYS, fillInputs } from "./fill-inputs.ts";
+import { fillInputs } from "./fill-inputs.ts";
+import { KERNEL_ARRAYS } from "./kernel-array.ts";
 import { resolveBenchmark } from "./resolve-benchmark.ts";
 import { type KernelWork, toSubmittedSpec } from "./submitted-spec.ts";
 
@@ -43,7 +44,7 @@ export async function makeWork(context: KernelContext, spec: BenchmarkSpec, own:
 }
 
 function toArrays({ bindings }: KernelDefinition, numbers: Readonly<Record<string, readonly number[]>>): KernelArrays {
-  return Object.fromEntries(bindings.map(({ name, dtype }) => [name, ARRAYS[dtype].from(numbers[name] ?? [])]));
+  return Object.fromEntries(bindings.map(({ name, dtype }) => [name, KERNEL_ARRAYS[dtype].from(numbers[name] ?? [])]));
 }
 
 /** What was expected, or what the user's own reference gives on this device. */

@@ -1,8 +1,14 @@
 import type { BufferPool } from "./buffer-pool.ts";
-import { readBuffer } from "./readback.ts";
+import { type BufferPiece, readPieces } from "./readback.ts";
 
 /** Two timestamps of 64 bits. */
-const SIZE_BYTES = 16;
+export const TICKS_BYTES = 16;
+
+/** Begin and end of a pass in nanoseconds of the GPU's own clock. */
+export interface Ticks {
+  readonly beginNs: bigint;
+  readonly endNs: bigint;
+}
 
 /** Times one compute pass at a time on the GPU's own clock; the device has `timestamp-query`. */
 export class GpuTimer {
@@ -18,30 +24,33 @@ export class GpuTimer {
     this.#pool = pool;
     this.#querySet = device.createQuerySet({ type: "timestamp", count: 2 });
     this.#resolved = device.createBuffer({
-      size: SIZE_BYTES,
+      size: TICKS_BYTES,
       usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC,
     });
     this.timestampWrites = { querySet: this.#querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
   }
 
-  /** Duration of the last timed pass in milliseconds, once it has ended. */
-  async readMs(): Promise<number> {
-    const { beginNs, endNs } = await this.readTicks();
-    return Number(endNs - beginNs) / 1e6;
+  /** Adds to a list of commands what leaves the ticks of the pass before it in a buffer, for `parseTicks`. */
+  resolve(encoder: GPUCommandEncoder): BufferPiece {
+    encoder.resolveQuerySet(this.#querySet, 0, 2, this.#resolved, 0);
+    return { buffer: this.#resolved, sizeBytes: TICKS_BYTES };
   }
 
-  /** Begin and end of the last timed pass in nanoseconds of the GPU's own clock, once it has ended. */
-  async readTicks(): Promise<{ beginNs: bigint; endNs: bigint }> {
+  /** The ticks of the last timed pass, once it has ended. */
+  async readTicks(): Promise<Ticks> {
     const encoder = this.#device.createCommandEncoder();
-    encoder.resolveQuerySet(this.#querySet, 0, 2, this.#resolved, 0);
-    this.#device.queue.submit([encoder.finish()]);
-    const bytes = await readBuffer(this.#device, this.#pool, this.#resolved, SIZE_BYTES);
-    const [beginNs, endNs] = new BigInt64Array(bytes) as unknown as readonly [bigint, bigint];
-    return { beginNs, endNs };
+    const piece = this.resolve(encoder);
+    return parseTicks(await readPieces(this.#device, this.#pool, [piece], { encoder, expectedMs: 0 }));
   }
 
   destroy(): void {
     this.#querySet.destroy();
     this.#resolved.destroy();
   }
+}
+
+/** Ticks out of the first bytes of a copy. */
+export function parseTicks(bytes: ArrayBuffer): Ticks {
+  const [beginNs, endNs] = new BigInt64Array(bytes, 0, 2) as unknown as readonly [bigint, bigint];
+  return { beginNs, endNs };
 }

@@ -2,13 +2,14 @@ import type { KernelReference } from "../../../kernels/kernel-spec.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import { toProblem } from "../../protocol/problem.ts";
 import type { BenchmarkDevice } from "./benchmark-kernel.ts";
-import { chooseClock } from "./choose-clock.ts";
+import { chooseSearchClock } from "./choose-clock.ts";
 import { checkOutputs } from "./check-output.ts";
 import { type RunnableKernel, uploadKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 import type { Candidate } from "./list-candidates.ts";
 import { measureKernel } from "./measure-kernel.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
+import { RunForecast } from "./run-forecast.ts";
 import { GpuTimer } from "./timer.ts";
 
 export type Verdict =
@@ -17,7 +18,7 @@ export type Verdict =
 
 /** Where candidates of one problem are checked and timed: they share inputs, reference and clock. */
 export interface TrialStand {
-  /** What all times are read from: chosen at the first run that is right. */
+  /** What all times are read from. */
   readonly clock: Clock;
   /** Compiles a candidate, compares its outputs, and gives the shorter of two runs; of one that took `hopelessMs`. */
   check(index: number, candidate: Candidate, hopelessMs: number): Promise<Verdict>;
@@ -26,12 +27,12 @@ export interface TrialStand {
   release(): void;
 }
 
-interface RunTimes {
+interface RunDurations {
   readonly wallMs: number;
   readonly gpuMs: number | null;
 }
 
-function shortestOf({ wallMs, gpuMs }: RunTimes): number {
+function shortestOf({ wallMs, gpuMs }: RunDurations): number {
   return Math.min(wallMs, gpuMs ?? wallMs);
 }
 
@@ -53,22 +54,18 @@ export async function openTrialStand(
   const uploaded = await uploadKernel(target, problem, inputs);
   const timer = device.features.has("timestamp-query") ? new GpuTimer(device, pool) : null;
   const runnable = new Map<number, RunnableKernel>();
-  const shortestMs = new Map<number, number>();
-  let clock: Clock | null = null;
+  const forecasts = new Map<number, RunForecast>();
+  const clock = chooseSearchClock(description);
 
-  async function runOnce(index: number, run: RunnableKernel): Promise<RunTimes> {
-    const known = shortestMs.get(index) ?? 0;
-    const samples = await withErrorScopes(device, () =>
-      measureKernel(device, run, timer, 1, () => {}, { shortestMs: known }),
-    );
+  async function runOnce(index: number, run: RunnableKernel): Promise<RunDurations> {
+    const forecast = forecasts.get(index) ?? new RunForecast();
+    forecasts.set(index, forecast);
+    const samples = await withErrorScopes(device, () => measureKernel(device, run, timer, 1, () => {}, { forecast }));
     gpu.throwUncaptured();
-    const times = { wallMs: samples.wallMs[0] ?? Number.NaN, gpuMs: samples.gpuMs?.[0] ?? null };
-    shortestMs.set(index, known === 0 ? shortestOf(times) : Math.min(known, shortestOf(times)));
-    return times;
+    return { wallMs: samples.wallMs[0] ?? Number.NaN, gpuMs: samples.gpuMs?.[0] ?? null };
   }
 
-  function readClock({ wallMs, gpuMs }: RunTimes): number {
-    clock ??= chooseClock(description, gpuMs);
+  function readClock({ wallMs, gpuMs }: RunDurations): number {
     return Math.max(SHORTEST_MS, clock === "gpu-timestamp" && gpuMs !== null ? gpuMs : wallMs);
   }
 
@@ -79,15 +76,13 @@ export async function openTrialStand(
     const outputs = await Promise.all(references.map(({ output }) => run.read(output)));
     await checkOutputs(outputs, references, kernel.tolerance, shape, seed, onSlice);
     runnable.set(index, run);
-    // The second run chooses the clock: the first may have paid for what the driver compiles late.
-    const ms = shortestOf(first) > hopelessMs ? readClock(first) : readClock(await runOnce(index, run));
-    return Math.min(ms, readClock(first));
+    // The first may have paid for what the driver compiles late.
+    const second = shortestOf(first) > hopelessMs ? first : await runOnce(index, run);
+    return Math.min(readClock(first), readClock(second));
   }
 
   return {
-    get clock() {
-      return clock ?? "runner-wall";
-    },
+    clock,
     check: (index, candidate, hopelessMs) =>
       checkRun(index, candidate, hopelessMs).then(
         (ms): Verdict => ({ outcome: "ran", ms }),

@@ -3,7 +3,9 @@ import type { JobProgress } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tuning, TuningSpec, TuningTrial } from "../../protocol/tuning.ts";
 import { summarise } from "../../stats/distribution.ts";
+import { assertWanted } from "./assert-wanted.ts";
 import type { BenchmarkDevice } from "./benchmark-kernel.ts";
+import { createReporter } from "./create-reporter.ts";
 import { readLimits } from "./device.ts";
 import { digestCandidates, readSources } from "./kernel-sources.ts";
 import { type Candidate, type CandidateList, listCandidates } from "./list-candidates.ts";
@@ -48,16 +50,14 @@ export async function tuneKernel(
   const sources = await readSources(kernel);
   const limits = readLimits(target.device.limits);
   const list = listCandidates(untuned, sources, limits, spec.seed, LIMITS.tuningCandidates);
-  const assertWanted = () => {
-    if (signal.aborted) throw new ProblemError("cancelled", "The tuning was cancelled");
-  };
-  const stand = await openTrialStand(target, untuned, spec.seed, assertWanted);
+  const report = createReporter(onProgress, signal);
+  const stand = await openTrialStand(target, untuned, spec.seed, () => assertWanted(signal));
   try {
     const search = searchCandidates(list.candidates.length, list.hasDefault, spec.budgetMs, settings);
     let state = search.next();
     while (!state.done) {
-      assertWanted();
-      onProgress(describeStep(state.value));
+      const { kind, rung, candidatesLeft, done, total } = state.value;
+      report(kind === "check" ? "check" : `rung ${rung}`, { rung, candidatesLeft })(done, total);
       const verdict = await perform(stand, list, state.value);
       state = search.next({ ...verdict, elapsedMs: performance.now() - startedAt });
     }
@@ -88,10 +88,6 @@ export async function tuneKernel(
   } finally {
     stand.release();
   }
-}
-
-function describeStep({ kind, rung, candidatesLeft, done, total }: TunerStep): JobProgress {
-  return { phase: kind === "check" ? "check" : `rung ${rung}`, done, total, rung, candidatesLeft };
 }
 
 function perform(stand: TrialStand, list: CandidateList, step: TunerStep) {

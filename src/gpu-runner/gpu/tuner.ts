@@ -1,3 +1,4 @@
+import { median } from "../../stats/median.ts";
 import { type RatioEstimate, ratioOfMedians } from "../../stats/ratio-of-medians.ts";
 
 /** What the search wants done next, and how far it is. */
@@ -240,7 +241,7 @@ function decide(
 ): TunerOutcome {
   const trials = search.map(({ trial }) => trial);
   const untunedMs = isDefaultIn ? (finalMs[left.indexOf(0)] ?? []) : null;
-  const places = left.map((_, place) => place).toSorted((a, b) => medianOf(finalMs[a]) - medianOf(finalMs[b]));
+  const places = left.map((_, place) => place).toSorted((a, b) => median(finalMs[a]!) - median(finalMs[b]!));
   const challenger = places.find((place) => !isDefaultIn || left[place] !== 0);
   const bestMs = challenger === undefined ? [] : (finalMs[challenger] ?? []);
   if (untunedMs === null) {
@@ -266,7 +267,7 @@ function indexesOf(search: readonly Contestant[]): number[] {
 
 /** The fastest first; the earlier one where two are equal. */
 function rank(search: readonly Contestant[], indexes: readonly number[]): number[] {
-  const medians = new Map(indexes.map((index) => [index, medianOf(search[index]?.pairedMs)]));
+  const medians = new Map(indexes.map((index) => [index, median(search[index]!.pairedMs)]));
   return indexes.toSorted((a, b) => (medians.get(a) ?? 0) - (medians.get(b) ?? 0) || a - b);
 }
 
@@ -287,12 +288,6 @@ function keepCount(left: number, { keep }: TunerSettings): number {
 /** Rungs from here on, the last one included. */
 function countRungs(left: number, settings: TunerSettings): number {
   return left <= 2 ? 1 : 1 + countRungs(keepCount(left, settings), settings);
-}
-
-function medianOf(values: readonly number[] = []): number {
-  const sorted = Float64Array.from(values).toSorted();
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
 
 function format(ms: number): string {

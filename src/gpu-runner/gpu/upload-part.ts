@@ -2,7 +2,7 @@ import type { KernelArrays, KernelBinding, KernelSpec } from "../../../kernels/k
 import { ProblemError } from "../../protocol/problem.ts";
 import type { KernelContext, Traffic } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
-import { layoutBinding, type PaddedLayout, padValues } from "./padded-layout.ts";
+import { bindableBytes, layoutBinding, type PaddedLayout, padValues } from "./padded-layout.ts";
 import type { CompiledKernel } from "./pipeline-cache.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
 import { recordSpan } from "./span-recorder.ts";
@@ -70,8 +70,8 @@ export async function uploadPart(
         return {
           bound,
           record: (pass) => {
-            if (traffic !== undefined) traffic.dispatches += workgroups.length;
-            recordPasses(pass, compiled, bindGroup, workgroups);
+            const dispatches = recordPasses(pass, compiled, bindGroup, workgroups);
+            if (traffic !== undefined) traffic.dispatches += dispatches;
           },
         };
       },
@@ -95,7 +95,7 @@ function assertFeatures({ features }: GPUDevice, { name, features: needed = [] }
 }
 
 function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes }: PaddedLayout): void {
-  const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  const limit = bindableBytes(limits);
   if (sizeBytes > limit) {
     throw new ProblemError("kernel-invalid", `'${name}' has ${sizeBytes} bytes, and the device binds at most ${limit}`);
   }
@@ -135,12 +135,14 @@ function bind(
   return device.createBindGroup({ layout, entries: [{ binding: 0, resource: { buffer: uniform } }, ...buffers] });
 }
 
+/** Gives the number of dispatches. */
 function recordPasses(
   pass: GPUComputePassEncoder,
   { pipelines }: CompiledKernel,
   bindGroup: GPUBindGroup,
   workgroups: readonly (readonly [number, number, number])[],
-): void {
+): number {
+  let dispatches = 0;
   pass.setBindGroup(0, bindGroup);
   for (const [index, pipeline] of pipelines.entries()) {
     const groups = workgroups[index] ?? [0, 0, 0];
@@ -148,5 +150,7 @@ function recordPasses(
     if (groups.includes(0)) continue;
     pass.setPipeline(pipeline);
     pass.dispatchWorkgroups(...groups);
+    dispatches++;
   }
+  return dispatches;
 }

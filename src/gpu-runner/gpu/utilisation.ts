@@ -92,6 +92,15 @@ export function stepLoad(state: LoadState, seen: LoadObservation, goal: LoadGoal
   return { ...changed, state: { ...changed.state, busy: null, latency: null }, forecast };
 }
 
+/** The goal on a device that had no room for a setting, in what it grew beyond the one before. */
+export function limitGoal(goal: LoadGoal, fitting: LoadSetting, tooLarge: LoadSetting): LoadGoal {
+  return {
+    ...goal,
+    maxDepth: tooLarge.depth > fitting.depth ? fitting.depth : goal.maxDepth,
+    maxBatch: tooLarge.batch > fitting.batch ? fitting.batch : goal.maxBatch,
+  };
+}
+
 type Change = Pick<LoadDecision, "state" | "move"> | null;
 
 function backOff(state: LoadState, forecast: LoadObservation, { latencyBudgetMs }: LoadGoal): Change {

@@ -1,5 +1,5 @@
 /**
- * Entry of a device process: `node device-process.ts --role gpu|cpu`, for a GPU with `--adapter <part of
+ * Entry of a device process: `node device-process.ts --role gpu|cpu|ort-webgpu`, for a GPU with `--adapter <part of
  * its name>` and `--memory-bytes <cap of its buffers>`.
  */
 import { parseArgs } from "node:util";
@@ -25,6 +25,10 @@ serveCalls(async ({ die, noteUsed }) => {
       onUsed: noteUsed,
       ...(memoryBytes !== undefined && { memoryBytes: Number(memoryBytes) }),
     });
+  }
+  if (values.role === "ort-webgpu") {
+    const { createOrtWebgpuHandlers } = await import("./ort-webgpu-handlers.ts");
+    return createOrtWebgpuHandlers();
   }
   const { createCpuHandlers } = await import("./cpu-handlers.ts");
   return createCpuHandlers();

@@ -47,6 +47,13 @@ export class ModelLoader {
     for (const [key, { modelKey }] of this.#loads) if (modelKey === modelKeyOf(served)) this.#loads.delete(key);
   }
 
+  /** Frees a model of a device; the next request or calibration that wants it there loads it again. */
+  async unload(served: ServedVariant, host: DeviceHost): Promise<void> {
+    const modelKey = modelKeyOf(served);
+    this.#loads.delete(`${host.device.key} ${modelKey}`);
+    await host.unloadModel(modelKey);
+  }
+
   async #load({ modelVersionId, variants }: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
     const digest = variants.find(({ name }) => name === variant)?.digest;
     if (digest === undefined)

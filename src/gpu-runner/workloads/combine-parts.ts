@@ -1,3 +1,4 @@
+import { LIMITS } from "../../protocol/limits.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 
 /** What one device measured of its share of a batch. */
@@ -36,6 +37,6 @@ export function combineParts(parts: readonly MeasuredPart[], dimension: string):
       p50Ms: measured.wallMs.p50,
       gigabytesPerSecond: measured.gigabytesPerSecond,
     })),
-    ...(faults.length > 0 && { faults: faults.slice(0, 8) }),
+    ...(faults.length > 0 && { faults: faults.slice(0, LIMITS.faults) }),
   };
 }

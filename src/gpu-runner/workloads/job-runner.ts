@@ -1,22 +1,24 @@
 import type { Logger } from "pino";
-import type { JobProgress, JobSpec } from "../../protocol/job.ts";
+import type { JobSpec } from "../../protocol/job.ts";
 import type { JobOutcome, Lease, Offer } from "../../protocol/link.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import type { LinkChannel } from "../link-channel.ts";
+import { throttleProgress } from "../throttle-progress.ts";
 import { runBenchmark } from "./run-benchmark.ts";
 import { runCalibration } from "./run-calibration.ts";
 import { runThroughput } from "./run-throughput.ts";
 import { runTuning } from "./run-tuning.ts";
 import type { WorkloadContext, WorkloadResult } from "./workload.ts";
 
-const PROGRESS_EVERY_MS = 200;
-
 interface RunningJob {
   readonly lease: Lease;
   readonly abort: AbortController;
 }
 
-type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe" | "rooflines" | "tunings" | "userKernels">;
+type Shared = Pick<
+  WorkloadContext,
+  "fleet" | "models" | "probe" | "edgeProbe" | "rooflines" | "tunings" | "userKernels"
+>;
 
 function keyOf({ jobId, epoch }: Lease): string {
   return `${jobId} ${epoch}`;
@@ -88,16 +90,18 @@ export class JobRunner {
     for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
   }
 
-  async #run({ lease, spec, model, program }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+  async #run({ lease, spec, model, program, edge }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
     const startedAt = new Date().toISOString();
     const otherJobs = this.#running.size - 1;
     const context = {
       ...this.#shared,
       model,
       program: program ?? null,
+      edge: edge ?? null,
       otherJobs,
       signal: abort.signal,
-      onProgress: this.#throttled(lease),
+      onProgress: throttleProgress((progress) => this.#channel.send({ type: "jobProgress", lease, progress })),
+      logger: this.#logger,
     };
     try {
       const { result, deviceKey, traceText = null } = await runWorkload(spec, context);
@@ -109,17 +113,6 @@ export class JobRunner {
       if (problem.code === "internal") this.#logger.error({ error, lease }, "job failed unexpectedly");
       return { type: "jobOutcome", lease, outcome: { ok: false, problem } };
     }
-  }
-
-  #throttled(lease: Lease): (progress: JobProgress) => void {
-    let sentAtMs = Number.NEGATIVE_INFINITY;
-    let phase = "";
-    return (progress) => {
-      if (progress.phase === phase && performance.now() - sentAtMs < PROGRESS_EVERY_MS) return;
-      sentAtMs = performance.now();
-      phase = progress.phase;
-      this.#channel.send({ type: "jobProgress", lease, progress });
-    };
   }
 }
 

@@ -21,7 +21,7 @@ const answered = (computeMs: number, changes: Partial<Answered> = {}): Answered 
   times: { queueMs: 0, uploadMs: 0, computeMs, readbackMs: 0 },
   rows: 1,
   backlogMs: 0,
-  standsIn: false,
+  isMeasured: true,
   ...changes,
 });
 /** A whole request that took so long on the link and in the service. */
@@ -103,7 +103,7 @@ describe("link and service", () => {
 
   it("do not learn the service of what stood in", () => {
     warmUp();
-    for (let i = 0; i < 200; i++) pass(1, 50, { standsIn: true });
+    for (let i = 0; i < 200; i++) pass(1, 50, { isMeasured: false });
     expect(see().serviceMs).toBeCloseTo(2, 1);
   });
 

@@ -4,6 +4,8 @@ import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
 import { devicesFor } from "../../../src/edge/queue/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
+import type { Capabilities } from "../../../src/protocol/hardware.ts";
+import { createId } from "../../../src/protocol/id.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import type { Profile } from "../../../src/protocol/profile.ts";
 import { capabilities } from "../../edge/samples.ts";
@@ -71,6 +73,33 @@ describe("a benchmark", () => {
     const runners = [runner, { ...runner, id: "rnr_b", capabilities: able }];
     const given = assignJobs([waiting({ kernel: "halves" })], runners, [], NOW_MS);
     expect(given.map((each) => each.runner.id)).toEqual(["rnr_b"]);
+  });
+
+  it("wants a runner with a device that runs its kernel by the variant that it names", () => {
+    const [cpu, gpu] = capabilities.devices;
+    const triad = { ...capabilities.kernels.find(({ name }) => name === "triad")!, variants: ["plain", "cpu-simd"] };
+    const simd = { ...cpu!, backends: ["cpu-simd" as const] };
+    const none = { ...capabilities, devices: [cpu!], kernels: [triad] };
+    const onGpu = { ...none, devices: [cpu!, gpu!] };
+    const onCpu = { ...none, devices: [simd] };
+    const runners = [none, onGpu, onCpu].map((each, index) => ({ ...runner, id: `rnr_${index}`, capabilities: each }));
+    const taker = (changes: object) => assignJobs([waiting(changes)], runners, [], NOW_MS)[0]?.runner.id;
+    expect(() => checkBenchmark(spec(), [none])).toThrow("it needs a device that runs one of its variants");
+    expect(() => checkBenchmark(spec({ variant: "plain" }), [onCpu])).toThrow("runs its variant plain");
+    expect(() => checkBenchmark(spec({ variant: "cpu-simd" }), [onGpu])).toThrow("runs its variant cpu-simd");
+    expect(checkBenchmark(spec({ variant: "cpu-simd" }), [onGpu, onCpu])).toEqual([]);
+    expect(taker({})).toBe("rnr_1");
+    expect(taker({ variant: "cpu-simd" })).toBe("rnr_2");
+  });
+
+  it("of a submitted kernel wants a device for WGSL, on a runner that takes such kernels", () => {
+    const kernel = createId("kernel");
+    const keys = (on: Capabilities, reference = "triad") => devicesFor({ kernel, reference }, on).map(({ key }) => key);
+    expect(keys(capabilities)).toEqual(["gpu0"]);
+    expect(keys(capabilities, kernel)).toEqual(["gpu0"]);
+    expect(keys(capabilities, "halves")).toEqual([]);
+    expect(keys({ ...capabilities, userKernels: false })).toEqual([]);
+    expect(keys({ ...capabilities, devices: capabilities.devices.slice(0, 1) }, kernel)).toEqual([]);
   });
 
   it("goes to a runner that has its kernel, fits its profile and is the one it names", () => {

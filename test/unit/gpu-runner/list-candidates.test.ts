@@ -6,7 +6,6 @@ import { digestCandidates, readSources } from "../../../src/gpu-runner/gpu/kerne
 import { defaultAxes, listCandidates } from "../../../src/gpu-runner/gpu/list-candidates.ts";
 import { resolveBenchmark } from "../../../src/gpu-runner/gpu/resolve-benchmark.ts";
 import { bucketShape } from "../../../src/gpu-runner/gpu/shape-bucket.ts";
-import { readWorkgroupSize } from "../../../src/gpu-runner/gpu/workgroup-size.ts";
 
 const untuned = resolveBenchmark(KERNELS, { kernel: "gemm", shape: {}, dtype: "float32" });
 const sources = await readSources(gemm);
@@ -45,6 +44,13 @@ describe("the candidates of a kernel", () => {
     );
   });
 
+  it("are judged by sizes that are computed, with a remark or without", () => {
+    const computed = "@compute @workgroup_size(/* a row */ lanesN * 100, lanesM) fn main() {}";
+    const found = listCandidates(untuned, new Map([...sources, ["register-tiled.wgsl", computed]]), roomy, 1, 100);
+    expect(found.hasDefault).toBe(false);
+    expect(found.rejected[0]?.reason).toBe("main: invocations of a workgroup are 800, and the device takes 256");
+  });
+
   it("leave out a variant that does not take the shape", () => {
     const [first, ...rest] = untuned.kernel.variants;
     const kernel: KernelSpec = { ...untuned.kernel, variants: [{ ...first, takes: ({ m }) => m === 1 }, ...rest] };
@@ -65,19 +71,6 @@ describe("the candidates of a kernel", () => {
       expect(found.hasDefault, kernel.name).toBe(true);
       expect(found.candidates[0]?.axes).toEqual(defaultAxes(choice.variant));
     }
-  });
-});
-
-describe("a workgroup's size", () => {
-  it("is read from the entry point's attribute, with its overrides", () => {
-    const code = "@workgroup_size(lanes, 2u) @compute\nfn first() {}\n@compute @workgroup_size(8) fn second() {}";
-    expect(readWorkgroupSize(code, "first", { lanes: 16 })).toEqual([16, 2, 1]);
-    expect(readWorkgroupSize(code, "second", {})).toEqual([8, 1, 1]);
-  });
-
-  it("is not guessed", () => {
-    expect(readWorkgroupSize("@compute @workgroup_size(lanes * 2) fn main() {}", "main", { lanes: 1 })).toBeNull();
-    expect(readWorkgroupSize("@compute @workgroup_size(8) fn main() {}", "other", {})).toBeNull();
   });
 });
 

@@ -13,9 +13,19 @@ describe("the size of a workgroup", () => {
       @compute @workgroup_size(tile, HALF)
       fn main() {}
       @compute @workgroup_size(1) fn other() {}`;
-    expect(readWorkgroup(code, "main", {})).toEqual({ lanes: 64, memoryBytes: 4 * 16 * 17 + 16 * 7 });
-    expect(readWorkgroup(code, "main", { tile: 8 })).toEqual({ lanes: 32, memoryBytes: 4 * 8 * 9 + 16 * 3 });
-    expect(readWorkgroup(code, "other", {})).toMatchObject({ lanes: 1 });
+    const memoryBytes = 4 * 16 * 17 + 16 * 7;
+    expect(readWorkgroup(code, "main", {})).toEqual({ size: [16, 4, 1], lanes: 64, memoryBytes });
+    const smaller = { size: [8, 4, 1], lanes: 32, memoryBytes: 4 * 8 * 9 + 16 * 3 };
+    expect(readWorkgroup(code, "main", { tile: 8 })).toEqual(smaller);
+    expect(readWorkgroup(code, "other", {})).toMatchObject({ size: [1, 1, 1], lanes: 1 });
+  });
+
+  it("is read from the entry point's attributes in any order", () => {
+    const code =
+      "@workgroup_size(lanes, 2u) @compute\nfn first() {}\n@compute @workgroup_size(lanes * 2) fn second() {}";
+    expect(readWorkgroup(code, "first", { lanes: 16 })?.size).toEqual([16, 2, 1]);
+    expect(readWorkgroup(code, "second", { lanes: 16 })?.size).toEqual([32, 1, 1]);
+    expect(readWorkgroup(code, "third", {})).toBeNull();
   });
 
   it("counts structures, atomics, vectors and halves as WGSL lays them out", () => {
@@ -43,9 +53,29 @@ describe("the size of a workgroup", () => {
     expect(read("8", "array<f32, 1 << 2>")).toBeNull();
     expect(readWorkgroup("fn main() {}", "main", {})).toBeNull();
     expect(readWorkgroup("@workgroup_size(8) fn main() {}", ".*", {})).toBeNull();
-    // Comments inside of comments are the one thing that is not looked through.
-    expect(read("8", "Own; /* /* */ struct Own { own: Own } */ struct Own { a: f32 }")).toBeNull();
-    expect(read("8", "Own; /* struct Own { own: Own } */ struct Own { a: f32 }")).toMatchObject({ memoryBytes: 4 });
+    expect(read("8", "Own; struct Own { own: Own }")).toBeNull();
+  });
+
+  it("is not told by comments, nor by comments in comments", () => {
+    const read = (text: string) => readWorkgroup(`${text} @compute @workgroup_size(8) fn main() {}`, "main", {});
+    const other = "struct Own { a: vec2<f32> }";
+    for (const comment of [`/* ${other} */`, `/* /* */ ${other} */`, `/*//*/ ${other} */ */`, `// ${other} /*\n`]) {
+      expect(read(`var<workgroup> one: Own; ${comment} struct Own { a: f32 }`), comment).toMatchObject({
+        memoryBytes: 4,
+      });
+    }
+  });
+
+  it("is laid out once a structure, however many have it as a member", () => {
+    const structs = Array.from({ length: 7 }, (_, depth) => {
+      const members = Array.from(
+        { length: 20 },
+        (__, member) => `m${member}: ${depth === 6 ? "f32" : `S${depth + 1}`}`,
+      );
+      return `struct S${depth} { ${members.join(", ")} }`;
+    });
+    const code = `${structs.join(" ")} var<workgroup> one: S0; @compute @workgroup_size(8) fn main() {}`;
+    expect(readWorkgroup(code, "main", {})?.memoryBytes).toBe(4 * 20 ** 7);
   });
 
   it("is known of every pass of every kernel", () => {

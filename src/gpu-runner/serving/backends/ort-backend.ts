@@ -1,4 +1,4 @@
-import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import { env, InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { ProblemError } from "../../../protocol/problem.ts";
 import {
   DTYPE_BYTES,
@@ -21,8 +21,13 @@ export interface InferenceOutcome {
   readonly times: InferenceTimes;
 }
 
+/** What a fingerprint says of ONNX Runtime; its WebGPU provider and the Dawn inside are of this version, too. */
+export const ORT_VERSION = env.versions.node === undefined ? null : `onnxruntime-node ${env.versions.node}`;
+
+/** ONNX Runtime's own names of what executes a model. */
+export type OrtProvider = "cpu" | "webgpu";
+
 const SESSION_OPTIONS: InferenceSession.SessionOptions = {
-  executionProviders: ["cpu"],
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
   executionMode: "sequential",
@@ -31,17 +36,22 @@ const SESSION_OPTIONS: InferenceSession.SessionOptions = {
 };
 
 /**
- * Models on ONNX Runtime's CPU provider, one thread each. `load` and `run` block the event loop of
- * their process, so this lives in a child.
+ * Models on one of ONNX Runtime's providers, with one CPU thread each. `load` and `run` block the event
+ * loop of their process, so this lives in a child. WebGPU finds its adapter in the environment by itself.
  */
-export class OrtCpuBackend {
+export class OrtBackend {
+  readonly #options: InferenceSession.SessionOptions;
   readonly #sessions = new Map<string, InferenceSession>();
+
+  constructor(provider: OrtProvider) {
+    this.#options = { ...SESSION_OPTIONS, executionProviders: [provider] };
+  }
 
   /** Loads an ONNX file by its path, or its content; what was loaded under the id before is replaced. Fails with `invalid-model`. */
   async load(modelVersionId: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
     const startedAt = performance.now();
     // Its overloads know one or the other.
-    const session = await InferenceSession.create(model as string, SESSION_OPTIONS).catch((error: unknown) => {
+    const session = await InferenceSession.create(model as string, this.#options).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
     await this.unload(modelVersionId);

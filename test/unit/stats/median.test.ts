@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { median } from "../../../bench/median.ts";
+import { median } from "../../../src/stats/median.ts";
 
 test.each([
   [[7], 7],

@@ -1,0 +1,67 @@
+/** Runs kernels on a device that has little of everything, and prints what became of each as a line of JSON. */
+import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
+import { KERNELS } from "../../../kernels/registry.ts";
+import { triad } from "../../../kernels/triad/triad.kernel.ts";
+import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts";
+import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
+import { openGpu, readLimits } from "../../../src/gpu-runner/gpu/device.ts";
+import { findPeak } from "../../../src/gpu-runner/gpu/find-peak.ts";
+import { benchmarkWithinMemory } from "../../../src/gpu-runner/gpu/fit-batch.ts";
+import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
+import { probeGpu } from "../../../src/gpu-runner/gpu/probe.ts";
+import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
+import { ProblemError, toProblem } from "../../../src/protocol/problem.ts";
+
+const KiB = 1_024;
+
+const gpu = await openGpu((reason) => console.error(reason));
+const { device } = gpu;
+const limits = { ...readLimits(device.limits), maxStorageBufferBindingSize: 256 * KiB };
+const roomy = { device, pipelines: new PipelineCache(device), pool: new BufferPool(device) };
+const description = { ...(await probeGpu(gpu, roomy, "gpu0")), timestampQuantised: false };
+const traffic = { dispatches: 0, uploadedBytes: 0, readBackBytes: 0 };
+const target = { gpu, kernels: KERNELS, description, traffic, ...roomy };
+const { signal } = new AbortController();
+const options = { onProgress: () => {}, signal };
+
+const specOf = (kernel: string, shape: Record<string, number>) =>
+  BenchmarkSpec.parse({ kind: "benchmark", kernel, shape, warmup: 0, iterations: 2 });
+
+/** What the driver does when its memory ends, which a cap would have told in advance. */
+class RefusingPool extends BufferPool {
+  override acquire(sizeBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
+    if (sizeBytes > 16 * KiB) throw new ProblemError("out-of-memory", "The driver has no more");
+    return super.acquire(sizeBytes, usage);
+  }
+}
+
+const refusing = new RefusingPool(device);
+const search = {
+  kernel: triad as KernelSpec,
+  shapes: [{ n: 2 ** 10 }, { n: 2 ** 12 }, { n: 2 ** 14 }],
+  axes: [{ lanes: 64 }],
+  longEnoughMs: Number.POSITIVE_INFINITY,
+  work: ({ n = 0 }) => n,
+} as const;
+const peak = await findPeak({ ...target, pool: refusing }, search, performance.now() + 60_000, signal);
+console.log(JSON.stringify({ shape: peak.shape, liveBytes: refusing.counters.liveBytes }));
+
+const [variant] = triad.variants;
+const passes = [variant.passes[0], { entryPoint: "main", workgroups: () => [0, 1, 1] }];
+const halfEmpty = { ...triad, name: "half-empty", variants: [{ ...variant, passes }] } as unknown as KernelSpec;
+const { counters } = await benchmarkKernel(
+  { ...target, kernels: new Map([[halfEmpty.name, halfEmpty]]) },
+  specOf("half-empty", { n: 64 }),
+  options,
+);
+console.log(JSON.stringify({ dispatches: counters?.dispatches }));
+
+// Whole, 1,024 rows of 1 KiB take 1 MiB in and 1 MiB out, and a part takes 256 of them.
+Object.defineProperty(device, "limits", { value: limits });
+const problem = await benchmarkWithinMemory(
+  { ...target, pool: new BufferPool(device, undefined, 1_792 * KiB) },
+  specOf("softmax", { rows: 1_024, columns: 256 }),
+  options,
+).then(() => null, toProblem);
+console.log(JSON.stringify({ problem }));
+device.destroy();
