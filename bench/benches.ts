@@ -112,4 +112,11 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
       load: async () => (await import("./hop.ts")).benchHop,
     },
   ],
+  [
+    "goodput",
+    {
+      description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 12 minutes",
+      load: async () => (await import("./goodput.ts")).benchGoodput,
+    },
+  ],
 ]);

@@ -11,14 +11,16 @@ import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Contender } from "../contest.ts";
 import { type HopCase, nameModel, writeModel } from "./hop-case.ts";
-import { openStream } from "./measure-stream.ts";
+import { openStream, type Target } from "./measure-stream.ts";
 import { readParts } from "./read-parts.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CALIBRATION_LIMIT_MS = 120_000;
 
 /** Edge and runner as `npm start` has them, in a folder of their own. */
-export interface Stack {
+export interface Stack extends Target {
+  /** Uploads a model and waits until the runner has calibrated it. */
+  place(name: string, content: Uint8Array<ArrayBuffer>): Promise<void>;
   readonly open: Contender<HopCase>;
   /** Calls the edge as its administrator. */
   readonly client: Client;
@@ -45,21 +47,20 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
     const environment = { ...(await prepareLocalRunner(client, edge.url, dataDir)), MILLRACE_GPU: "none" };
     const runner = await RunnerSupervisor.start({ root: ROOT, dataDir, environment });
     cleanups.push(() => runner.stop());
+    const place: Stack["place"] = (name, content) => placeModel(client, name, content);
     const open: Contender<HopCase> = async (input) => {
-      await placeModel(client, input);
+      await place(nameModel(input), writeModel(input));
       return openStream({ url: edge.url, key }, input, readParts, async () => {});
     };
-    return { open, client, runnerFolder: join(dataDir, "runner"), stop };
+    return { url: edge.url, key, place, open, client, runnerFolder: join(dataDir, "runner"), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Uploads the case's model and waits until the runner has calibrated it. */
-async function placeModel(client: Client, input: HopCase): Promise<void> {
-  const name = nameModel(input);
-  const rawBody = { mediaType: "application/octet-stream", content: writeModel(input) };
+async function placeModel(client: Client, name: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
+  const rawBody = { mediaType: "application/octet-stream", content };
   await client.call(endpoints.uploadModel, { query: { name }, rawBody });
   const endMs = performance.now() + CALIBRATION_LIMIT_MS;
   while (performance.now() < endMs) {

@@ -49,6 +49,11 @@ export const LIMITS = {
   edgeRepetitions: 65_536,
   /** Parameters times rows times repetitions of such a request: some tens of milliseconds of the edge. */
   edgeRunProducts: 2 ** 28,
+  /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
+  batchBytes: 16 * MiB,
+  /** What may wait for one device of a runner: requests, and the bytes of their inputs. */
+  deviceQueueRequests: 512,
+  deviceQueueBytes: 256 * MiB,
   /** The most urgent priority of a request; 0 is the ordinary one. */
   maxPriority: 9,
   /** Page size of a list. */

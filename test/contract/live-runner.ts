@@ -46,13 +46,13 @@ export function startLiveRunner(port: number): LiveRunner {
     });
   const createLoad =
     (deviceKey = "") =>
-    async ({ modelVersionId: modelKey }: { modelVersionId: string }) => {
+    async ({ modelKey }: { modelKey: string }) => {
       warmed.push(`${deviceKey} ${modelKey}`);
       return { loadMs: 1 };
     };
   const server = new InferenceServer(backend);
   const devices = [cpu, gpu].map((device) => ({
-    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key) },
+    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key), ...backend },
     server,
   }));
   const find = (key: string) => {
