@@ -11,6 +11,13 @@ export function formatMeasure(value: number, unit: string): string {
   return `${formatNumber(value)} ${unit}`;
 }
 
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+
+/** A share of all, as per cent; what is not quite all never looks like it. */
+export function formatShare(share: number): string {
+  return percent.format(share < 1 ? Math.min(share, 0.999) : share);
+}
+
 /** A duration as people say it: `840 ms`, `12.4 s`, `3 min 05 s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;

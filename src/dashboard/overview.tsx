@@ -5,6 +5,7 @@ import { ConnectionBadge } from "./connection-badge.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { Masthead } from "./masthead.tsx";
+import { PredictionPanel } from "./prediction-panel.tsx";
 import { RunnerPanel } from "./runner-panel.tsx";
 import { TuningPanel } from "./tuning-panel.tsx";
 import { type Change, useFeed } from "./use-feed.ts";
@@ -13,10 +14,11 @@ import { useResource } from "./use-resource.ts";
 const JOBS_SHOWN = 20;
 const SERIES_READ = 100;
 const TUNINGS_SHOWN = 10;
+const PREDICTION_STEP = "5m";
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
 
-/** The page: runners, latency, tunings, jobs, kept up to date by the live feed. */
+/** The page: runners, latency, predictions, tunings, jobs, kept up to date by the live feed. */
 export function Overview({ client, onLeave }: { client: Client; onLeave: () => void }) {
   const runners = useResource(
     useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
@@ -47,6 +49,14 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
     ),
     HISTORY_GAP_MS,
   );
+  const predictions = useResource(
+    useCallback(
+      (signal: AbortSignal) =>
+        client.call(endpoints.readPredictionCalibration, { query: { step: PREDICTION_STEP }, signal }),
+      [client],
+    ),
+    HISTORY_GAP_MS,
+  );
 
   const state = useFeed(client, (change: Change) => {
     const all = change === "everything";
@@ -58,11 +68,12 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
     if (all || change === "history") {
       series.refresh();
       tunings.refresh();
+      predictions.refresh();
     }
   });
 
   // Everything appears at once, so that no part pushes another one down as it arrives.
-  const isReady = [runners, jobs, series, models, tunings].every(
+  const isReady = [runners, jobs, series, models, tunings, predictions].every(
     ({ value, error }) => value !== null || error !== null,
   );
   return (
@@ -79,6 +90,7 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
           <>
             <RunnerPanel runners={runners} positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []} />
             <LatencyPanel client={client} series={series} />
+            <PredictionPanel predictions={predictions} />
             <TuningPanel client={client} tunings={tunings} />
             <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
           </>

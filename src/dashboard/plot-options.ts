@@ -25,11 +25,11 @@ export function plotOptions(
     legend: { show: false },
     cursor: { y: false, drag: { setScale: false, x: false, y: false } },
     scales: {
-      x: { time: true, range: (self) => spanOf(self.data[0]) },
+      x: timeScale,
       y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, space: TIME_LABEL_PX, values: (_, splits, _axis, _space, stepS) => nameInstants(splits, stepS) },
+      { ...axis, ...timeAxis },
       {
         ...axis,
         label: `${metric} (${unit})`,
@@ -55,6 +55,13 @@ export function plotOptions(
     hooks: { setCursor: [(self) => onHover(self.cursor.idx ?? null)] },
   };
 }
+
+/** Time along the plot, in seconds. */
+export const timeScale: uPlot.Scale = { time: true, range: (self) => spanOf(self.data[0]) };
+export const timeAxis: uPlot.Axis = {
+  space: TIME_LABEL_PX,
+  values: (_, splits, _axis, _space, stepS) => nameInstants(splits, stepS),
+};
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const timeWithSeconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });

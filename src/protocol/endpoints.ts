@@ -14,6 +14,7 @@ import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
 import { PlacementRuleInput } from "./placement-rule.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
+import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
@@ -488,6 +489,15 @@ export const endpoints = {
     query: PointsQuery,
     reply: { status: 200, schema: PointsReply },
     problems: ["not-found"],
+  }),
+  readPredictionCalibration: defineEndpoint({
+    method: "get",
+    path: "/v1/history/calibration",
+    tag: "history",
+    summary: "Of the requests that were predicted to be in time, how many were, by placement and confidence",
+    access: "read",
+    query: PredictionCalibrationQuery,
+    reply: { status: 200, schema: PredictionCalibration },
   }),
 
   listTunings: defineEndpoint({

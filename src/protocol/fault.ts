@@ -5,13 +5,14 @@ import { Problem } from "./problem.ts";
 /**
  * What went wrong under a piece of work that was finished all the same, and what was done about it:
  * `retried` once on a device made anew, `smaller-batch` where memory ended, `cpu-reference` by the
- * kernel's f64 reference, `cpu-backend` by ONNX Runtime on the CPU. Results without faults leave the list out.
+ * kernel's f64 reference, `cpu-backend` by ONNX Runtime on the CPU,
+ * `retried-elsewhere` once on another placement. Results without faults leave the list out.
  */
 export const Fault = z
   .object({
     code: Problem.shape.code,
     detail: z.string(),
-    action: z.enum(["retried", "smaller-batch", "cpu-reference", "cpu-backend"]),
+    action: z.enum(["retried", "smaller-batch", "cpu-reference", "cpu-backend", "retried-elsewhere"]),
   })
   .openapi("Fault");
 export type Fault = z.infer<typeof Fault>;

@@ -23,7 +23,7 @@ export const wishFields = {
       "`best-effort`: where nothing is predicted to fit, the fastest placement tries, and the budget still ends the wait",
   }),
   backend: Backend.optional(),
-  profile: Name.optional().openapi({ description: "Only runners that fit this hardware profile" }),
+  profile: Name.optional().openapi({ description: "Only devices that fit this hardware profile" }),
   labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
   runnerId: idSchema("runner").optional(),
 };
@@ -101,7 +101,9 @@ const replyFields = {
       queueMs: z.number(),
       serviceMs: z.number(),
     })
-    .openapi({ description: "What `latencyMs` is made of: the way there and back, the queue, the service" }),
+    .openapi({
+      description: "What `latencyMs` is made of: the way there and back, what has to be done before, the service",
+    }),
   budgetMs: z.number(),
   budgetMet: z.boolean(),
   ...faultFields,

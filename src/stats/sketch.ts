@@ -37,32 +37,41 @@ export function addToSketch(sketch: Sketch, value: number, count = 1): void {
   buckets.set(index, (buckets.get(index) ?? 0) + count);
 }
 
-/** Adds all counts of `source` to `target`. */
-export function mergeSketch(target: Sketch, source: Sketch): void {
-  target.count += source.count;
-  target.zeros += source.zeros;
+/** Adds all counts of `source` to `target`, each of them `weight` times, which need not be whole. */
+export function mergeSketch(target: Sketch, source: Sketch, weight = 1): void {
+  target.count += weight * source.count;
+  target.zeros += weight * source.zeros;
   for (const [index, count] of source.positive) {
-    target.positive.set(index, (target.positive.get(index) ?? 0) + count);
+    target.positive.set(index, (target.positive.get(index) ?? 0) + weight * count);
   }
   for (const [index, count] of source.negative) {
-    target.negative.set(index, (target.negative.get(index) ?? 0) + count);
+    target.negative.set(index, (target.negative.get(index) ?? 0) + weight * count);
   }
 }
 
+/** The sketch of all values times a positive `factor`: off by half a bucket more, which is RELATIVE_ERROR again. */
+export function scaleSketch(sketch: Sketch, factor: number): Sketch {
+  const shift = Math.round(Math.log(factor) / LOG_GAMMA);
+  const move = (buckets: ReadonlyMap<number, number>) =>
+    new Map([...buckets].map(([index, count]) => [index + shift, count]));
+  return { ...sketch, positive: move(sketch.positive), negative: move(sketch.negative) };
+}
+
 /**
- * The quantile `p` in [0, 1] by nearest rank `⌊n·p⌋` (as `summarise` picks it), within RELATIVE_ERROR of the true value;
- * NaN when the sketch is empty.
+ * The quantile `p` in [0, 1] by nearest rank `⌊n·p⌋` (as `summarise` picks it), within RELATIVE_ERROR of the true value:
+ * the least value with more than the share `p` of all counts up to it. NaN when the sketch is empty.
  */
 export function sketchQuantile(sketch: Sketch, p: number): number {
-  if (sketch.count === 0) return Number.NaN;
-  let left = Math.min(sketch.count - 1, Math.floor(sketch.count * p));
+  let left = sketch.count * p;
+  let last = Number.NaN;
   for (const [index, count] of sortedBuckets(sketch.negative, -1)) {
-    if (left < count) return -bucketValue(index);
+    last = -bucketValue(index);
+    if (left < count) return last;
     left -= count;
   }
-  if (left < sketch.zeros) return 0;
+  if (sketch.zeros > 0) last = 0;
+  if (left < sketch.zeros) return last;
   left -= sketch.zeros;
-  let last = 0;
   for (const [index, count] of sortedBuckets(sketch.positive, 1)) {
     last = bucketValue(index);
     if (left < count) return last;

@@ -151,6 +151,10 @@ describe("an inference", () => {
     expect(reply.status).toBe(504);
     expect(problemOf(reply).code).toBe("budget-exceeded");
     expect((await scripted.next("inferCancel")).requestId).toBe(requestId);
+    // It has gone silent, and is asked something of the edge's own until it answers.
+    expect(problemOf(await infer()).code).toBe("runner-offline");
+    answer(await nextOffer(), [1, 2]);
+    await expect.poll(async () => problemOf(await infer({ budgetMs: 0.1 })).code, BOUND).toBe("budget-unattainable");
   });
 
   it("that is answered with nonsense is the runner's failure", async () => {

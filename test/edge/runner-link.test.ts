@@ -124,6 +124,7 @@ describe("measurements of requests", () => {
     fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: "1", cpu: "sample" },
     totalMs,
     split: null,
+    forecast: null,
   });
   const stored = async (subject: string) => {
     const { results } = await env.DB.prepare(

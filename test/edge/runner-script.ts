@@ -81,9 +81,9 @@ export class RunnerScript {
     this.send({ type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey: "gpu0", startedAt } });
   }
 
-  answer({ requestId }: Pick<InferOffer, "requestId">, tensors: readonly Tensor[]): void {
+  answer({ requestId }: Pick<InferOffer, "requestId">, tensors: readonly Tensor[], backlogMs = 0): void {
     const times = { queueMs: 0.1, uploadMs: 0.1, computeMs: 0.2, readbackMs: 0.1 };
-    this.socket.send(encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs: 0 }, tensors));
+    this.socket.send(encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs }, tensors));
   }
 }
 

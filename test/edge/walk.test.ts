@@ -120,6 +120,9 @@ const WRONG_QUERY: Record<string, string> = {
   clock: "sundial",
   kernel: "not a name",
   fidelity: "2",
+  model: "x".repeat(300),
+  placement: "plc_x",
+  confidence: "2",
 };
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {

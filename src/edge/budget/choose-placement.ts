@@ -1,36 +1,117 @@
+import type { InferWishes } from "../../protocol/inference.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
-import type { Prediction } from "./predict-latency.ts";
+import type { Outlook } from "./placement-watch.ts";
+import { type Prediction, predictIdleMs, predictLatency } from "./predict-latency.ts";
 
-/** A placement with its predicted latency at the confidence that was asked for. */
+/** A placement with what a request is expected to take there. */
 export interface Candidate {
   readonly placement: LivePlacement;
+  readonly outlook: Outlook;
   readonly prediction: Prediction;
 }
 
 export type Choice =
-  | { readonly kind: "admitted"; readonly candidate: Candidate }
-  | { readonly kind: "unattainable"; readonly nearest: Candidate }
+  /** `fits`: whether it is predicted to be in time; else it is the best effort that was asked for. */
+  | { readonly kind: "admitted"; readonly candidate: Candidate; readonly fits: boolean }
+  /** No placement could even on an idle machine; the nearest needs `idleMs` as it was lately. */
+  | { readonly kind: "unattainable"; readonly nearest: Candidate; readonly idleMs: number }
+  /** Only what waits there, or a slow moment, is in the way; in `retryAfterMs` it is predicted to be gone. */
+  | { readonly kind: "overloaded"; readonly nearest: Candidate; readonly retryAfterMs: number }
+  /** What has passed since the arrival is in the way. */
+  | { readonly kind: "late" }
+  /** Whatever is online and could has stopped answering. */
+  | { readonly kind: "silent" }
   | { readonly kind: "offline" }
+  /** There are placements, and none is as was asked for. */
+  | { readonly kind: "unmatched" }
   | { readonly kind: "none" };
 
+export interface ChoiceRules {
+  readonly wishes: Pick<
+    InferWishes,
+    "budgetMs" | "minFidelity" | "backend" | "profile" | "labels" | "runnerId" | "onMiss"
+  >;
+  /** What has passed of the budget. */
+  readonly spentMs: number;
+  readonly outlook: (placement: LivePlacement) => Outlook;
+  /** What the request would take on an idle machine, as it was calibrated. */
+  readonly calibratedMs: (placement: LivePlacement) => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** Costs within this factor of the lowest are the same: measurements differ by as much from day to day. */
+const SAME_COST = 1.25;
+
 /**
- * Picks where a request runs: of the placements that are online and predicted to fit the budget, the
- * one of highest fidelity, then the fastest. Where none fits, the fastest one tells what would.
+ * Picks where a request runs: of the placements that are as was asked for, online, not silent and
+ * predicted to fit the budget, those of the highest fidelity, of these the cheapest by their median
+ * service, and of two of these at random the one with less to do (Mitzenmacher, "The power of two
+ * choices in randomized load balancing", 2001). Where none fits, the outcome says what is in the way.
  */
-export function choosePlacement(
-  placements: readonly LivePlacement[],
-  budgetMs: number,
-  predict: (placement: LivePlacement) => Prediction,
-): Choice {
+export function choosePlacement(placements: readonly LivePlacement[], rules: ChoiceRules): Choice {
+  const { wishes, spentMs, outlook, random } = rules;
   if (placements.length === 0) return { kind: "none" };
-  const candidates = placements
+  const matching = placements.filter((placement) => matches(placement, wishes));
+  if (matching.length === 0) return { kind: "unmatched" };
+  const online = matching
     .filter((placement) => placement.online && !placement.draining)
-    .map((placement) => ({ placement, prediction: predict(placement) }))
-    .toSorted((a, b) => a.prediction.latencyMs - b.prediction.latencyMs);
-  const [nearest] = candidates;
-  if (nearest === undefined) return { kind: "offline" };
-  const [best] = candidates
-    .filter(({ prediction }) => prediction.latencyMs <= budgetMs)
-    .toSorted((a, b) => (b.placement.fidelity ?? 0) - (a.placement.fidelity ?? 0));
-  return best === undefined ? { kind: "unattainable", nearest } : { kind: "admitted", candidate: best };
+    .map((placement): Candidate => {
+      const seen = outlook(placement);
+      return { placement, outlook: seen, prediction: predictLatency(seen, spentMs) };
+    });
+  if (online.length === 0) return { kind: "offline" };
+  const answering = online.filter((candidate) => !candidate.outlook.isSilent);
+  if (answering.length === 0) return { kind: "silent" };
+  const fitting = answering.filter((candidate) => latencyOf(candidate) <= wishes.budgetMs);
+  if (fitting.length > 0) return { kind: "admitted", candidate: pickBest(fitting, random), fits: true };
+  const fastest = leastOf(answering, latencyOf);
+  if (wishes.onMiss === "best-effort") return { kind: "admitted", candidate: fastest, fits: false };
+  return sayWhatIsInTheWay(online, rules);
+}
+
+function matches(placement: LivePlacement, wishes: ChoiceRules["wishes"]): boolean {
+  const { runnerId, backend, profile, labels = {}, minFidelity } = wishes;
+  return (
+    (runnerId === undefined || placement.runnerId === runnerId) &&
+    (backend === undefined || placement.backend === backend) &&
+    (profile === undefined || placement.profiles.includes(profile)) &&
+    Object.entries(labels).every(([name, value]) => placement.labels[name] === value) &&
+    (placement.fidelity ?? 0) >= minFidelity
+  );
+}
+
+function pickBest(fitting: readonly Candidate[], random: () => number): Candidate {
+  const fidelity = Math.max(...fitting.map(fidelityOf));
+  const faithful = fitting.filter((candidate) => fidelityOf(candidate) === fidelity);
+  const limitMs = SAME_COST * Math.min(...faithful.map(costOf));
+  const cheap = faithful.filter((candidate) => costOf(candidate) <= limitMs);
+  const first = Math.floor(random() * cheap.length);
+  // Another one than the first: all but that are as likely.
+  const second = (first + 1 + Math.floor(random() * (cheap.length - 1))) % cheap.length;
+  return leastOf([cheap[first]!, cheap[second]!], (candidate) => candidate.outlook.queueMs);
+}
+
+function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Choice {
+  const { budgetMs } = rules.wishes;
+  const bestMs = (candidate: Candidate) => Math.min(idleOf(candidate), rules.calibratedMs(candidate.placement));
+  const nearest = leastOf(online, idleOf);
+  const able = online.filter((candidate) => bestMs(candidate) <= budgetMs);
+  if (able.length === 0) return { kind: "unattainable", nearest, idleMs: idleOf(nearest) };
+  const answering = able.filter((candidate) => !candidate.outlook.isSilent);
+  if (answering.length === 0) return { kind: "silent" };
+  const waiting = answering.filter((candidate) => bestMs(candidate) + rules.spentMs <= budgetMs);
+  if (waiting.length === 0) return { kind: "late" };
+  const soonest = leastOf(waiting, latencyOf);
+  return { kind: "overloaded", nearest: soonest, retryAfterMs: Math.ceil(latencyOf(soonest) - budgetMs) };
+}
+
+const latencyOf = ({ prediction }: Candidate) => prediction.latencyMs;
+const idleOf = ({ outlook }: Candidate) => predictIdleMs(outlook);
+const costOf = ({ outlook }: Candidate) => outlook.medianServiceMs;
+const fidelityOf = ({ placement }: Candidate) => placement.fidelity ?? 0;
+
+/** The first of those with the least measure; the list is not empty. */
+function leastOf(candidates: readonly Candidate[], measure: (candidate: Candidate) => number): Candidate {
+  return candidates.reduce((least, each) => (measure(each) < measure(least) ? each : least));
 }

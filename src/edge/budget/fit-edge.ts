@@ -1,12 +1,5 @@
-import type { TensorSpec } from "../../protocol/model.ts";
-import type { TensorHeader } from "../../protocol/tensor.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
-import type { Prediction } from "./predict-latency.ts";
-
-/** Rows of a request: the size of the first axis where that is free, else the request is one. */
-export function countRows([spec]: readonly TensorSpec[], [tensor]: readonly TensorHeader[]): number {
-  return spec?.shape[0] === -1 ? (tensor?.shape[0] ?? 1) : 1;
-}
+import type { Outlook } from "./placement-watch.ts";
 
 /**
  * Placements as they stand for a request of so many rows. The edge computes it alone and row by row: its sweep
@@ -20,9 +13,7 @@ export function fitEdge(placements: readonly LivePlacement[], rows: number): Liv
   });
 }
 
-/** A prediction for what must be loaded first, which counts as waiting. */
-export function addColdStart(prediction: Prediction, loadMs: number): Prediction {
-  if (loadMs === 0) return prediction;
-  const { latencyMs, queueMs } = prediction;
-  return { ...prediction, latencyMs: latencyMs + loadMs, queueMs: queueMs + loadMs };
+/** An outlook for what must be loaded first, which counts as waiting. */
+export function addLoading(outlook: Outlook, loadMs: number): Outlook {
+  return { ...outlook, queueMs: outlook.queueMs + loadMs };
 }

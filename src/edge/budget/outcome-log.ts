@@ -1,37 +1,42 @@
 import type { Env } from "../config.ts";
-import type { RequestOutcome } from "../history/request-measurements.ts";
+import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
 import { runnerLink } from "../stubs.ts";
 
 const FLUSH_AFTER_MS = 200;
 /** A flush that did not happen by now was cut off with its request; the next request takes over. */
 const OVERDUE_MS = 5_000;
 
+type Outcome = RequestOutcome | RefusedRequest;
+
 interface Batch {
-  readonly outcomes: RequestOutcome[];
+  readonly outcomes: Outcome[];
   readonly sinceMs: number;
 }
 
-/** Outcomes that this isolate has not handed on yet, by runner. */
+/** Outcomes that this isolate has not handed on yet, by the link that keeps them. */
 const waiting = new Map<string, Batch>();
 
-/** Hands an outcome to the runner's link after the reply, together with others of the same moment. */
+/**
+ * Hands an outcome to a link's outbox after the reply, together with others of the same moment: to the
+ * runner's, or to one without a runner where none was asked.
+ */
 export function logOutcome(
   env: Env,
-  runnerId: string,
-  outcome: RequestOutcome,
+  linkName: string,
+  outcome: Outcome,
   waitUntil: (work: Promise<unknown>) => void,
 ): void {
   const nowMs = Date.now();
-  const batch = waiting.get(runnerId);
+  const batch = waiting.get(linkName);
   batch?.outcomes.push(outcome);
   if (batch !== undefined && nowMs - batch.sinceMs < OVERDUE_MS) return;
-  waiting.set(runnerId, { outcomes: batch?.outcomes ?? [outcome], sinceMs: nowMs });
-  waitUntil(flushLater(env, runnerId));
+  waiting.set(linkName, { outcomes: batch?.outcomes ?? [outcome], sinceMs: nowMs });
+  waitUntil(flushLater(env, linkName));
 }
 
-async function flushLater(env: Env, runnerId: string): Promise<void> {
+async function flushLater(env: Env, linkName: string): Promise<void> {
   await scheduler.wait(FLUSH_AFTER_MS);
-  const batch = waiting.get(runnerId);
-  waiting.delete(runnerId);
-  if (batch !== undefined) await runnerLink(env, runnerId).record(batch.outcomes);
+  const batch = waiting.get(linkName);
+  waiting.delete(linkName);
+  if (batch !== undefined) await runnerLink(env, linkName).record(batch.outcomes);
 }

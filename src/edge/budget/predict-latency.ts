@@ -1,10 +1,6 @@
-import type { Placement } from "../../protocol/model.ts";
-import { type Aggregate, aggregateQuantile } from "../../stats/distribution.ts";
+import type { Outlook } from "./placement-watch.ts";
 
-/** What was measured of a placement when it was calibrated, in milliseconds. */
-export type MeasuredPlacement = Pick<Placement, "sweep" | "linkMs">;
-
-/** A predicted latency and what it is made of, in milliseconds. */
+/** A predicted latency and what it is made of, in milliseconds, as replies tell it. */
 export interface Prediction {
   readonly latencyMs: number;
   readonly linkMs: number;
@@ -13,32 +9,18 @@ export interface Prediction {
 }
 
 /**
- * The latency that a request stays under with this confidence: the quantile of the service plus the
- * quantile of what lies around it. The sum of two quantiles lies above the quantile of the sum for
- * all but pathological pairs, so the prediction errs towards caution. `aroundMs` (edge and link as
- * seen by recent requests) stands in for the calibrated link once it is known.
+ * The latency that a request stays under at the confidence of the outlook: the quantile of the service
+ * plus the quantile of what lies around it, plus what waits before it. The sum of two quantiles lies above
+ * the quantile of the sum for all but pathological pairs, so the prediction errs towards caution.
+ * `spentMs` has passed since the request's arrival; like a cold start it counts with the way.
  */
-export function predictLatency(
-  { sweep, linkMs: calibratedMs }: MeasuredPlacement,
-  aroundMs: Aggregate | null,
-  confidence: number,
-): Prediction {
-  const linkMs = cachedQuantile(aroundMs ?? calibratedMs, confidence);
-  const serviceMs = sweep[0] === undefined ? 0 : cachedQuantile(sweep[0].serviceMs, confidence);
-  return { latencyMs: linkMs + serviceMs, linkMs, queueMs: 0, serviceMs };
+export function predictLatency(outlook: Outlook, spentMs: number): Prediction {
+  const { queueMs, serviceMs } = outlook;
+  const linkMs = spentMs + outlook.linkMs + outlook.coldMs;
+  return { latencyMs: linkMs + queueMs + serviceMs, linkMs, queueMs, serviceMs };
 }
 
-const CACHED_CONFIDENCES = 32;
-/** Quantiles that were asked for, while their aggregate lives: decoding a sketch costs more than a request may. */
-const quantiles = new WeakMap<Aggregate, Map<number, number>>();
-
-function cachedQuantile(aggregate: Aggregate, confidence: number): number {
-  const known = quantiles.get(aggregate) ?? new Map<number, number>();
-  quantiles.set(aggregate, known);
-  const cached = known.get(confidence);
-  if (cached !== undefined) return cached;
-  if (known.size >= CACHED_CONFIDENCES) known.clear();
-  const value = aggregateQuantile(aggregate, confidence);
-  known.set(confidence, value);
-  return value;
+/** The same if the request were the first and only one, had just come, and everything were warm. */
+export function predictIdleMs({ linkMs, serviceMs }: Outlook): number {
+  return linkMs + serviceMs;
 }

@@ -4,7 +4,10 @@ import type { Profile, ProfileFit } from "../../protocol/profile.ts";
 type Check = ProfileFit["checks"][number];
 
 /** Tells line by line how a runner fits a profile; the device is the first that passes its lines. */
-export function fitProfile(profile: Pick<Profile, "name" | "requirements">, capabilities: Capabilities): ProfileFit {
+export function fitProfile(
+  profile: Pick<Profile, "name" | "requirements">,
+  capabilities: Pick<Capabilities, "hardware" | "devices">,
+): ProfileFit {
   const wants = profile.requirements;
   const machine: Check[] = [];
   if (wants.minLogicalCores !== undefined) {

@@ -2,6 +2,7 @@ import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
 import { type LivePlacement, readLivePlacements } from "../store/placement-store.ts";
+import { readAllProfiles } from "../store/profile-store.ts";
 
 export type Version = NamedVersion & { readonly modelId: string };
 
@@ -11,6 +12,8 @@ export interface Snapshot {
   /** Versions by model name and by model id, in order. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
   readonly placements: ReadonlyMap<string, readonly LivePlacement[]>;
+  /** Names of all hardware profiles. */
+  readonly profiles: ReadonlySet<string>;
 }
 
 /** Unknown models cost at most one read of the database in this time. */
@@ -59,7 +62,8 @@ export async function locateVersion(
 async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
   const readAtMs = Date.now();
-  const [versions, placements] = await Promise.all([readAllVersions(db), readLivePlacements(db)]);
+  const profiles = await readAllProfiles(db);
+  const [versions, placements] = await Promise.all([readAllVersions(db), readLivePlacements(db, profiles)]);
   current = {
     readAtMs,
     versions: new Map([
@@ -67,6 +71,7 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
       ...Map.groupBy(versions, (version) => version.modelId),
     ]),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
+    profiles: new Set(profiles.map(({ name }) => name)),
   };
   return current;
 }

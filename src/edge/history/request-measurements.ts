@@ -2,9 +2,11 @@ import type { SeriesKey } from "../../protocol/history.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
 import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";
+import type { ProblemCode } from "../../protocol/problem.ts";
+import { calibratedLevel } from "../../protocol/prediction-calibration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 
-/** What a Worker saw of one admitted request, or a runner of one that a ticket brought. Requests that got no answer have no split. */
+/** What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts that got no answer have no split. */
 export interface RequestOutcome {
   readonly subject: string;
   readonly variant: string;
@@ -17,6 +19,22 @@ export interface RequestOutcome {
   readonly totalClock?: Clock;
   /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
   readonly split: (ServiceTimes & Partial<LatencySplit>) | null;
+  /** What became of the prediction that it was admitted by; null for a best effort. */
+  readonly forecast: Forecast | null;
+}
+
+interface Forecast {
+  readonly placementId: string;
+  readonly confidence: number;
+  /** Whether the answer came within the budget, and whether within the predicted latency. */
+  readonly inTime: boolean;
+  readonly asPredicted: boolean;
+}
+
+/** A request that ended without an answer, by the problem that its caller got. */
+export interface RefusedRequest {
+  readonly subject: string;
+  readonly refusedFor: ProblemCode;
 }
 
 /** The clock of each metric: the Worker's own for what it sees, the runner's for what happens there. */
@@ -33,24 +51,32 @@ type Metric = keyof typeof CLOCKS;
 const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"] as const;
 
 /**
- * One aggregate a series over a batch of outcomes. `totalMs` counts every admitted request, those
- * that missed their deadline too: leaving them out would flatter the tail.
+ * One aggregate a series over a batch of outcomes. `totalMs` counts every attempt, those that missed
+ * their deadline too: leaving them out would flatter the tail.
  */
-export function measureOutcomes(outcomes: readonly RequestOutcome[]): { key: SeriesKey; aggregate: Aggregate }[] {
+export function measureOutcomes(
+  outcomes: readonly (RequestOutcome | RefusedRequest)[],
+): { key: SeriesKey; aggregate: Aggregate }[] {
   const samples = new Map<string, { key: SeriesKey; values: number[] }>();
-  const add = (outcome: RequestOutcome, metric: Metric, value: number) => {
-    const key = keyOf(outcome, metric);
+  const add = (key: SeriesKey, value: number) => {
     const text = JSON.stringify(key);
     const entry = samples.get(text) ?? { key, values: [] };
     entry.values.push(value);
     samples.set(text, entry);
   };
   for (const outcome of outcomes) {
-    add(outcome, "totalMs", outcome.totalMs);
+    if ("refusedFor" in outcome) {
+      add(refusalKey(outcome), 1);
+      continue;
+    }
+    add(keyOf(outcome, "totalMs"), outcome.totalMs);
     for (const part of PARTS) {
       const value = outcome.split?.[part];
-      if (value !== undefined) add(outcome, part, value);
+      if (value !== undefined) add(keyOf(outcome, part), value);
     }
+    if (outcome.forecast !== null)
+      for (const metric of FORECAST_METRICS)
+        add(forecastKey(outcome, outcome.forecast, metric), Number(outcome.forecast[metric]));
   }
   return [...samples.values()].map(({ key, values }) => {
     const { count, min, max, sum, sketch } = summarise(values);
@@ -70,6 +96,36 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
     configuration: { variant, backend, batch },
     fingerprint,
     software,
+    label: null,
+  };
+}
+
+/** What is kept of predictions: the mean of either is a share of the requests. */
+const FORECAST_METRICS = ["inTime", "asPredicted"] as const satisfies readonly (keyof Forecast)[];
+
+function forecastKey(outcome: RequestOutcome, forecast: Forecast, metric: string): SeriesKey {
+  const { variant, backend } = outcome;
+  const { placementId: placement, confidence } = forecast;
+  return {
+    ...keyOf(outcome, "totalMs"),
+    metric,
+    unit: "share",
+    direction: "higher",
+    configuration: { placement, variant, backend, confidence: calibratedLevel(confidence) },
+  };
+}
+
+function refusalKey({ subject, refusedFor }: RefusedRequest): SeriesKey {
+  return {
+    subjectKind: "model",
+    subject,
+    metric: `refused.${refusedFor}`,
+    unit: "requests",
+    clock: null,
+    direction: "lower",
+    configuration: {},
+    fingerprint: null,
+    software: false,
     label: null,
   };
 }

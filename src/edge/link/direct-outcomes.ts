@@ -15,6 +15,8 @@ export async function toRequestOutcomes(
   const known = await readPlacementSubjects(db, runnerId, [...new Set(outcomes.map((each) => each.placementId))]);
   return outcomes.flatMap(({ placementId, rows, totalMs, times }): RequestOutcome[] => {
     const about = known.get(placementId);
-    return about === undefined ? [] : [{ ...about, batch: rows, totalMs, totalClock: "runner-wall", split: times }];
+    if (about === undefined) return [];
+    // The way to it was not predicted.
+    return [{ ...about, batch: rows, totalMs, totalClock: "runner-wall", split: times, forecast: null }];
   });
 }

@@ -1,9 +1,12 @@
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 
-/** How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a problem. */
+/**
+ * How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a
+ * problem. `heard` tells whether the runner itself said so; else nothing came from it.
+ */
 export type LinkOutcome<Answer = Uint8Array> =
   | { readonly ok: true; readonly answer: Answer; readonly roundTripMs: number }
-  | { readonly ok: false; readonly problem: Problem };
+  | { readonly ok: false; readonly heard: boolean; readonly problem: Problem };
 
 interface Pending<Answer> {
   readonly connectionId: string;
@@ -37,8 +40,14 @@ export class InFlightTable<Answer = Uint8Array> {
     pending?.resolve({ ok: true, answer, roundTripMs: Date.now() - pending.sentAtMs });
   }
 
-  fail(requestId: string, problem: Problem, connectionId?: string): void {
-    this.#take(requestId, connectionId)?.resolve({ ok: false, problem });
+  /** Hands over the runner's word that there will be no answer. */
+  refuse(requestId: string, connectionId: string, problem: Problem): void {
+    this.#take(requestId, connectionId)?.resolve({ ok: false, heard: true, problem });
+  }
+
+  /** Ends a request that the runner has said nothing to. */
+  fail(requestId: string, problem: Problem): void {
+    this.#take(requestId)?.resolve({ ok: false, heard: false, problem });
   }
 
   /** Ends all requests of a socket that is gone. */

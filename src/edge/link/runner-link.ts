@@ -29,7 +29,7 @@ import {
   recordSeen,
 } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
-import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
+import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { toRequestOutcomes } from "./direct-outcomes.ts";
@@ -127,7 +127,7 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   /** Keeps what the Workers saw of requests to this runner, until the history has it. */
-  async record(outcomes: RequestOutcome[]): Promise<void> {
+  async record(outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
     const atMs = Date.now();
     for (const { key, aggregate } of measureOutcomes(outcomes)) this.#outbox.add(key, aggregate, atMs);
     await this.#armAlarm(atMs);
@@ -236,7 +236,7 @@ export class RunnerLink extends DurableObject<Env> {
         await recordRoofline(openDatabase(this.env.DB), runnerId, message.deviceKey, message.roofline);
         return this.#queue().announce({ type: "runner", id: runnerId });
       case "inferFailed":
-        return this.#inFlight.fail(message.requestId, message.problem, connectionId);
+        return this.#inFlight.refuse(message.requestId, connectionId, message.problem);
       case "memoryReport":
         return this.#memoryAsked.answer(message.requestId, connectionId, message.report);
       case "directOutcomes":
@@ -319,12 +319,13 @@ export class RunnerLink extends DurableObject<Env> {
     if (socket === null) {
       return {
         ok: false,
+        heard: false,
         problem: createProblem("runner-offline", "The runner is not connected.", { retryAfterMs: 1_000 }),
       };
     }
     if (asked.size >= LIMITS.inFlightPerRunner) {
       const detail = `${LIMITS.inFlightPerRunner} requests are in flight on this runner.`;
-      return { ok: false, problem: createProblem("overloaded", detail, { retryAfterMs: 100 }) };
+      return { ok: false, heard: false, problem: createProblem("overloaded", detail, { retryAfterMs: 100 }) };
     }
     const answer = asked.add(requestId, attachmentOf(socket).connectionId, budgetMs, () => onDeadline(socket));
     try {

@@ -1,15 +1,20 @@
 import type { InferWishes } from "../../protocol/inference.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
-import { addColdStart, countRows, fitEdge } from "../budget/fit-edge.ts";
+import { calibratedLatencyMs } from "../budget/calibrated-service.ts";
+import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
+import { countRows } from "../budget/count-rows.ts";
+import { addLoading, fitEdge } from "../budget/fit-edge.ts";
 import { matchInputs } from "../../protocol/match-inputs.ts";
-import { recentOverhead } from "../budget/overhead-window.ts";
-import { type Prediction, predictLatency } from "../budget/predict-latency.ts";
-import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
+import { predictIdleMs } from "../budget/predict-latency.ts";
+import { type Outlook, placementWatch } from "../budget/placement-watch.ts";
+import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
-import { type EdgeVersion, isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
+import type { LivePlacement } from "../store/placement-store.ts";
+import { isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
+import type { WaitUntil } from "./ask-runner.ts";
+import { probePlacement } from "./probe-placement.ts";
 
 /** What a placement is chosen for. */
 export interface AdmissionInput extends InferWishes {
@@ -25,12 +30,11 @@ export interface InferInput extends AdmissionInput {
 
 /** Where an admitted request runs, and what it asked for. */
 export interface Admission {
-  readonly subject: string;
-  readonly model: string;
-  readonly version: number;
-  /** The version's file, which the edge computes by itself where it was placed there. */
-  readonly source: EdgeVersion;
+  readonly version: Version;
+  readonly rows: number;
   readonly candidate: Candidate;
+  /** Whether it is predicted to be in time; else it is tried all the same, as was asked for. */
+  readonly fits: boolean;
 }
 
 /** A request for a ticket: its tensors go to the runner itself. */
@@ -39,17 +43,21 @@ interface TicketInput extends AdmissionInput {
 }
 
 /**
- * Finds the version and a placement whose prediction fits what is left of the budget. For a ticket only
- * runners with a listener count, and only what happens there.
+ * Finds the version and a placement whose prediction fits what is left of the budget, among those that
+ * are not `avoided`. For a ticket only runners with a listener count, and only what happens there. Throws
+ * the problem that is in the way.
  */
 export async function admitRequest(
   env: Env,
   input: InferInput | TicketInput,
   arrivedAtMs: number,
-  waitUntil: (work: Promise<unknown>) => void,
+  waitUntil: WaitUntil,
+  avoided: (placement: LivePlacement) => boolean = () => false,
 ): Promise<Admission> {
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
-  const snapshot = await snapshotWith(env, waitUntil, (known) => placementsOf(known, input).length > 0);
+  const snapshot = await snapshotWith(env, waitUntil, (known) =>
+    placementsOf(known, input).some(({ runnerId }) => input.runnerId === undefined || runnerId === input.runnerId),
+  );
   const version = findVersion(snapshot, input.model);
   if (version === null) {
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
@@ -57,76 +65,114 @@ export async function admitRequest(
   }
   const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
-  const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
+  if (input.profile !== undefined && !snapshot.profiles.has(input.profile)) {
+    throw invalidRequest([{ pointer: "#/profile", message: "is not a hardware profile" }]);
+  }
+  const nowMs = Date.now();
   const isDirect = input.tensors === null;
+  const rows = countRows(version.inputs, input.tensors ?? []);
   const known = placementsOf(snapshot, input);
-  const placements = isDirect
-    ? known.filter(({ direct }) => direct)
-    : fitEdge(known, countRows(version.inputs, input.tensors));
-  if (isDirect && placements.length === 0 && known.length > 0) {
+  const reachable = isDirect ? known.filter(({ direct }) => direct) : fitEdge(known, rows);
+  if (isDirect && reachable.length === 0 && known.length > 0) {
     throw new ProblemError("no-listener", `No runner that serves ${input.model} takes direct requests.`);
   }
-  const cold = placements.filter((each) => each.backend === "edge-wasm" && !isLoaded(version, each.variant));
-  const choice = choosePlacement(placements, leftMs, (placement) => {
-    const prediction = predictLatency(placement, recentOverhead(placement.runnerId), input.confidence);
-    if (isDirect) return withoutWay(prediction);
-    return addColdStart(prediction, cold.includes(placement) ? placement.loadMs : 0);
-  });
-  for (const placement of cold) {
+  const silent: LivePlacement[] = [];
+  const unloaded: LivePlacement[] = [];
+  const look = (placement: LivePlacement) => {
+    const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
+    if (outlook.isSilent) silent.push(placement);
+    if (isDirect) return withoutWay(outlook);
+    if (placement.backend !== "edge-wasm" || isLoaded(version, placement.variant)) return outlook;
+    unloaded.push(placement);
+    return addLoading(outlook, placement.loadMs);
+  };
+  const choice = choosePlacement(
+    reachable.filter((placement) => !avoided(placement)),
+    {
+      wishes: input,
+      spentMs: nowMs - arrivedAtMs,
+      outlook: look,
+      calibratedMs: (placement) => calibratedLatencyMs(placement, rows, input.confidence),
+      random: Math.random,
+    },
+  );
+  for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil, "silent");
+  for (const placement of unloaded) {
     const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
     if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
   }
+  if (choice.kind === "admitted") return { version, rows, candidate: choice.candidate, fits: choice.fits };
+  if (choice.kind === "overloaded") {
+    const { placement, outlook } = choice.nearest;
+    const isSlow = predictIdleMs(outlook) > input.budgetMs;
+    if (isSlow || outlook.coldMs > 0)
+      probePlacement(env, placement, version.inputs, waitUntil, isSlow ? "slow" : "cold");
+  }
+  throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
+}
+
+function placementsOf(snapshot: Snapshot, input: AdmissionInput): readonly LivePlacement[] {
+  const version = findVersion(snapshot, input.model);
+  return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
+}
+
+type Refusal = ConstructorParameters<typeof ProblemError>;
+
+/** What a caller is told of a request that is not admitted. */
+function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: AdmissionInput, arrivedAtMs: number): Refusal {
+  const { model } = input;
   switch (choice.kind) {
-    case "admitted":
-      return {
-        source: version,
-        subject: `${version.model}@${version.version}`,
-        model: version.model,
-        version: version.version,
-        candidate: choice.candidate,
-      };
     case "unattainable":
+      return unattainable(input, choice.nearest, choice.idleMs);
+    case "overloaded": {
+      const { retryAfterMs } = choice;
+      const detail = `Every placement that could meet the budget is predicted to be ${retryAfterMs} ms too late now.`;
+      return ["overloaded", detail, { retryAfterMs }];
+    }
+    case "late":
       // What the edge itself used up of the budget is no fault of the request.
-      if (choice.nearest.prediction.latencyMs <= input.budgetMs) throw budgetExceeded(arrivedAtMs);
-      throw unattainable(input, choice.nearest);
+      return exceeded(arrivedAtMs);
+    case "silent":
+      return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
     case "offline":
-      throw new ProblemError("runner-offline", `Every runner that serves ${input.model} is offline or draining.`, {
-        retryAfterMs: 1_000,
-      });
+      return ["runner-offline", `Every runner that serves ${model} is offline or draining.`, RETRY_SOON];
+    case "unmatched":
+      return ["no-placement", `No placement of ${model} is as was asked for: ${nameWishes(input)}.`, RETRY_LATER];
     case "none":
-      throw new ProblemError("no-placement", `No runner was calibrated for ${input.model} yet.`, {
-        retryAfterMs: 2_000,
-      });
+      return ["no-placement", `No runner was calibrated for ${model} yet.`, RETRY_LATER];
   }
 }
 
-/** What of a prediction holds where neither edge nor link are on the way. */
-function withoutWay(prediction: Prediction): Prediction {
-  return { ...prediction, latencyMs: prediction.latencyMs - prediction.linkMs, linkMs: 0 };
+/** What of an outlook holds where neither edge nor link are on the way. */
+function withoutWay(outlook: Outlook): Outlook {
+  return { ...outlook, linkMs: 0, coldMs: 0 };
 }
 
-function placementsOf(snapshot: Snapshot, input: AdmissionInput) {
-  const version = findVersion(snapshot, input.model);
-  const placements = version === null ? [] : (snapshot.placements.get(version.id) ?? []);
-  return input.runnerId === undefined ? placements : placements.filter(({ runnerId }) => runnerId === input.runnerId);
+const RETRY_SOON = { retryAfterMs: 1_000 };
+const RETRY_LATER = { retryAfterMs: 2_000 };
+
+function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: number): Refusal {
+  const { confidence } = input;
+  const budgetMs = Math.ceil(idleMs * 100) / 100;
+  const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
+  const detail = `The fastest placement, idle, needs ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
+  return [
+    "budget-unattainable",
+    detail,
+    { errors: [{ pointer: "#/budgetMs", message: `must be at least ${budgetMs}` }], fits },
+  ];
 }
 
-function unattainable(input: AdmissionInput, nearest: Candidate): ProblemError {
-  const { placement, prediction } = nearest;
-  const fits = {
-    budgetMs: Math.ceil(prediction.latencyMs * 100) / 100,
-    placementId: placement.id,
-    variant: placement.variant,
-    confidence: input.confidence,
-  };
-  const detail = `The fastest placement needs ${fits.budgetMs} ms at a confidence of ${input.confidence}; the budget is ${input.budgetMs} ms.`;
-  return new ProblemError("budget-unattainable", detail, {
-    errors: [{ pointer: "#/budgetMs", message: `must be at least ${fits.budgetMs}` }],
-    fits,
-  });
+/** The fields that narrow the choice, as they were given. */
+function nameWishes({ runnerId, backend, profile, labels, minFidelity }: AdmissionInput): string {
+  const given = { runnerId, backend, profile, labels, minFidelity: minFidelity === 0 ? undefined : minFidelity };
+  return JSON.stringify(given).slice(0, 500);
 }
 
-export function budgetExceeded(arrivedAtMs: number): ProblemError {
-  const passedMs = Date.now() - arrivedAtMs;
-  return new ProblemError("budget-exceeded", `No answer came within the budget; ${passedMs} ms have passed.`);
+export function budgetExceeded(arrivedAtMs: number): Problem {
+  return createProblem(...exceeded(arrivedAtMs));
+}
+
+function exceeded(arrivedAtMs: number): Refusal {
+  return ["budget-exceeded", `No answer came within the budget; ${Date.now() - arrivedAtMs} ms have passed.`];
 }

@@ -1,21 +1,17 @@
-import { decodeFrame, encodeFrame, splitTensors } from "../../protocol/frame.ts";
-import { createId } from "../../protocol/id.ts";
+import type { Fault } from "../../protocol/fault.ts";
 import type { InferReply, InferReplyHeader, LatencySplit } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { InferResult } from "../../protocol/link.ts";
-import { createProblem, PROBLEMS, type Problem, ProblemError } from "../../protocol/problem.ts";
+import { PROBLEMS, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
-import { noteOverhead } from "../budget/overhead-window.ts";
+import { logRefusal } from "../budget/refusal-log.ts";
 import type { Env } from "../config.ts";
-import type { LinkOutcome } from "../link/in-flight.ts";
-import { runnerLink } from "../stubs.ts";
+import type { LivePlacement } from "../store/placement-store.ts";
 import { type Admission, admitRequest, budgetExceeded, type InferInput } from "./admit-request.ts";
-import { beforeDeadline, DEADLINE } from "./before-deadline.ts";
+import { askRunner, type RunnerAnswer, type WaitUntil } from "./ask-runner.ts";
 import { computeAtEdge } from "./compute-at-edge.ts";
-
-export type WaitUntil = (work: Promise<unknown>) => void;
+import { probePlacement } from "./probe-placement.ts";
 
 /** An answered inference: everything of its reply but the form. */
 export interface Inference {
@@ -23,128 +19,170 @@ export interface Inference {
   readonly tensors: Tensor[];
 }
 
-/** What a request was computed to, and how long that took. */
-interface Computed extends Pick<InferResult, "faults" | "rows"> {
-  readonly latency: LatencySplit;
-  readonly tensors: Tensor[];
-}
-
-/** Admits, sends, answers; at the deadline whatever the runner does. The way of every inference. */
+/**
+ * Admits, sends, answers; at the deadline whatever the runner does. The way of every inference. What is
+ * refused is counted.
+ */
 export async function answerInference(
   env: Env,
   input: InferInput,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
 ): Promise<Inference> {
-  const admission = await beforeDeadline(admitRequest(env, input, arrivedAtMs, waitUntil), input, arrivedAtMs);
-  if (admission === DEADLINE) throw budgetExceeded(arrivedAtMs);
-  const requestId = createId("request");
-  const { latency, tensors, rows, faults }: Computed =
-    admission.candidate.placement.backend === "edge-wasm"
-      ? await computeAtEdge(env, input, admission, arrivedAtMs, waitUntil)
-      : finish(
-          env,
-          admission,
-          await send(env, requestId, input, admission, arrivedAtMs, waitUntil),
-          arrivedAtMs,
-          waitUntil,
-        );
-  const reply = {
-    requestId,
-    model: admission.model,
-    version: admission.version,
-    placement: describePlacement(admission.candidate, rows),
-    latency,
-    prediction: { confidence: input.confidence, ...admission.candidate.prediction },
-    budgetMs: input.budgetMs,
-    budgetMet: latency.totalMs <= input.budgetMs,
-    ...(faults && { faults }),
-  };
-  return { reply, tensors };
+  try {
+    return await answerOnce(env, input, arrivedAtMs, waitUntil);
+  } catch (error) {
+    if (error instanceof ProblemError) waitUntil(logRefusal(env, input.model, error.problem.code, waitUntil));
+    throw error;
+  }
 }
 
-/** Sends the tensors to the runner and waits until the budget ends, and no longer. */
-async function send(
-  env: Env,
-  requestId: string,
-  input: InferInput,
-  { candidate }: Admission,
-  arrivedAtMs: number,
-  waitUntil: WaitUntil,
-): Promise<LinkOutcome | typeof DEADLINE> {
-  const { runnerId, modelVersionId, variant, deviceKey, backend } = candidate.placement;
-  const { confidence, priority } = input;
-  const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
-  const place = { modelVersionId, variant, deviceKey, backend };
-  const offer = { type: "infer", requestId, ...place, budgetMs: leftMs, confidence, priority };
-  const frame = encodeFrame(offer, input.tensors);
-  if (frame.byteLength > LIMITS.socketMessageBytes) {
-    throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`, {
-      errors: [{ pointer: input.pointerOf(""), message: `must be at most ${LIMITS.socketMessageBytes} bytes in all` }],
-    });
-  }
-  const link = runnerLink(env, runnerId);
-  // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
-  const answer = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {
-    const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
-    return { ok: false, problem };
+/** Where a request was lost, and how. */
+interface Loss {
+  readonly placement: LivePlacement;
+  readonly problem: Problem;
+}
+
+/** Tries a placement, and once another one where the first was lost under the request and there is time left. */
+async function answerOnce(env: Env, input: InferInput, arrivedAtMs: number, waitUntil: WaitUntil): Promise<Inference> {
+  const first = await admit(env, input, arrivedAtMs, waitUntil, null);
+  const tried = await tryPlacement(env, input, first, arrivedAtMs, waitUntil);
+  if (tried.kind === "answered") return describe(input, first, tried, null);
+  if (!ELSEWHERE.has(tried.problem.code)) throw raise(tried.problem);
+  const loss = { placement: first.candidate.placement, problem: tried.problem };
+  // Where there is no other way, the caller is told what happened and not that there is none.
+  const second = await admit(env, input, arrivedAtMs, waitUntil, loss).catch((error: unknown) => {
+    if (error instanceof ProblemError) return null;
+    throw error;
   });
-  const outcome = await beforeDeadline<LinkOutcome>(answer, input, arrivedAtMs);
-  if (outcome === DEADLINE) waitUntil(Promise.allSettled([answer, link.cancelInfer(requestId)]));
-  return outcome;
+  if (second === null) throw raise(tried.problem);
+  const again = await tryPlacement(env, input, second, arrivedAtMs, waitUntil);
+  if (again.kind === "answered") return describe(input, second, again, loss);
+  throw raise(again.problem);
 }
 
-/** Splits the latency, keeps what was measured, and turns what failed into its problem. */
-function finish(
+/** Problems of a placement that say nothing against the request. */
+const ELSEWHERE = new Set<Problem["code"]>([
+  "runner-lost",
+  "runner-offline",
+  "overloaded",
+  "device-lost",
+  "no-placement",
+]);
+
+/** Admission by the deadline; a second one keeps away from where the request was lost. */
+async function admit(
   env: Env,
-  { subject, candidate }: Admission,
-  outcome: LinkOutcome | typeof DEADLINE,
+  input: InferInput,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
-): Computed {
-  const totalMs = Date.now() - arrivedAtMs;
-  const { runnerId, variant, backend, software, fingerprint } = candidate.placement;
-  const about = { subject, variant, backend, batch: 1, software, fingerprint, totalMs };
-  const result = outcome !== DEADLINE && outcome.ok ? readResult(outcome.answer) : null;
-  if (outcome === DEADLINE || !outcome.ok || result === null) {
-    logOutcome(env, runnerId, { ...about, split: null }, waitUntil);
-    if (outcome === DEADLINE) throw budgetExceeded(arrivedAtMs);
-    throw outcome.ok ? new ProblemError("backend-failed", UNREADABLE) : runnerProblem(outcome.problem);
-  }
-  const { times, tensors, rows, faults } = result;
-  const serviceMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
-  const linkMs = Math.max(0, outcome.roundTripMs - serviceMs);
-  const edgeMs = Math.max(0, totalMs - outcome.roundTripMs);
-  noteOverhead(runnerId, Math.max(0, totalMs - serviceMs), Date.now());
-  // What a device did that stood in is no measurement of the placement.
-  const standsIn = faults?.some(({ action }) => action === "cpu-backend") ?? false;
-  logOutcome(
-    env,
-    runnerId,
-    { ...about, batch: rows, split: standsIn ? null : { edgeMs, linkMs, ...times } },
-    waitUntil,
+  loss: Loss | null,
+): Promise<Admission> {
+  const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
+  const admission = await Promise.race([
+    admitRequest(env, input, arrivedAtMs, waitUntil, (placement) => loss !== null && shares(placement, loss)),
+    scheduler.wait(leftMs).then(() => null),
+  ]);
+  if (admission === null) throw raise(budgetExceeded(arrivedAtMs));
+  return admission;
+}
+
+/** Whether a placement goes down with what was lost: the runner, or only the device. */
+function shares(placement: LivePlacement, loss: Loss): boolean {
+  const isRunnerGone = loss.problem.code === "runner-lost" || loss.problem.code === "runner-offline";
+  return (
+    placement.runnerId === loss.placement.runnerId && (isRunnerGone || placement.deviceKey === loss.placement.deviceKey)
   );
-  return { latency: { totalMs, edgeMs, linkMs, ...times }, tensors, rows, ...(faults && { faults }) };
+}
+
+type Answer = Extract<RunnerAnswer, { kind: "answered" }>;
+type Tried = (Answer & { readonly latency: LatencySplit }) | { readonly kind: "failed"; readonly problem: Problem };
+
+/** Asks one placement and keeps what was measured. */
+async function tryPlacement(
+  env: Env,
+  input: InferInput,
+  admission: Admission,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+): Promise<Tried> {
+  const { candidate, version, rows } = admission;
+  const { tensors, confidence, priority, budgetMs } = input;
+  const deadlineAtMs = arrivedAtMs + budgetMs;
+  const pointer = input.pointerOf("");
+  const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
+  const isHere = candidate.placement.backend === "edge-wasm";
+  const answer = isHere ? await computeAtEdge(env, version, question) : await askRunner(env, question, waitUntil);
+  const totalMs = Date.now() - arrivedAtMs;
+  const outcome = { ...describeAttempt(input, admission, totalMs, answer.kind === "answered"), totalMs };
+  const { runnerId } = candidate.placement;
+  if (answer.kind !== "answered") {
+    logOutcome(env, runnerId, { ...outcome, split: null }, waitUntil);
+    if (answer.kind === "failed") return answer;
+    if (!isHere) probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
+    return { kind: "failed", problem: budgetExceeded(arrivedAtMs) };
+  }
+  const latency = splitLatency(answer, totalMs);
+  logOutcome(env, runnerId, { ...outcome, batch: answer.rows, split: answer.isMeasured ? latency : null }, waitUntil);
+  return { ...answer, latency };
+}
+
+/** What the history keeps of an attempt, however it ended. */
+function describeAttempt(
+  { confidence, budgetMs }: InferInput,
+  { version, candidate, rows, fits }: Admission,
+  totalMs: number,
+  isAnswered: boolean,
+) {
+  const { id, variant, backend, software, fingerprint } = candidate.placement;
+  const { latencyMs } = candidate.prediction;
+  const forecast = {
+    placementId: id,
+    confidence,
+    inTime: isAnswered && totalMs <= budgetMs,
+    asPredicted: isAnswered && totalMs <= latencyMs,
+  };
+  const subject = `${version.model}@${version.version}`;
+  return { subject, variant, backend, batch: rows, software, fingerprint, forecast: fits ? forecast : null };
+}
+
+function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencySplit {
+  const runnerMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
+  const linkMs = Math.max(0, roundTripMs - runnerMs);
+  const edgeMs = Math.max(0, totalMs - roundTripMs);
+  return { totalMs, edgeMs, linkMs, ...times };
 }
 
 /** A runner says what went wrong there; that the caller is at fault it cannot know. */
-function runnerProblem(problem: Problem): ProblemError {
+function raise(problem: Problem): ProblemError {
   const isRunners = PROBLEMS[problem.code].fault !== "client" && problem.code !== "internal";
   return new ProblemError(isRunners ? problem.code : "backend-failed", problem.detail, problem);
 }
 
-const UNREADABLE = "The runner's answer is not of the protocol.";
+function describe(
+  { confidence, budgetMs }: InferInput,
+  { version, candidate }: Admission,
+  answer: Extract<Tried, { kind: "answered" }>,
+  loss: Loss | null,
+): Inference {
+  const { requestId, latency, tensors, rows } = answer;
+  const faults = [...(loss === null ? [] : [toFault(loss)]), ...(answer.faults ?? [])].slice(0, LIMITS.faults);
+  const reply = {
+    requestId,
+    model: version.model,
+    version: version.version,
+    placement: describePlacement(candidate, rows),
+    latency,
+    prediction: { confidence, ...candidate.prediction },
+    budgetMs,
+    budgetMet: latency.totalMs <= budgetMs,
+    ...(faults.length > 0 && { faults }),
+  };
+  return { reply, tensors };
+}
 
-/** Times and tensors of a runner's frame; null where it is not of the protocol. */
-function readResult(
-  frame: Uint8Array,
-): (Pick<InferResult, "times" | "rows" | "faults"> & { tensors: Tensor[] }) | null {
-  const decoded = decodeFrame(frame);
-  const header = decoded.ok ? InferResult.safeParse(decoded.header) : null;
-  const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
-  if (!header?.success || !split?.ok) return null;
-  const { times, rows, faults } = header.data;
-  return { times, rows, tensors: split.tensors, ...(faults && { faults }) };
+function toFault({ placement, problem: { code, detail } }: Loss): Fault {
+  return { code, detail: `${placement.id}: ${detail}`, action: "retried-elsewhere" };
 }
 
 /** A placement as replies name it. */

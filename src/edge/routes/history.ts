@@ -2,10 +2,14 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { addUpForecasts } from "../history/add-up-forecasts.ts";
 import { mergePoints, parseStepMs } from "../history/merge-points.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase } from "../store/database.ts";
-import { findSeries, listSeries, readPoints } from "../store/series-store.ts";
+import { findSeries, listSeries, readForecastSums, readPoints } from "../store/series-store.ts";
+
+/** How far back predictions are judged unless told. */
+const CALIBRATION_MS = 86_400_000;
 
 export function bindHistory(app: Hono<AppEnv>): void {
   bind(app, endpoints.listSeries, ({ env, query }) => listSeries(openDatabase(env.DB), query));
@@ -30,5 +34,14 @@ export function bindHistory(app: Hono<AppEnv>): void {
     const truncated = stored.length > (stepMs === null ? query.limit : LIMITS.historyPoints);
     const points = mergePoints(truncated ? stored.slice(1) : stored, stepMs, query.percentiles);
     return { series, points: points.slice(-query.limit), truncated: truncated || points.length > query.limit };
+  });
+
+  bind(app, endpoints.readPredictionCalibration, async ({ env, query }) => {
+    const toMs = query.to === undefined ? Date.now() + 1 : Date.parse(query.to);
+    const fromMs = query.from === undefined ? toMs - CALIBRATION_MS : Date.parse(query.from);
+    const span = { fromMs, toMs, stepMs: parseStepMs(query.step) };
+    const sums = await readForecastSums(openDatabase(env.DB), query, span, LIMITS.historyPoints);
+    const truncated = sums.length > LIMITS.historyPoints;
+    return { items: addUpForecasts(sums.slice(0, LIMITS.historyPoints)), truncated };
   });
 }

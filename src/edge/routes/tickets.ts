@@ -8,7 +8,8 @@ import { type AppEnv, bind } from "../http/bind.ts";
 import type { IssuedTicket } from "../link/issue-ticket.ts";
 import { runnerLink } from "../stubs.ts";
 import { admitRequest } from "./admit-request.ts";
-import { describePlacement, type WaitUntil } from "./answer-inference.ts";
+import { describePlacement } from "./answer-inference.ts";
+import type { WaitUntil } from "./ask-runner.ts";
 
 /** `POST /v1/tickets`: chooses a placement as an inference would, and lets its runner's link sign for it. */
 export function bindTickets(app: Hono<AppEnv>): void {
@@ -20,7 +21,7 @@ export function bindTickets(app: Hono<AppEnv>): void {
 
 async function createTicket(env: Env, request: TicketRequest, waitUntil: WaitUntil): Promise<Ticket> {
   // Its budget is for what comes later: asking for the ticket uses nothing up.
-  const { model, version, candidate } = await admitRequest(env, { ...request, tensors: null }, Date.now(), waitUntil);
+  const { version, candidate } = await admitRequest(env, { ...request, tensors: null }, Date.now(), waitUntil);
   const { placement, prediction } = candidate;
   const { id: placementId, runnerId, modelVersionId, variant, deviceKey, backend } = placement;
   const { budgetMs, confidence, priority } = request;
@@ -38,8 +39,8 @@ async function createTicket(env: Env, request: TicketRequest, waitUntil: WaitUnt
     expiresAt: new Date(issued.expiresAtMs).toISOString(),
     lifeMs: LIMITS.ticketMs,
     requests: LIMITS.ticketRequests,
-    model,
-    version,
+    model: version.model,
+    version: version.version,
     placement: placed,
     prediction: { confidence, ...prediction },
     budgetMs,

@@ -2,10 +2,12 @@ import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
-import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
+import { Backend, type Device, type Fingerprint, type Hardware } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
 import { type Placement, PlacementState, SweepStep } from "../../protocol/model.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { fitProfile } from "../budget/profile-fit.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { ensureEdgeRunner } from "./runner-store.ts";
@@ -106,31 +108,76 @@ export async function readMeasuredPlaces(db: Database, runnerId: string): Promis
   return rows.map(({ state: found, ...row }) => ({ ...row, isEligible: found === "eligible" }));
 }
 
-/** An eligible placement with what admission and telemetry need to know of it. */
+/** An eligible placement with what admission and telemetry need to know of it and its runner. */
 export interface LivePlacement extends Placement {
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
   readonly draining: boolean;
   /** Whether its runner has a listener of its own. */
   readonly direct: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Names of the hardware profiles that its device fits. */
+  readonly profiles: readonly string[];
+  /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
+  readonly connectedAtMs: number;
+  readonly warmAtMs: number;
 }
 
-/** 1 or 0: kept out of the rest of the capabilities, which are long. */
-const hasListener = sql<number>`json_type(${runners.capabilities}, '$.direct') is not null`;
+/** Every eligible placement; which of `profiles` a device fits is worked out here, once for all requests. */
+export async function readLivePlacements(db: Database, profiles: readonly Profile[]): Promise<LivePlacement[]> {
+  const [rows, hosts] = await Promise.all([
+    db.select().from(placements).where(eq(placements.state, "eligible")),
+    readHosts(db),
+  ]);
+  const hostById = new Map(hosts.map((host) => [host.id, host]));
+  const loadMsByRunner = new Map<string, number>();
+  for (const { runnerId, loadMs } of rows) loadMsByRunner.set(runnerId, (loadMsByRunner.get(runnerId) ?? 0) + loadMs);
+  return rows.flatMap((row) => {
+    const host = hostById.get(row.runnerId);
+    if (host === undefined) return [];
+    const { online, draining, labels } = host;
+    const connectedAtMs = host.connectedAtMs ?? 0;
+    return {
+      ...toPlacement(row),
+      fingerprint: row.fingerprint,
+      online,
+      draining,
+      direct: host.direct === 1,
+      labels,
+      profiles: fittedProfiles(profiles, host, row.deviceKey),
+      connectedAtMs,
+      warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
+    };
+  });
+}
 
-export async function readLivePlacements(db: Database): Promise<LivePlacement[]> {
-  const rows = await db
-    .select({ placement: placements, online: runners.online, draining: runners.draining, direct: hasListener })
-    .from(placements)
-    .innerJoin(runners, eq(runners.id, placements.runnerId))
-    .where(eq(placements.state, "eligible"));
-  return rows.map((row) => ({
-    ...toPlacement(row.placement),
-    fingerprint: row.placement.fingerprint,
-    online: row.online,
-    draining: row.draining,
-    direct: row.direct === 1,
-  }));
+type Host = Awaited<ReturnType<typeof readHosts>>[number];
+
+/** The runners of all placements, without what they say of kernels. */
+function readHosts(db: Database) {
+  const { id, online, draining, labels, connectedAtMs, capabilities } = runners;
+  return db
+    .select({
+      id,
+      online,
+      draining,
+      labels,
+      connectedAtMs,
+      hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
+      devices: sql<string | null>`${capabilities} -> '$.devices'`,
+      /** 1 or 0. */
+      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
+    })
+    .from(runners)
+    .where(sql`${id} in (select ${placements.runnerId} from ${placements})`);
+}
+
+function fittedProfiles(profiles: readonly Profile[], { hardware, devices }: Host, deviceKey: string): string[] {
+  if (hardware === null || devices === null) return [];
+  const device = (JSON.parse(devices) as Device[]).find(({ key }) => key === deviceKey);
+  if (device === undefined) return [];
+  const machine = { hardware: JSON.parse(hardware) as Hardware, devices: [device] };
+  return profiles.filter((profile) => fitProfile(profile, machine).fits).map(({ name }) => name);
 }
 
 /** What requests to a runner's placements are recorded as, by placement. */

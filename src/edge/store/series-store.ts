@@ -1,7 +1,9 @@
-import { and, asc, count, desc, eq, gte, lt, max, or, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, lt, max, or, sql, sum } from "drizzle-orm";
 import { type Series, SeriesKey, type SeriesQuery } from "../../protocol/history.ts";
 import { createContentId } from "../../protocol/id.ts";
+import { calibratedLevel, type PredictionCalibrationQuery } from "../../protocol/prediction-calibration.ts";
 import type { Aggregate } from "../../stats/distribution.ts";
+import type { ForecastSum } from "../history/add-up-forecasts.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
@@ -167,4 +169,42 @@ export async function readPoints(
     .orderBy(desc(points.atMs), asc(points.sourceId))
     .limit(limit + 1);
   return rows.toReversed();
+}
+
+/**
+ * Sums of what became of predictions in [fromMs, toMs), by series and step; one more than `limit` tells of
+ * a cut. Added up in the database, since requests are many and steps are few.
+ */
+export async function readForecastSums(
+  db: Database,
+  { model, placement, confidence }: Pick<PredictionCalibrationQuery, "model" | "placement" | "confidence">,
+  { fromMs, toMs, stepMs }: { fromMs: number; toMs: number; stepMs: number },
+  limit: number,
+): Promise<ForecastSum[]> {
+  const of = (field: string) => sql`${series.key} ->> ${`$.configuration.${field}`}`;
+  const stepAtMs = sql<number>`(${points.atMs} / ${stepMs}) * ${stepMs}`;
+  const rows = await db
+    .select({ key: series.key, stepAtMs, count: sum(points.count), sum: sum(points.sum) })
+    .from(points)
+    .innerJoin(series, eq(series.id, points.seriesId))
+    .where(
+      and(
+        eq(series.subjectKind, "model"),
+        inArray(series.metric, ["inTime", "asPredicted"]),
+        model === undefined ? undefined : eq(series.subject, model),
+        placement === undefined ? undefined : sql`${of("placement")} = ${placement}`,
+        confidence === undefined ? undefined : sql`${of("confidence")} = ${calibratedLevel(confidence)}`,
+        gte(points.atMs, fromMs),
+        lt(points.atMs, toMs),
+      ),
+    )
+    .groupBy(series.id, sql`2`)
+    .orderBy(sql`2 desc`, asc(series.id))
+    .limit(limit + 1);
+  return rows.map((row) => ({
+    key: SeriesKey.parse(JSON.parse(row.key)),
+    stepAtMs: row.stepAtMs,
+    count: Number(row.count),
+    sum: Number(row.sum),
+  }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addColdStart, countRows, fitEdge } from "../../../src/edge/budget/fit-edge.ts";
+import { addLoading, fitEdge } from "../../../src/edge/budget/fit-edge.ts";
 import type { LivePlacement } from "../../../src/edge/store/placement-store.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
 
@@ -21,16 +21,8 @@ describe("a placement at the edge", () => {
     expect(fitEdge([runner], 33)).toEqual([runner]);
   });
 
-  it("has the rows of the first axis where that is free", () => {
-    const spec = (shape: number[]) => [{ name: "x", dtype: "float32" as const, shape }];
-    expect(countRows(spec([-1, 4]), spec([5, 4]))).toBe(5);
-    expect(countRows(spec([5, 4]), spec([5, 4]))).toBe(1);
-    expect(countRows([], [])).toBe(1);
-  });
-
   it("waits while it is loaded", () => {
-    const prediction = { latencyMs: 3, linkMs: 1, queueMs: 0.5, serviceMs: 1.5 };
-    expect(addColdStart(prediction, 0)).toBe(prediction);
-    expect(addColdStart(prediction, 10)).toEqual({ latencyMs: 13, linkMs: 1, queueMs: 10.5, serviceMs: 1.5 });
+    const outlook = { linkMs: 1, serviceMs: 2, medianServiceMs: 1.5, queueMs: 0.5, coldMs: 0, isSilent: false };
+    expect(addLoading(outlook, 10)).toEqual({ ...outlook, queueMs: 10.5 });
   });
 });

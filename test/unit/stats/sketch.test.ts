@@ -7,6 +7,7 @@ import {
   encodeSketch,
   mergeSketch,
   RELATIVE_ERROR,
+  scaleSketch,
   type Sketch,
   sketchQuantile,
 } from "../../../src/stats/sketch.ts";
@@ -57,6 +58,24 @@ describe("a sketch", () => {
         expect(merged(x, y, z)).toBe(whole);
         expect(merged(z, x, y)).toBe(whole);
         expect(merged(x, decodeSketch(merged(y, z)))).toBe(whole);
+      }),
+    );
+  });
+
+  it("merged with a weight has quantiles by weight, whole or not", () => {
+    const whole = createSketch();
+    mergeSketch(whole, sketchOf([-1, 0, 1]), 0.1);
+    mergeSketch(whole, sketchOf([5]), 0.7);
+    expect(whole.count).toBeCloseTo(1);
+    expect([0.05, 0.15, 0.25, 0.35, 1].map((p) => Math.round(sketchQuantile(whole, p)))).toEqual([-1, 0, 1, 5, 5]);
+  });
+
+  it("scaled is that of the scaled values, but for one more error", () => {
+    fc.assert(
+      fc.property(values, quantile, fc.double({ min: 0.01, max: 100, noNaN: true }), (samples, p, factor) => {
+        const exact = sketchQuantile(sketchOf(samples), p) * factor;
+        const found = sketchQuantile(scaleSketch(sketchOf(samples), factor), p);
+        expect(Math.abs(found - exact)).toBeLessThanOrEqual(Math.abs(exact) * RELATIVE_ERROR * 1.01);
       }),
     );
   });

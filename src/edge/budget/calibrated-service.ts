@@ -1,0 +1,55 @@
+import type { Placement, SweepStep } from "../../protocol/model.ts";
+import { decodeSketch, scaleSketch, type Sketch, sketchQuantile } from "../../stats/sketch.ts";
+
+/** Batch sizes that were measured when a placement was calibrated, rising; at least one. */
+type Sweep = readonly SweepStep[];
+
+/** The largest batch that was measured; larger ones are taken to be computed in parts. */
+export function largestRows(sweep: Sweep): number {
+  return sweep.at(-1)?.rows ?? 1;
+}
+
+/**
+ * The calibrated median of a batch, in milliseconds: between two sizes on the straight line between
+ * theirs, beyond the largest in proportion to it.
+ */
+export function calibratedMedianMs(sweep: Sweep, rows: number): number {
+  const above = sweep.findIndex((step) => step.rows >= rows);
+  const upper = sweep[above];
+  const lower = sweep[above - 1];
+  if (upper === undefined) return ((sweep.at(-1)?.serviceMs.p50 ?? 0) * rows) / largestRows(sweep);
+  if (lower === undefined || upper.rows === rows) return upper.serviceMs.p50;
+  const share = (rows - lower.rows) / (upper.rows - lower.rows);
+  return lower.serviceMs.p50 + share * (upper.serviceMs.p50 - lower.serviceMs.p50);
+}
+
+const sketches = new WeakMap<Sweep, Map<number, Sketch>>();
+
+/** The calibrated distribution of a batch: that of the next size that was measured, moved to its median. */
+export function calibratedSketch(sweep: Sweep, rows: number): Sketch {
+  const known = sketches.get(sweep) ?? new Map<number, Sketch>();
+  sketches.set(sweep, known);
+  const cached = known.get(rows);
+  if (cached !== undefined) return cached;
+  const step = sweep.find((each) => each.rows >= rows) ?? sweep.at(-1);
+  if (step === undefined) throw new RangeError("a placement without a measurement");
+  const measured = decodeSketch(step.serviceMs.sketch);
+  const factor = calibratedMedianMs(sweep, rows) / step.serviceMs.p50;
+  const sketch = Number.isFinite(factor) && factor > 0 ? scaleSketch(measured, factor) : measured;
+  known.set(rows, sketch);
+  return sketch;
+}
+
+const links = new WeakMap<Placement["linkMs"], Sketch>();
+
+/** The calibrated distribution of the link. */
+export function calibratedLink(linkMs: Placement["linkMs"]): Sketch {
+  const known = links.get(linkMs) ?? decodeSketch(linkMs.sketch);
+  links.set(linkMs, known);
+  return known;
+}
+
+/** Link and service together as they were measured on an idle machine, at this confidence. */
+export function calibratedLatencyMs({ sweep, linkMs }: Placement, rows: number, confidence: number): number {
+  return sketchQuantile(calibratedLink(linkMs), confidence) + sketchQuantile(calibratedSketch(sweep, rows), confidence);
+}

@@ -1,0 +1,102 @@
+import type { LivePlacement } from "../store/placement-store.ts";
+
+/** A request that this isolate has sent and got no answer to. */
+export interface Sent {
+  readonly placement: LivePlacement;
+  readonly rows: number;
+  readonly sentAtMs: number;
+}
+
+/** What this isolate knows of one device: what waits there, and whether it answers. Times are the edge's clock. */
+export interface DeviceWatch {
+  /** In the order in which they were sent. */
+  readonly inFlight: Set<Sent>;
+  /** What the runner said of its queue, as of then. */
+  backlogMs: number;
+  backlogAtMs: number;
+  /** When the first request was sent that nothing has been heard since; null where all is heard. */
+  unansweredSinceMs: number | null;
+  /** When a request last ended without an answer; null once something is heard. */
+  missedAtMs: number | null;
+  probedAtMs: number;
+}
+
+/** A device that says nothing for so long after a request went to it, and let it end, is silent. */
+const SILENT_AFTER_MS = 200;
+/** Silence is believed for so long after the last miss; probes renew it. */
+const SILENCE_LAPSES_MS = 10_000;
+
+export function watchDevice(): DeviceWatch {
+  return {
+    inFlight: new Set(),
+    backlogMs: 0,
+    backlogAtMs: Number.NEGATIVE_INFINITY,
+    unansweredSinceMs: null,
+    missedAtMs: null,
+    probedAtMs: Number.NEGATIVE_INFINITY,
+  };
+}
+
+export function noteSent(device: DeviceWatch, sent: Sent): void {
+  device.inFlight.add(sent);
+  device.unansweredSinceMs ??= sent.sentAtMs;
+}
+
+/** Something came from the device, be it an answer or a refusal. */
+export function noteHeard(device: DeviceWatch): void {
+  device.unansweredSinceMs = null;
+  device.missedAtMs = null;
+}
+
+/** A request ended without an answer. What was heard since it was sent speaks for the device. */
+export function noteMissed(device: DeviceWatch, { sentAtMs }: Sent, nowMs: number): void {
+  if (device.unansweredSinceMs !== null && device.unansweredSinceMs <= sentAtMs) device.missedAtMs = nowMs;
+}
+
+/** The runner is known to be gone: nobody need wait to find out. */
+export function noteGone(device: DeviceWatch, nowMs: number): void {
+  device.unansweredSinceMs = nowMs - SILENT_AFTER_MS;
+  device.missedAtMs = nowMs;
+}
+
+/** What waits and runs on the device, as its runner said at `atMs`. */
+export function noteBacklog(device: DeviceWatch, backlogMs: number, atMs: number): void {
+  device.backlogMs = backlogMs;
+  device.backlogAtMs = atMs;
+}
+
+/** Whether requests are better sent elsewhere, until the device is heard again. */
+export function isSilent({ unansweredSinceMs, missedAtMs }: DeviceWatch, nowMs: number): boolean {
+  if (missedAtMs === null || unansweredSinceMs === null) return false;
+  return nowMs - unansweredSinceMs >= SILENT_AFTER_MS && nowMs - missedAtMs < SILENCE_LAPSES_MS;
+}
+
+/** Takes the turn to probe a device; false while another probe was sent within `everyMs`. */
+export function takeProbe(device: DeviceWatch, everyMs: number, nowMs: number): boolean {
+  if (nowMs - device.probedAtMs < everyMs) return false;
+  device.probedAtMs = nowMs;
+  return true;
+}
+
+/**
+ * How long a request waits that is sent now: the runner's own word less the time since, and what this
+ * isolate has sent after it. `workMs` tells how long a device takes for so many rows. The order is that of
+ * arrival, though the runner serves the earliest deadline first: no order has a smaller greatest lateness
+ * than that (Jackson's rule, 1955), so whoever is admitted later makes nobody late.
+ */
+export function predictQueueMs(
+  { inFlight, backlogMs, backlogAtMs }: DeviceWatch,
+  nowMs: number,
+  workMs: (placement: LivePlacement, rows: number) => number,
+): number {
+  const rowsBy = new Map<string, { placement: LivePlacement; rows: number }>();
+  for (const { placement, rows, sentAtMs } of inFlight) {
+    if (sentAtMs < backlogAtMs) continue;
+    const known = rowsBy.get(placement.id);
+    if (known === undefined) rowsBy.set(placement.id, { placement, rows });
+    else known.rows += rows;
+  }
+  let queueMs = Math.max(0, backlogMs - (nowMs - backlogAtMs));
+  for (const { placement, rows } of rowsBy.values()) queueMs += workMs(placement, rows);
+  return queueMs;
+}

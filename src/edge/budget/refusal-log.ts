@@ -1,0 +1,24 @@
+import type { ProblemCode } from "../../protocol/problem.ts";
+import type { Env } from "../config.ts";
+import { logOutcome } from "./outcome-log.ts";
+import { currentSnapshot, findVersion } from "./snapshot.ts";
+
+/** Mistakes of the caller: such a request was never one to answer. */
+const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-too-large"]);
+
+/**
+ * Counts a request that got no answer by its reason, after the reply. Where no runner was asked none has
+ * an outbox for it, so each version has a link of its own name whose outbox holds its refusals.
+ */
+export async function logRefusal(
+  env: Env,
+  model: string,
+  code: ProblemCode,
+  waitUntil: (work: Promise<unknown>) => void,
+): Promise<void> {
+  if (MISTAKES.has(code)) return;
+  const version = findVersion(await currentSnapshot(env, waitUntil), model);
+  if (version === null) return;
+  const subject = `${version.model}@${version.version}`;
+  logOutcome(env, `refusals/${version.id}`, { subject, refusedFor: code }, waitUntil);
+}
