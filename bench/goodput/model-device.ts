@@ -25,7 +25,7 @@ export async function openModelDevice(): Promise<ModelDevice> {
   const host = await DeviceHost.start({ role: "cpu", deviceKey: "cpu", cacheDir, logger: SILENT });
   for (const model of MODELS) {
     const content = await readModel(model);
-    await host.loadModel({ modelVersionId: keyOf(model), read: async () => content });
+    await host.loadModel({ modelKey: keyOf(model), read: async () => content });
   }
   let batches = 0;
   return {

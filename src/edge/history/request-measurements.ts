@@ -1,12 +1,15 @@
 import type { SeriesKey } from "../../protocol/history.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
-import type { LatencySplit } from "../../protocol/inference.ts";
+import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
 import { calibratedLevel } from "../../protocol/prediction-calibration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 
-/** What a Worker saw of one attempt at an admitted request. Attempts that got no answer have no split. */
+/**
+ * What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts
+ * that got no answer have no split.
+ */
 export interface RequestOutcome {
   readonly subject: string;
   readonly variant: string;
@@ -15,8 +18,11 @@ export interface RequestOutcome {
   readonly software: boolean;
   readonly fingerprint: Fingerprint;
   readonly totalMs: number;
-  readonly split: Omit<LatencySplit, "totalMs"> | null;
-  /** What became of the prediction that it was admitted by; null for a best effort. */
+  /** The runner's, where the request did not go through the edge; absent: the edge's. */
+  readonly totalClock?: Clock;
+  /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
+  readonly split: (ServiceTimes & Partial<LatencySplit>) | null;
+  /** What became of the prediction that it was admitted by; null for a best effort and for direct requests. */
   readonly forecast: Forecast | null;
 }
 
@@ -67,7 +73,10 @@ export function measureOutcomes(
       continue;
     }
     add(keyOf(outcome, "totalMs"), outcome.totalMs);
-    if (outcome.split !== null) for (const part of PARTS) add(keyOf(outcome, part), outcome.split[part]);
+    for (const part of PARTS) {
+      const value = outcome.split?.[part];
+      if (value !== undefined) add(keyOf(outcome, part), value);
+    }
     if (outcome.forecast !== null)
       for (const metric of FORECAST_METRICS)
         add(forecastKey(outcome, outcome.forecast, metric), Number(outcome.forecast[metric]));
@@ -85,7 +94,7 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
     subject,
     metric,
     unit: "ms",
-    clock: CLOCKS[metric],
+    clock: metric === "totalMs" ? (outcome.totalClock ?? CLOCKS.totalMs) : CLOCKS[metric],
     direction: "lower",
     configuration: { variant, backend, batch },
     fingerprint,

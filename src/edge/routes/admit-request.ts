@@ -1,13 +1,13 @@
 import type { InferWishes } from "../../protocol/inference.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { calibratedLatencyMs } from "../budget/calibrated-service.ts";
+import { calibratedLatencyMs, calibratedServiceMs } from "../budget/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
 import { countRows } from "../budget/count-rows.ts";
 import { addLoading, fitEdge } from "../budget/fit-edge.ts";
-import { matchInputs } from "../budget/match-inputs.ts";
+import { matchInputs } from "../../protocol/match-inputs.ts";
 import { predictIdleMs } from "../budget/predict-latency.ts";
-import { placementWatch } from "../budget/placement-watch.ts";
+import { type Outlook, placementWatch } from "../budget/placement-watch.ts";
 import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
@@ -16,9 +16,13 @@ import { isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
 import type { WaitUntil } from "./ask-runner.ts";
 import { probePlacement } from "./probe-placement.ts";
 
-/** An inference request, whatever it came as. */
-export interface InferInput extends InferWishes {
+/** What a placement is chosen for. */
+export interface AdmissionInput extends InferWishes {
   readonly model: string;
+}
+
+/** An inference request, whatever it came as. */
+export interface InferInput extends AdmissionInput {
   readonly tensors: Tensor[];
   /** Where an input of this name stands in the request; of the empty name, where they all do. */
   readonly pointerOf: (name: string) => string;
@@ -33,13 +37,19 @@ export interface Admission {
   readonly fits: boolean;
 }
 
+/** A request for a ticket: its tensors go to the runner itself. */
+interface TicketInput extends AdmissionInput {
+  readonly tensors: null;
+}
+
 /**
  * Finds the version and a placement whose prediction fits what is left of the budget, among those that
- * are not `avoided`. Throws the problem that is in the way.
+ * are not `avoided`. For a ticket only runners with a listener count, and only what happens there. Throws the
+ * problem that is in the way.
  */
 export async function admitRequest(
   env: Env,
-  input: InferInput,
+  input: InferInput | TicketInput,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
   avoided: (placement: LivePlacement) => boolean = () => false,
@@ -53,29 +63,33 @@ export async function admitRequest(
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
     throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
   }
-  const errors = matchInputs(version.inputs, input.tensors, input.pointerOf);
+  const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
   if (input.profile !== undefined && !snapshot.profiles.has(input.profile)) {
     throw invalidRequest([{ pointer: "#/profile", message: "is not a hardware profile" }]);
   }
   const nowMs = Date.now();
-  const rows = countRows(version.inputs, input.tensors);
+  const isDirect = input.tensors === null;
+  const rows = input.tensors === null ? 1 : countRows(version.inputs, input.tensors);
+  const placements = reachableOf(placementsOf(snapshot, input), input, rows);
   const silent: LivePlacement[] = [];
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
     const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
     if (outlook.isSilent) silent.push(placement);
+    if (isDirect) return withoutWay(outlook);
     if (placement.backend !== "edge-wasm" || isLoaded(version, placement.variant)) return outlook;
     unloaded.push(placement);
     return addLoading(outlook, placement.loadMs);
   };
   const choice = choosePlacement(
-    fitEdge(placementsOf(snapshot, input), rows).filter((placement) => !avoided(placement)),
+    placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
       spentMs: nowMs - arrivedAtMs,
       outlook: look,
-      calibratedMs: (placement) => calibratedLatencyMs(placement, rows, input.confidence),
+      calibratedMs: (placement) =>
+        (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
       random: Math.random,
     },
   );
@@ -94,15 +108,34 @@ export async function admitRequest(
   throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
 }
 
-function placementsOf(snapshot: Snapshot, input: InferInput): readonly LivePlacement[] {
+function placementsOf(snapshot: Snapshot, input: AdmissionInput): readonly LivePlacement[] {
   const version = findVersion(snapshot, input.model);
   return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
+}
+
+/** The placements that a request can go to: by a ticket those with a listener, else all that take its rows. */
+function reachableOf(
+  placements: readonly LivePlacement[],
+  { model, tensors }: InferInput | TicketInput,
+  rows: number,
+): readonly LivePlacement[] {
+  if (tensors !== null) return fitEdge(placements, rows);
+  const listening = placements.filter(({ direct }) => direct);
+  if (listening.length === 0 && placements.length > 0) {
+    throw new ProblemError("no-listener", `No runner that serves ${model} takes direct requests.`);
+  }
+  return listening;
+}
+
+/** What of an outlook holds where neither edge nor link are on the way. */
+function withoutWay(outlook: Outlook): Outlook {
+  return { ...outlook, linkMs: 0, coldMs: 0 };
 }
 
 type Refusal = ConstructorParameters<typeof ProblemError>;
 
 /** What a caller is told of a request that is not admitted. */
-function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: InferInput, arrivedAtMs: number): Refusal {
+function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: AdmissionInput, arrivedAtMs: number): Refusal {
   const { model } = input;
   switch (choice.kind) {
     case "unattainable":
@@ -129,7 +162,7 @@ function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: InferIn
 const RETRY_SOON = { retryAfterMs: 1_000 };
 const RETRY_LATER = { retryAfterMs: 2_000 };
 
-function unattainable(input: InferInput, { placement }: Candidate, idleMs: number): Refusal {
+function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: number): Refusal {
   const { confidence } = input;
   const budgetMs = Math.ceil(idleMs * 100) / 100;
   const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
@@ -142,7 +175,7 @@ function unattainable(input: InferInput, { placement }: Candidate, idleMs: numbe
 }
 
 /** The fields that narrow the choice, as they were given. */
-function nameWishes({ runnerId, backend, profile, labels, minFidelity }: InferInput): string {
+function nameWishes({ runnerId, backend, profile, labels, minFidelity }: AdmissionInput): string {
   const given = { runnerId, backend, profile, labels, minFidelity: minFidelity === 0 ? undefined : minFidelity };
   return JSON.stringify(given).slice(0, 500);
 }

@@ -185,7 +185,8 @@ function toFault({ placement, problem: { code, detail } }: Loss): Fault {
   return { code, detail: `${placement.id}: ${detail}`, action: "retried-elsewhere" };
 }
 
-function describePlacement({ placement }: Candidate, batch: number): InferReply["placement"] {
+/** A placement as replies name it. */
+export function describePlacement({ placement }: Candidate, batch: number): InferReply["placement"] {
   const { id, runnerId, deviceKey, software, variant, backend, fidelity } = placement;
   return { id, runnerId, deviceKey, software, variant, backend, batch, fidelity: fidelity ?? 0 };
 }

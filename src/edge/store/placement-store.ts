@@ -11,7 +11,7 @@ import { fitProfile } from "../budget/profile-fit.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { ensureEdgeRunner } from "./runner-store.ts";
-import { modelVariants, placements, runners } from "./schema.ts";
+import { models, modelVariants, modelVersions, placements, runners } from "./schema.ts";
 
 type Row = typeof placements.$inferSelect;
 
@@ -119,6 +119,8 @@ export interface LivePlacement extends Placement {
   /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
   readonly connectedAtMs: number;
   readonly warmAtMs: number;
+  /** Whether its runner has a listener of its own. */
+  readonly direct: boolean;
 }
 
 /** Every eligible placement; which of `profiles` a device fits is worked out here, once for all requests. */
@@ -141,6 +143,7 @@ export async function readLivePlacements(db: Database, profiles: readonly Profil
       online,
       draining,
       labels,
+      direct: host.direct === 1,
       profiles: fittedProfiles(profiles, host, row.deviceKey),
       connectedAtMs,
       warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
@@ -160,6 +163,7 @@ function readHosts(db: Database) {
       draining,
       labels,
       connectedAtMs,
+      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
       hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
       devices: sql<string | null>`${capabilities} -> '$.devices'`,
     })
@@ -173,6 +177,18 @@ function fittedProfiles(profiles: readonly Profile[], { hardware, devices }: Hos
   if (device === undefined) return [];
   const machine = { hardware: JSON.parse(hardware) as Hardware, devices: [device] };
   return profiles.filter((profile) => fitProfile(profile, machine).fits).map(({ name }) => name);
+}
+
+/** What requests to a runner's placements are recorded as, by placement. */
+export async function readPlacementSubjects(db: Database, runnerId: string, ids: string[]) {
+  const { id, variant, backend, software, fingerprint } = placements;
+  const rows = await db
+    .select({ id, variant, backend, software, fingerprint, model: models.name, version: modelVersions.version })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(and(eq(placements.runnerId, runnerId), inArray(placements.id, listOf(ids))));
+  return new Map(rows.map(({ id: key, model, version, ...row }) => [key, { subject: `${model}@${version}`, ...row }]));
 }
 
 /** Deletes placements that were not measured anew since `beforeMs`. */

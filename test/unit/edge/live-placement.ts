@@ -21,6 +21,7 @@ export function livePlacement(id: string, changes: Partial<LivePlacement> = {}):
     fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "sample" },
     online: true,
     draining: false,
+    direct: false,
     labels: {},
     profiles: [],
     connectedAtMs: 0,
