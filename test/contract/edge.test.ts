@@ -125,6 +125,9 @@ describe("an inference", () => {
     expect((await script.next("inferCancel")).requestId).toBe(ignored.offer.requestId);
     // An answer that comes too late is dropped, and does no harm.
     script.answer(ignored.offer, [output]);
+    // The runner is back with its answer to what the edge asks of its own.
+    script.answer((await script.nextInfer()).offer, [output]);
+    await expect.poll(() => infer(0.1).catch(codeOf), BOUND).toBe("budget-unattainable");
 
     const lost = infer(10_000).catch(codeOf);
     await script.nextInfer();

@@ -49,7 +49,13 @@ export function calibratedLink(linkMs: Placement["linkMs"]): Sketch {
   return known;
 }
 
-/** Link and service together as they were measured on an idle machine, at this confidence. */
-export function calibratedLatencyMs({ sweep, linkMs }: Placement, rows: number, confidence: number): number {
-  return sketchQuantile(calibratedLink(linkMs), confidence) + sketchQuantile(calibratedSketch(sweep, rows), confidence);
+/** The service as it was measured on an idle machine, at this confidence. */
+export function calibratedServiceMs({ sweep }: Placement, rows: number, confidence: number): number {
+  return sketchQuantile(calibratedSketch(sweep, rows), confidence);
+}
+
+/** Link and service together. */
+export function calibratedLatencyMs(placement: Placement, rows: number, confidence: number): number {
+  const linkMs = sketchQuantile(calibratedLink(placement.linkMs), confidence);
+  return linkMs + calibratedServiceMs(placement, rows, confidence);
 }

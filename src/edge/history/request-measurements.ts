@@ -6,7 +6,10 @@ import type { ProblemCode } from "../../protocol/problem.ts";
 import { calibratedLevel } from "../../protocol/prediction-calibration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 
-/** What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts that got no answer have no split. */
+/**
+ * What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts
+ * that got no answer have no split.
+ */
 export interface RequestOutcome {
   readonly subject: string;
   readonly variant: string;
@@ -19,7 +22,7 @@ export interface RequestOutcome {
   readonly totalClock?: Clock;
   /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
   readonly split: (ServiceTimes & Partial<LatencySplit>) | null;
-  /** What became of the prediction that it was admitted by; null for a best effort. */
+  /** What became of the prediction that it was admitted by; null for a best effort and for direct requests. */
   readonly forecast: Forecast | null;
 }
 

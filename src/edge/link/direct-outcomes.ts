@@ -16,7 +16,6 @@ export async function toRequestOutcomes(
   return outcomes.flatMap(({ placementId, rows, totalMs, times }): RequestOutcome[] => {
     const about = known.get(placementId);
     if (about === undefined) return [];
-    // The way to it was not predicted.
     return [{ ...about, batch: rows, totalMs, totalClock: "runner-wall", split: times, forecast: null }];
   });
 }

@@ -1,7 +1,7 @@
 import type { InferWishes } from "../../protocol/inference.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { calibratedLatencyMs } from "../budget/calibrated-service.ts";
+import { calibratedLatencyMs, calibratedServiceMs } from "../budget/calibrated-service.ts";
 import { type Candidate, type Choice, choosePlacement } from "../budget/choose-placement.ts";
 import { countRows } from "../budget/count-rows.ts";
 import { addLoading, fitEdge } from "../budget/fit-edge.ts";
@@ -44,8 +44,8 @@ interface TicketInput extends AdmissionInput {
 
 /**
  * Finds the version and a placement whose prediction fits what is left of the budget, among those that
- * are not `avoided`. For a ticket only runners with a listener count, and only what happens there. Throws
- * the problem that is in the way.
+ * are not `avoided`. For a ticket only runners with a listener count, and only what happens there. Throws the
+ * problem that is in the way.
  */
 export async function admitRequest(
   env: Env,
@@ -70,12 +70,8 @@ export async function admitRequest(
   }
   const nowMs = Date.now();
   const isDirect = input.tensors === null;
-  const rows = countRows(version.inputs, input.tensors ?? []);
-  const known = placementsOf(snapshot, input);
-  const reachable = isDirect ? known.filter(({ direct }) => direct) : fitEdge(known, rows);
-  if (isDirect && reachable.length === 0 && known.length > 0) {
-    throw new ProblemError("no-listener", `No runner that serves ${input.model} takes direct requests.`);
-  }
+  const rows = input.tensors === null ? 1 : countRows(version.inputs, input.tensors);
+  const placements = reachableOf(placementsOf(snapshot, input), input, rows);
   const silent: LivePlacement[] = [];
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
@@ -87,12 +83,13 @@ export async function admitRequest(
     return addLoading(outlook, placement.loadMs);
   };
   const choice = choosePlacement(
-    reachable.filter((placement) => !avoided(placement)),
+    placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
       spentMs: nowMs - arrivedAtMs,
       outlook: look,
-      calibratedMs: (placement) => calibratedLatencyMs(placement, rows, input.confidence),
+      calibratedMs: (placement) =>
+        (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
       random: Math.random,
     },
   );
@@ -114,6 +111,25 @@ export async function admitRequest(
 function placementsOf(snapshot: Snapshot, input: AdmissionInput): readonly LivePlacement[] {
   const version = findVersion(snapshot, input.model);
   return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
+}
+
+/** The placements that a request can go to: by a ticket those with a listener, else all that take its rows. */
+function reachableOf(
+  placements: readonly LivePlacement[],
+  { model, tensors }: InferInput | TicketInput,
+  rows: number,
+): readonly LivePlacement[] {
+  if (tensors !== null) return fitEdge(placements, rows);
+  const listening = placements.filter(({ direct }) => direct);
+  if (listening.length === 0 && placements.length > 0) {
+    throw new ProblemError("no-listener", `No runner that serves ${model} takes direct requests.`);
+  }
+  return listening;
+}
+
+/** What of an outlook holds where neither edge nor link are on the way. */
+function withoutWay(outlook: Outlook): Outlook {
+  return { ...outlook, linkMs: 0, coldMs: 0 };
 }
 
 type Refusal = ConstructorParameters<typeof ProblemError>;
@@ -141,11 +157,6 @@ function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: Admissi
     case "none":
       return ["no-placement", `No runner was calibrated for ${model} yet.`, RETRY_LATER];
   }
-}
-
-/** What of an outlook holds where neither edge nor link are on the way. */
-function withoutWay(outlook: Outlook): Outlook {
-  return { ...outlook, linkMs: 0, coldMs: 0 };
 }
 
 const RETRY_SOON = { retryAfterMs: 1_000 };

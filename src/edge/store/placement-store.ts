@@ -113,14 +113,14 @@ export interface LivePlacement extends Placement {
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
   readonly draining: boolean;
-  /** Whether its runner has a listener of its own. */
-  readonly direct: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** Names of the hardware profiles that its device fits. */
   readonly profiles: readonly string[];
   /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
   readonly connectedAtMs: number;
   readonly warmAtMs: number;
+  /** Whether its runner has a listener of its own. */
+  readonly direct: boolean;
 }
 
 /** Every eligible placement; which of `profiles` a device fits is worked out here, once for all requests. */
@@ -142,8 +142,8 @@ export async function readLivePlacements(db: Database, profiles: readonly Profil
       fingerprint: row.fingerprint,
       online,
       draining,
-      direct: host.direct === 1,
       labels,
+      direct: host.direct === 1,
       profiles: fittedProfiles(profiles, host, row.deviceKey),
       connectedAtMs,
       warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
@@ -163,10 +163,9 @@ function readHosts(db: Database) {
       draining,
       labels,
       connectedAtMs,
+      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
       hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
       devices: sql<string | null>`${capabilities} -> '$.devices'`,
-      /** 1 or 0. */
-      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
     })
     .from(runners)
     .where(sql`${id} in (select ${placements.runnerId} from ${placements})`);
