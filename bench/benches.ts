@@ -99,6 +99,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "edge-wasm",
+    {
+      description: "Dense networks in the Worker and its program in Node, against ort-web-wasm",
+      load: async () => (await import("./edge-wasm.ts")).benchEdgeWasm,
+    },
+  ],
+  [
     "hop",
     {
       description: "What the edge adds to an inference, against plain-http to the same backend",

@@ -22,6 +22,10 @@ export interface Stack extends Target {
   /** Uploads a model and waits until the runner has calibrated it. */
   place(name: string, content: Uint8Array<ArrayBuffer>): Promise<void>;
   readonly open: Contender<HopCase>;
+  /** Calls the edge as its administrator. */
+  readonly client: Client;
+  /** Where the runner keeps its credential. */
+  readonly runnerFolder: string;
   stop(): Promise<void>;
 }
 
@@ -48,7 +52,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
       await place(nameModel(input), writeModel(input));
       return openStream({ url: edge.url, key }, input, readParts, async () => {});
     };
-    return { url: edge.url, key, place, open, stop };
+    return { url: edge.url, key, place, open, client, runnerFolder: join(dataDir, "runner"), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -9,6 +9,7 @@ import { type RunnerConfig, readConfig } from "./config.ts";
 import { keepConnected } from "./connection.ts";
 import { readCredential, type StoredCredential, writeCredential } from "./credential-file.ts";
 import { DeviceFleet } from "./device-fleet.ts";
+import { createEdgeProbe } from "./edge-probe.ts";
 import { LinkChannel } from "./link-channel.ts";
 import { LinkProbe } from "./link-probe.ts";
 import { DiskStore } from "./memory/disk-store.ts";
@@ -61,7 +62,8 @@ async function main(): Promise<void> {
   });
   const models = new ModelLoader(residency);
   const { userKernels } = config;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels }, channel, logger);
+  const edgeProbe = createEdgeProbe(credential);
+  const jobs = new JobRunner({ fleet, models, probe, edgeProbe, rooflines, tunings, userKernels }, channel, logger);
   const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
   fleet.onChange(() => session.capabilitiesChanged());
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });

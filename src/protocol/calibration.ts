@@ -38,6 +38,8 @@ export const CalibratedPlacement = z.object({
   /** By batch size, rising from 1. */
   sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
   memory: MemoryFit.nullable(),
+  /** What lies around the service, where that is not the runner's link. */
+  linkMs: Distribution.optional(),
   environment: Environment,
 });
 export type CalibratedPlacement = z.infer<typeof CalibratedPlacement>;

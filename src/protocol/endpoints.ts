@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
 import { idSchema } from "./id.ts";
@@ -197,6 +198,16 @@ export const endpoints = {
     params: z.object({ digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
     reply: { status: 200, mediaType: "application/octet-stream" },
     problems: ["not-found"],
+  }),
+  runAtEdge: defineEndpoint({
+    method: "post",
+    path: "/v1/link/edge-runs",
+    tag: "runners",
+    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
+    access: "runner",
+    body: EdgeRunInput,
+    reply: { status: 200, schema: EdgeRunReply },
+    problems: ["not-found", "backend-failed"],
   }),
 
   createProfile: defineEndpoint({

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { EDGE_VARIANTS } from "./edge-place.ts";
 import { faultFields } from "./fault.ts";
 import { Backend, Capabilities, DeviceKey } from "./hardware.ts";
 import { idSchema } from "./id.ts";
@@ -126,6 +127,13 @@ const Welcome = z.object({
 });
 export type Welcome = z.infer<typeof Welcome>;
 
+/** A dense network as the edge computes it, and how many numbers its weights and biases are. */
+export const EdgeWork = z.object({
+  variants: z.array(z.enum(EDGE_VARIANTS)).min(1),
+  parameters: z.number().int().min(1),
+});
+export type EdgeWork = z.infer<typeof EdgeWork>;
+
 const Offer = z.object({
   type: z.literal("offer"),
   lease: Lease,
@@ -135,6 +143,8 @@ const Offer = z.object({
   model: PlacedModel.nullable(),
   /** The submitted kernel that a benchmark is about. */
   program: KernelProgram.optional(),
+  /** Where the edge can compute the model by itself: how, which is to be measured, too. */
+  edge: EdgeWork.optional(),
 });
 export type Offer = z.infer<typeof Offer>;
 

@@ -39,6 +39,9 @@ export const ModelVersion = z
     sizeBytes: z.number().int(),
     inputs: z.array(TensorSpec),
     outputs: z.array(TensorSpec),
+    edgeParameters: z.number().int().nullable().openapi({
+      description: "Numbers in weights and biases of a network that the edge can compute by itself; null: it cannot",
+    }),
     variants: z
       .array(ModelVariant)
       .openapi({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),

@@ -46,13 +46,13 @@ export function startLiveRunner(port: number): LiveRunner {
     });
   const createLoad =
     (deviceKey = "") =>
-    async ({ modelVersionId: modelKey }: { modelVersionId: string }) => {
+    async ({ modelKey }: { modelKey: string }) => {
       warmed.push(`${deviceKey} ${modelKey}`);
       return { loadMs: 1 };
     };
   const server = new InferenceServer(backend);
   const devices = [cpu, gpu].map((device) => ({
-    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key) },
+    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key), ...backend },
     server,
   }));
   const find = (key: string) => {
@@ -79,7 +79,15 @@ export function startLiveRunner(port: number): LiveRunner {
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels: true }, channel, logger);
+  const refuse = async () => {
+    throw new ProblemError("not-found", "This edge computes nothing.");
+  };
+  const edgeProbe = { run: refuse, measureMs: refuse };
+  const jobs = new JobRunner(
+    { fleet, models, probe, edgeProbe, rooflines, tunings, userKernels: true },
+    channel,
+    logger,
+  );
   let { jobSlots } = capabilities;
   const session = new Session({
     capabilities: () => ({ ...capabilities, jobSlots }),

@@ -44,6 +44,8 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   const runner = (await readRunnerCapabilities(db)).find(({ id }) => id === input.runnerId);
   const isPlaced = runner !== undefined && isPlacedHere(await resolveRule(db, version.placement), runner);
   for (const placement of isPlaced ? result.placements : []) {
+    // What the edge cannot compute it must not be asked for.
+    if (placement.backend === "edge-wasm" && version.edgeParameters === null) continue;
     await savePlacement(db, input.runnerId, result, placement);
   }
   await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));

@@ -2,12 +2,14 @@ import type { InferWishes } from "../../protocol/inference.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
+import { addColdStart, countRows, fitEdge } from "../budget/fit-edge.ts";
 import { matchInputs } from "../budget/match-inputs.ts";
 import { recentOverhead } from "../budget/overhead-window.ts";
 import { predictLatency } from "../budget/predict-latency.ts";
 import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
+import { type EdgeVersion, isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
 
 /** An inference request, whatever it came as. */
 export interface InferInput extends InferWishes {
@@ -22,6 +24,8 @@ export interface Admission {
   readonly subject: string;
   readonly model: string;
   readonly version: number;
+  /** The version's file, which the edge computes by itself where it was placed there. */
+  readonly source: EdgeVersion;
   readonly candidate: Candidate;
 }
 
@@ -42,12 +46,20 @@ export async function admitRequest(
   const errors = matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
   const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
-  const choice = choosePlacement(placementsOf(snapshot, input), leftMs, (placement) =>
-    predictLatency(placement, recentOverhead(placement.runnerId), input.confidence),
-  );
+  const placements = fitEdge(placementsOf(snapshot, input), countRows(version.inputs, input.tensors));
+  const cold = placements.filter((each) => each.backend === "edge-wasm" && !isLoaded(version, each.variant));
+  const choice = choosePlacement(placements, leftMs, (placement) => {
+    const prediction = predictLatency(placement, recentOverhead(placement.runnerId), input.confidence);
+    return addColdStart(prediction, cold.includes(placement) ? placement.loadMs : 0);
+  });
+  for (const placement of cold) {
+    const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
+    if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
+  }
   switch (choice.kind) {
     case "admitted":
       return {
+        source: version,
         subject: `${version.model}@${version.version}`,
         model: version.model,
         version: version.version,

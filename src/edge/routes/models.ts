@@ -8,6 +8,7 @@ import { planRunner } from "../budget/plan-runner.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
+import { readDenseNetwork } from "../onnx/read-dense-network.ts";
 import { readSignature } from "../onnx/read-signature.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
 import { type Database, openDatabase } from "../store/database.ts";
@@ -24,7 +25,9 @@ export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
     const { bytes, digest, inputs, outputs } = await readModelFile(c.req.raw);
     await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs };
+    const dense = readDenseNetwork(bytes, { inputs, outputs });
+    const edgeParameters = dense.ok ? dense.network.parameters : null;
+    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs, edgeParameters };
     const { model, version, created } = await addModelVersion(openDatabase(env.DB), input);
     if (created) await calibrateEverywhere(env, version.id, model.placement);
     return Response.json({ model, version }, { status: created ? 201 : 200 });

@@ -24,10 +24,11 @@ type VariantRow = typeof modelVariants.$inferSelect;
 type FullRow = VersionRow & { readonly variants: readonly VariantRow[] };
 
 function toVersion({ variants, ...row }: FullRow): ModelVersion {
-  const { id, version, digest, sizeBytes, inputs, outputs, createdAtMs } = row;
+  const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, createdAtMs } = row;
   const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, createdAtMs };
   const all = [own, ...variants].map(toVariant);
-  return { id, version, digest, sizeBytes, inputs, outputs, variants: all, createdAt: toInstant(createdAtMs) };
+  const createdAt = toInstant(createdAtMs);
+  return { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, variants: all, createdAt };
 }
 
 function toVariant({
@@ -80,6 +81,8 @@ export interface VersionInput {
   readonly sizeBytes: number;
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
+  /** Null where the edge cannot compute it by itself. */
+  readonly edgeParameters: number | null;
 }
 
 const VERSION_RACES = 5;
@@ -99,7 +102,7 @@ export async function addModelVersion(
     .onConflictDoNothing();
   const [model] = await db.select().from(models).where(eq(models.name, input.name));
   if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
-  const { digest, sizeBytes, inputs, outputs } = input;
+  const { digest, sizeBytes, inputs, outputs, edgeParameters } = input;
   for (let race = 0; race < VERSION_RACES; race++) {
     const [latest] = await db
       .select({ version: max(modelVersions.version) })
@@ -107,7 +110,8 @@ export async function addModelVersion(
       .where(eq(modelVersions.modelId, model.id));
     const version = (latest?.version ?? 0) + 1;
     const id = createId("modelVersion");
-    const row = { id, modelId: model.id, version, digest, sizeBytes, inputs, outputs, createdAtMs: nowMs };
+    const file = { digest, sizeBytes, inputs, outputs, edgeParameters };
+    const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
     const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
     const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
     const stored = created[0] ?? versions.find((known) => known.digest === digest);

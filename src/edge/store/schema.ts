@@ -76,6 +76,8 @@ export const modelVersions = sqliteTable(
     sizeBytes: integer().notNull(),
     inputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
     outputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
+    /** Of a dense network, which the edge can compute by itself; null of all others. */
+    edgeParameters: integer(),
     createdAtMs: integer().notNull(),
   },
   (table) => [

@@ -252,9 +252,9 @@ export class DeviceHost {
   }
 
   /** Loads an ONNX file, here and in every later life, until it is unloaded. */
-  async loadModel({ modelVersionId, ...file }: { modelVersionId: string } & ModelFile): Promise<{ loadMs: number }> {
-    const loaded = await this.#call("loadModel", { modelVersionId, model: await contentOf(file) }, LOAD);
-    this.#models.set(modelVersionId, { file, fatalReloads: 0 });
+  async loadModel({ modelKey, ...file }: { modelKey: string } & ModelFile): Promise<{ loadMs: number }> {
+    const loaded = await this.#call("loadModel", { modelKey, model: await contentOf(file) }, LOAD);
+    this.#models.set(modelKey, { file, fatalReloads: 0 });
     return loaded;
   }
 
@@ -263,28 +263,28 @@ export class DeviceHost {
    * see `workApart`.
    */
   async measureMemory(
-    modelVersionId: string,
+    modelKey: string,
     batches: readonly (readonly Tensor[])[],
     { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
   ): Promise<number[]> {
-    const loaded = this.#models.get(modelVersionId);
-    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelVersionId}' is not loaded`);
+    const loaded = this.#models.get(modelKey);
+    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
     const model = await bytesOf(loaded.file);
     return this.workApart("measureMemory", { model, batches }, timeoutMs, "backend-failed", options);
   }
 
-  async unloadModel(modelVersionId: string): Promise<void> {
-    this.#models.delete(modelVersionId);
-    await this.#call("unloadModel", { modelVersionId }, LOAD);
+  async unloadModel(modelKey: string): Promise<void> {
+    this.#models.delete(modelKey);
+    await this.#call("unloadModel", { modelKey }, LOAD);
   }
 
   /** Runs a loaded model. An abort rejects with `cancelled` at once; what already computes is left to finish. */
   infer(
-    modelVersionId: string,
+    modelKey: string,
     tensors: readonly Tensor[],
     { requestId, signal }: { requestId: string; signal?: AbortSignal },
   ): Promise<InferenceOutcome> {
-    return this.#call("infer", { modelVersionId, tensors, requestId }, { ...INFER, signal });
+    return this.#call("infer", { modelKey, tensors, requestId }, { ...INFER, signal });
   }
 
   /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
@@ -370,7 +370,7 @@ export class DeviceHost {
     try {
       await child.call("describe", { deviceKey: this.device.key, known: this.#description }, DESCRIBE);
       await this.#warm(child);
-      for (const [modelVersionId, model] of this.#models) await this.#reload(child, modelVersionId, model);
+      for (const [modelKey, model] of this.#models) await this.#reload(child, modelKey, model);
     } catch (error) {
       child.kill();
       throw error;
@@ -388,16 +388,16 @@ export class DeviceHost {
   }
 
   /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
-  async #reload(child: DeviceChild, modelVersionId: string, model: LoadedModel): Promise<void> {
+  async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
     try {
-      await child.call("loadModel", { modelVersionId, model: await contentOf(model.file) }, LOAD);
+      await child.call("loadModel", { modelKey, model: await contentOf(model.file) }, LOAD);
       model.fatalReloads = 0;
     } catch (error) {
       if (!child.alive) model.fatalReloads++;
       if (child.alive || model.fatalReloads >= MAX_FATAL_RELOADS) {
-        this.#models.delete(modelVersionId);
+        this.#models.delete(modelKey);
         const reason = error instanceof Error ? error.message : String(error);
-        this.#options.logger.error({ deviceKey: this.device.key, modelVersionId, reason }, "model is given up");
+        this.#options.logger.error({ deviceKey: this.device.key, modelKey, reason }, "model is given up");
       }
       if (!child.alive) throw error;
     }

@@ -48,14 +48,14 @@ export interface DeviceCalls {
   /** A kernel's f64 reference on the CPU. */
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
   /** `model` is the path of an ONNX file, or what is in one. */
-  loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
-  unloadModel: { input: { modelVersionId: string }; output: null };
+  loadModel: { input: { modelKey: string; model: string | Uint8Array }; output: { loadMs: number } };
+  unloadModel: { input: { modelKey: string }; output: null };
   /**
    * By how many bytes this process has grown with the model loaded and each of these batches run, in turn.
    * For a process of its own, where nothing else grows.
    */
   measureMemory: { input: { model: Uint8Array; batches: readonly (readonly Tensor[])[] }; output: number[] };
-  infer: { input: { modelVersionId: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
+  infer: { input: { modelKey: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
   /** Keeps bytes on the device under a name, until they are dropped or the process ends. */
   putResident: { input: { key: string; bytes: Uint8Array }; output: null };
   readResident: { input: { key: string }; output: Uint8Array };

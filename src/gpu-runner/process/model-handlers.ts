@@ -7,12 +7,12 @@ export function createModelHandlers(
   ort: OrtBackend,
 ): Pick<DeviceHandlers, "loadModel" | "unloadModel" | "measureMemory" | "infer"> {
   return {
-    loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
-    unloadModel: async ({ modelVersionId }) => {
-      await ort.unload(modelVersionId);
+    loadModel: ({ modelKey, model }) => ort.load(modelKey, model),
+    unloadModel: async ({ modelKey }) => {
+      await ort.unload(modelKey);
       return null;
     },
     measureMemory: ({ model, batches }) => measureMemory(ort, model, batches),
-    infer: ({ modelVersionId, tensors }) => ort.run(modelVersionId, tensors),
+    infer: ({ modelKey, tensors }) => ort.run(modelKey, tensors),
   };
 }

@@ -3,6 +3,7 @@ import type { PlacedModel } from "../../protocol/link.ts";
 import { FIRST_VARIANT } from "../../protocol/model.ts";
 import { modelBackendOf } from "../../protocol/model-backend.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { calibrateEdge } from "./calibrate-edge.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { summarise } from "../../stats/distribution.ts";
@@ -63,6 +64,7 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   if (first === undefined) {
     throw new ProblemError("backend-failed", `Nothing could run the model: ${skipped[0]?.problem.detail}`);
   }
+  placements.push(...(await measureAtEdge(model, context)));
   onProgress({ phase: "link", done: 0, total: ECHOES });
   const linkMs = summarise(await probe.measureMs(ECHOES, signal));
   const { modelVersionId } = spec;
@@ -75,6 +77,19 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   };
   return { result, deviceKey: first.deviceKey };
 };
+
+/** What the edge computes by itself; what goes wrong there is no reason to keep this runner from serving. */
+async function measureAtEdge(model: PlacedModel, context: WorkloadContext): Promise<CalibratedPlacement[]> {
+  const { edge, signal, logger } = context;
+  if (edge === null) return [];
+  try {
+    return await calibrateEdge(model, edge, context);
+  } catch (error) {
+    signal.throwIfAborted();
+    logger.error({ error, modelVersionId: model.modelVersionId }, "the edge could not be calibrated");
+    return [];
+  }
+}
 
 type Original = Omit<Reference, "answers">;
 

@@ -48,21 +48,21 @@ export class OrtBackend {
   }
 
   /** Loads an ONNX file by its path, or its content; what was loaded under the id before is replaced. Fails with `invalid-model`. */
-  async load(modelVersionId: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
+  async load(modelKey: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
     const startedAt = performance.now();
     // Its overloads know one or the other.
     const session = await InferenceSession.create(model as string, this.#options).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
-    await this.unload(modelVersionId);
-    this.#sessions.set(modelVersionId, session);
+    await this.unload(modelKey);
+    this.#sessions.set(modelKey, session);
     return { loadMs: performance.now() - startedAt };
   }
 
   /** Frees a model; one that is not loaded is no error. */
-  async unload(modelVersionId: string): Promise<void> {
-    const session = this.#sessions.get(modelVersionId);
-    this.#sessions.delete(modelVersionId);
+  async unload(modelKey: string): Promise<void> {
+    const session = this.#sessions.get(modelKey);
+    this.#sessions.delete(modelKey);
     await session?.release();
   }
 
@@ -70,9 +70,9 @@ export class OrtBackend {
    * Runs a model on tensors by the names of its inputs; all outputs come back in the model's order.
    * Fails with `not-found` for a model that is not loaded, else with `backend-failed`.
    */
-  async run(modelVersionId: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
-    const session = this.#sessions.get(modelVersionId);
-    if (session === undefined) throw new ProblemError("not-found", `The model '${modelVersionId}' is not loaded`);
+  async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const session = this.#sessions.get(modelKey);
+    if (session === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
     try {
       const startedAt = performance.now();
       const feeds = Object.fromEntries(inputs.map((tensor) => [tensor.name, toOrtTensor(tensor)]));
