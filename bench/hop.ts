@@ -1,13 +1,17 @@
 import { cpus } from "node:os";
 import { seededUniform } from "../kernels/seeded-uniform.ts";
 import type { Bench } from "./benches.ts";
-import { runContest } from "./contest.ts";
+import { type Contender, runContest } from "./contest.ts";
+import { findNodeProxy, findPlainHttp } from "./hop/find-plain.ts";
 import type { HopCase } from "./hop/hop-case.ts";
-import { openPlainHttp } from "./hop/open-plain-http.ts";
+import { openArrivals } from "./hop/open-arrivals.ts";
+import { type FindTarget, openStream } from "./hop/open-stream.ts";
+import { readParts } from "./hop/read-parts.ts";
 import { startStack } from "./hop/start-stack.ts";
+import { addedRow } from "./hop/added-row.ts";
 
 /** Floats in the payload, which goes out and comes back. */
-const CASES = [
+const SIZES = [
   { name: "1 KB", elements: 256 },
   { name: "100 KB", elements: 25_600 },
 ];
@@ -15,32 +19,73 @@ const CASES = [
 const MS = { unit: "ms", better: "lower" } as const;
 const OURS_ONLY = { ...MS, oursOnly: true } as const;
 
+/** Of a stream; the parts are means over a round, since the edge's clock has steps of 1 ms: only the mean of many tells more. */
+const STREAM_METRICS = {
+  p50: MS,
+  p99: MS,
+  "mean in client and socket": OURS_ONLY,
+  "mean in edge": OURS_ONLY,
+  "mean in link": OURS_ONLY,
+  "mean in queue": OURS_ONLY,
+  "mean in upload": OURS_ONLY,
+  "mean in compute": OURS_ONLY,
+  "mean in readback": OURS_ONLY,
+};
+
+const ARRIVALS_METRICS = {
+  p50: MS,
+  p99: MS,
+  "p99.9": MS,
+  "p50 less gc": OURS_ONLY,
+  "p99 less gc": OURS_ONLY,
+  "p99.9 less gc": OURS_ONLY,
+  "longest gc": OURS_ONLY,
+  "time in gc": { ...OURS_ONLY, unit: "%" },
+};
+
 /**
- * One inference after the other over one kept connection, in raw frames, as a client sees it: through
- * the edge to a runner's process and its device's process, and to a bare Node server that holds the
- * same backend. The network does next to nothing (Neg), so what differs is the way. The parts of ours
- * are means over a round, since the edge's clock has steps of 1 ms: only the mean of many tells more.
+ * Inferences in raw frames as a client sees them: through the edge to a runner's process and its device's
+ * process, or with a ticket to the runner itself; against a bare Node server that holds the same backend,
+ * and the same behind a plain proxy. The network does next to nothing (Neg), so what differs is the way.
  */
 export const benchHop: Bench = async function* benchHop(context) {
   const stack = await startStack((text) => context.say(`${context.bench}: ${text}`));
+  const device = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
+  const cases = (way: HopCase["way"], suffix: string) =>
+    SIZES.map(({ name, elements }) => ({
+      name: `${name}${suffix}`,
+      input: { values: seededUniform(1, 0, elements), way },
+    }));
+  const stream =
+    (find: FindTarget): Contender<HopCase> =>
+    async (input) =>
+      openStream(await find(input), input);
+  const arrivals =
+    (find: FindTarget): Contender<HopCase> =>
+    async (input) =>
+      openArrivals(await find(input), input);
   try {
+    for await (const row of runContest<HopCase>(
+      {
+        metrics: STREAM_METRICS,
+        cases: [...cases("edge", ""), ...cases("direct", ", direct")],
+        device,
+        ours: async (input) => openStream(await stack.find(input), input, readParts),
+        peers: { "plain-http": stream(findPlainHttp), "node-proxy": stream(findNodeProxy) },
+        check: checkNegated,
+      },
+      context,
+    )) {
+      yield row;
+      if (row.metric === "p50" && row.peer === "plain-http") yield addedRow(row);
+    }
     yield* runContest<HopCase>(
       {
-        metrics: {
-          p50: MS,
-          p99: MS,
-          "mean in client and socket": OURS_ONLY,
-          "mean in edge": OURS_ONLY,
-          "mean in link": OURS_ONLY,
-          "mean in queue": OURS_ONLY,
-          "mean in upload": OURS_ONLY,
-          "mean in compute": OURS_ONLY,
-          "mean in readback": OURS_ONLY,
-        },
-        cases: CASES.map(({ name, elements }) => ({ name, input: { values: seededUniform(1, 0, elements) } })),
-        device: { name: cpus()[0]?.model.trim() ?? "unknown", software: false },
-        ours: stack.open,
-        peers: { "plain-http": openPlainHttp },
+        metrics: ARRIVALS_METRICS,
+        cases: [...cases("edge", ", 200/s"), ...cases("direct", ", direct, 200/s")],
+        device,
+        ours: async (input) => openArrivals(await stack.find(input), input, stack.readPauses),
+        peers: { "node-proxy": arrivals(findNodeProxy) },
         check: checkNegated,
       },
       context,

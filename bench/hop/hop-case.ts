@@ -1,10 +1,16 @@
+import { encodeFrame } from "../../src/protocol/frame.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
 import { writeOnnxGraph } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 
 /** What goes out; the same bytes with the sign turned come back. */
 export interface HopCase {
   readonly values: Float32Array<ArrayBuffer>;
+  /** Over the edge, or with a ticket to the runner's own listener. */
+  readonly way: "edge" | "direct";
 }
+
+/** Wide enough that no pause of a busy machine is refused. */
+export const BUDGET_MS = 60_000;
 
 /** The name of the case's model. */
 export function nameModel({ values }: HopCase): string {
@@ -22,7 +28,13 @@ export function writeModel(input: HopCase): Uint8Array<ArrayBuffer> {
   });
 }
 
-export function createTensor({ values }: HopCase): Tensor {
+/** The request of a case; with a ticket its model is in there. */
+export function writeFrame(input: HopCase): Uint8Array<ArrayBuffer> {
+  const header = input.way === "edge" ? { model: nameModel(input), budgetMs: BUDGET_MS } : {};
+  return encodeFrame(header, [createTensor(input)]);
+}
+
+function createTensor({ values }: HopCase): Tensor {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   return { name: "x", dtype: "float32", shape: [1, values.length], bytes };
 }

@@ -6,6 +6,8 @@ import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/frame
 import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference.ts";
 
 const MODEL = "model";
+/** What both forms of the request have. */
+const FrameHeader = InferFrameHeader.pick({ tensors: true }).loose();
 
 const backend = new OrtBackend("cpu");
 await backend.load(MODEL, process.argv[2] ?? "");
@@ -16,7 +18,7 @@ async function infer(request: IncomingMessage): Promise<Uint8Array> {
   const { buffer, byteOffset, byteLength } = Buffer.concat(chunks);
   const frame = decodeFrame(new Uint8Array(buffer, byteOffset, byteLength));
   if (!frame.ok) throw new Error(frame.message);
-  const split = splitTensors(InferFrameHeader.parse(frame.header).tensors, frame.payload);
+  const split = splitTensors(FrameHeader.parse(frame.header).tensors, frame.payload);
   if (!split.ok) throw new Error(split.message);
   const { tensors } = await backend.run(MODEL, split.tensors);
   return encodeFrame({}, tensors);

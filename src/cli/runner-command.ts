@@ -9,6 +9,7 @@ interface StartOptions {
   readonly name?: string;
   readonly label: string[];
   readonly gpu?: string;
+  readonly direct?: string;
 }
 
 /** `millrace runner start`: registers this machine once, then serves its edge in the foreground. */
@@ -21,12 +22,13 @@ export function runnerCommand(): Command {
     .option("--name <name>", "name of this runner (default: the host's)")
     .option("--label <key=value...>", "labels of this runner", [])
     .option("--gpu <auto|none|list>", "which GPUs to use; a list is of `software` and of names (default: auto)")
+    .option("--direct <[host:]port>", "take direct requests with tickets here (default: off)")
     .action(startRunner);
   return new Command("runner").description("Run a runner on this machine").addCommand(start);
 }
 
 /** The runner is a program of its own, configured by its environment: a token is in no process list. */
-function startRunner({ edge, token, dataDir, name, label, gpu }: StartOptions): void {
+function startRunner({ edge, token, dataDir, name, label, gpu, direct }: StartOptions): void {
   const settings = {
     MILLRACE_EDGE: edge,
     MILLRACE_TOKEN: token,
@@ -34,6 +36,7 @@ function startRunner({ edge, token, dataDir, name, label, gpu }: StartOptions): 
     MILLRACE_RUNNER_NAME: name,
     MILLRACE_LABELS: label.length > 0 ? label.join(",") : undefined,
     MILLRACE_GPU: gpu,
+    MILLRACE_DIRECT: direct,
   };
   const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const program = join(import.meta.dirname, "../gpu-runner/main.ts");

@@ -16,7 +16,12 @@ const bytes = (fallback: number) =>
     .pipe(z.number().int().positive())
     .default(Math.floor(fallback));
 
-const Settings = z.object({
+/** What is added to an address that is announced. */
+const PATH_ROOM = 16;
+/** Addresses to listen on that no client can call. */
+const ANY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+const Variables = z.object({
   MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
   MILLRACE_TOKEN: z.string().min(1).optional(),
   MILLRACE_RUNNER_DIR: z
@@ -35,6 +40,23 @@ const Settings = z.object({
           .map((pair) => pair.split("=", 2)),
       ),
     ),
+  /** A port of this machine's own address, or host and port. */
+  MILLRACE_DIRECT: z
+    .string()
+    .regex(
+      /^((\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):)?\d{1,5}$/,
+      "must be a port, or a host and a port such as 10.0.0.7:8790",
+    )
+    .transform((text) => {
+      const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? [];
+      return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+    })
+    .refine(({ port }) => port <= 65_535, "must be a port up to 65535")
+    .optional(),
+  MILLRACE_DIRECT_URL: z
+    .url({ protocol: /^https?$/ })
+    .max(LIMITS.urlLength - PATH_ROOM)
+    .optional(),
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** One device for each entry: `software`, or part of an adapter's name. */
   MILLRACE_GPU: z
@@ -58,6 +80,22 @@ const Settings = z.object({
   MILLRACE_BACKGROUND_BANDWIDTH: bytes(GiB / 16),
 });
 
+const Settings = Variables.refine(
+  ({ MILLRACE_DIRECT: direct, MILLRACE_DIRECT_URL: url }) => {
+    return direct === undefined || url !== undefined || !ANY_ADDRESS.has(direct.host);
+  },
+  { path: ["MILLRACE_DIRECT_URL"], message: "must say by which address clients reach every address of this machine" },
+);
+
+/** Where the runner listens for direct requests. */
+export interface DirectAddress {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** The origin that clients are told; null: host and port. */
+  readonly url: string | null;
+}
+
 export interface RunnerConfig {
   /** Where the edge is; needed only to register. */
   readonly edgeUrl: string | null;
@@ -73,6 +111,8 @@ export interface RunnerConfig {
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
   readonly memory: MemoryBudgets;
+  /** Null: no listener. */
+  readonly direct: DirectAddress | null;
 }
 
 /** Reads the runner's configuration from the environment. Throws a ZodError that names the variable. */
@@ -88,6 +128,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     gpu: settings.MILLRACE_GPU,
     ortWebgpu: settings.MILLRACE_ORT_WEBGPU,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
+    direct:
+      settings.MILLRACE_DIRECT === undefined
+        ? null
+        : { ...settings.MILLRACE_DIRECT, url: settings.MILLRACE_DIRECT_URL ?? null },
     memory: Object.freeze({
       gpuBytes: settings.MILLRACE_GPU_MEMORY,
       hostBytes: settings.MILLRACE_HOST_MEMORY,

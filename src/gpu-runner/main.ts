@@ -9,6 +9,9 @@ import { type RunnerConfig, readConfig } from "./config.ts";
 import { keepConnected } from "./connection.ts";
 import { readCredential, type StoredCredential, writeCredential } from "./credential-file.ts";
 import { DeviceFleet } from "./device-fleet.ts";
+import { DirectListener } from "./direct/direct-listener.ts";
+import { OutcomeReport } from "./direct/outcome-report.ts";
+import { TicketKeys } from "./direct/ticket-keys.ts";
 import { createEdgeProbe } from "./edge-probe.ts";
 import { LinkChannel } from "./link-channel.ts";
 import { LinkProbe } from "./link-probe.ts";
@@ -44,7 +47,8 @@ async function main(): Promise<void> {
   const capabilities = (): Capabilities => {
     const { devices, kernels, jobSlots } = fleet;
     const userKernels = config.userKernels && kernels.length > 0;
-    return { version: VERSION, hardware, devices, kernels, jobSlots, userKernels };
+    const direct = listener === null ? {} : { direct: { url: listener.url } };
+    return { version: VERSION, hardware, devices, kernels, jobSlots, userKernels, ...direct };
   };
   const probe = new LinkProbe(channel);
   const residency = await ResidencyManager.open({
@@ -64,13 +68,21 @@ async function main(): Promise<void> {
   const { userKernels } = config;
   const edgeProbe = createEdgeProbe(credential);
   const jobs = new JobRunner({ fleet, models, probe, edgeProbe, rooflines, tunings, userKernels }, channel, logger);
-  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, logger });
+  const ticketKeys = new TicketKeys();
+  const outcomes = new OutcomeReport(channel);
+  const { runnerId } = credential;
+  const listener =
+    config.direct === null
+      ? null
+      : await DirectListener.open(config.direct, { runnerId, keys: ticketKeys, fleet, models, outcomes, logger });
+  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, ticketKeys, logger });
   fleet.onChange(() => session.capabilitiesChanged());
   stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {
     await keepConnected(credential, session, stopping.signal, logger);
   } finally {
-    await Promise.all([residency.stop(), fleet.stop()]);
+    outcomes.stop();
+    await Promise.all([listener?.stop(), residency.stop(), fleet.stop()]);
   }
 }
 

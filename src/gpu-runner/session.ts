@@ -3,14 +3,16 @@ import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
 import type { Capabilities } from "../protocol/hardware.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { EdgeMessage, InferOffer, type PlacedModel, parseText, type Welcome } from "../protocol/link.ts";
-import { createProblem, type Problem, ProblemError, toProblem } from "../protocol/problem.ts";
+import { ProblemError } from "../protocol/problem.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
+import type { TicketKeys } from "./direct/ticket-keys.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import type { LinkChannel } from "./link-channel.ts";
 import type { LinkProbe } from "./link-probe.ts";
 import type { ResidencyManager } from "./memory/residency-manager.ts";
 import type { ModelLoader } from "./serving/model-loader.ts";
+import { explainFailure } from "./serving/explain-failure.ts";
 import { serveRequest } from "./serving/serve-request.ts";
 import type { JobRunner } from "./workloads/job-runner.ts";
 
@@ -23,11 +25,9 @@ export interface SessionParts {
   readonly probe: LinkProbe;
   readonly jobs: JobRunner;
   readonly channel: LinkChannel;
+  readonly ticketKeys: Pick<TicketKeys, "take">;
   readonly logger: Logger;
 }
-
-/** The caller named a model that is there; that this process lost it is for us to mend. */
-const MODEL_GONE = createProblem("no-placement", "The model is being loaded again.", { retryAfterMs: 500 });
 
 /** An edge that takes the socket and does not answer hello is given up. */
 const WELCOME_TIMEOUT_MS = 10_000;
@@ -93,6 +93,8 @@ export class Session {
       case "memoryRequest":
         void this.#reportMemory(message.requestId);
         return;
+      case "ticketKey":
+        return this.#parts.ticketKeys.take(message, performance.now());
       case "drain":
         logger.info(message.draining ? "draining: finishing what is here" : "taking work again");
         return;
@@ -161,8 +163,7 @@ export class Session {
       }
       channel.sendRaw(frame);
     } catch (error) {
-      models.noteFailure(offer, error);
-      const problem: Problem = toProblem(error).code === "not-found" ? MODEL_GONE : toProblem(error);
+      const problem = explainFailure(models, offer, error);
       if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "inference failed unexpectedly");
       channel.send({ type: "inferFailed", requestId, problem });
     }

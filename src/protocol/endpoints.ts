@@ -16,6 +16,7 @@ import { PlacementRuleInput } from "./placement-rule.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
+import { Ticket, TicketRequest } from "./ticket.ts";
 import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
@@ -350,6 +351,26 @@ export const endpoints = {
       "runner-lost",
       "device-lost",
       "backend-failed",
+    ],
+  }),
+
+  createTicket: defineEndpoint({
+    method: "post",
+    path: "/v1/tickets",
+    tag: "inference",
+    summary: "Get a ticket for asking a runner itself, without the hop over the edge",
+    description: `Short-lived and good for many requests: \`POST\` frames (\`${FRAME_MEDIA_TYPE}\`) to its \`url\`.`,
+    access: "infer",
+    body: TicketRequest,
+    reply: { status: 201, schema: Ticket },
+    problems: [
+      "not-found",
+      "budget-unattainable",
+      "budget-exceeded",
+      "no-placement",
+      "no-listener",
+      "runner-offline",
+      "runner-lost",
     ],
   }),
 

@@ -134,6 +134,10 @@ export const Capabilities = z
       .boolean()
       .optional()
       .openapi({ description: "Takes benchmarks of submitted kernels, whose program comes with the offer" }),
+    direct: z
+      .object({ url: z.url({ protocol: /^https?$/ }).max(LIMITS.urlLength) })
+      .optional()
+      .openapi({ description: "Where it takes inferences with a ticket; absent: it has no listener" }),
   })
   .openapi("Capabilities");
 export type Capabilities = z.infer<typeof Capabilities>;

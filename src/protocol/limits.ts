@@ -85,6 +85,18 @@ export const LIMITS = {
   historyPoints: 10_000,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
+  /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */
+  ticketMs: 10_000,
+  ticketRequests: 10_000,
+  ticketLength: 2_048,
+  ticketsHeld: 4_096,
+  /** A runner's own listener: connections, requests at once, bytes of a request's head. */
+  directConnections: 256,
+  directInFlight: 64,
+  directHeadBytes: 8 * KiB,
+  /** Outcomes of direct requests in one message, and those that wait while there is no link. */
+  directOutcomes: 1_024,
+  directOutcomesKept: 16_384,
   /** A submitted kernel: characters of its WGSL, and how much of everything it may name. */
   kernelWgslLength: 65_536,
   kernelDimensions: 8,
@@ -113,5 +125,6 @@ export const LIMITS = {
   /** Kernels of one device that are told to be in quarantine. */
   quarantinedKernels: 64,
   nameLength: 64,
+  urlLength: 512,
   labelCount: 32,
 } as const;

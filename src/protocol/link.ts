@@ -12,6 +12,7 @@ import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
 import { Roofline } from "./roofline.ts";
 import { TensorHeader } from "./tensor.ts";
+import { DirectOutcome } from "./ticket.ts";
 
 /**
  * The socket between a runner and the edge; docs/protocol.md is the written specification.
@@ -106,6 +107,12 @@ const MemoryReportMessage = z.object({
   report: MemoryReport,
 });
 
+/** What became of requests that tickets brought, in order; a message that is lost is not sent again. */
+const DirectOutcomes = z.object({
+  type: z.literal("directOutcomes"),
+  outcomes: z.array(DirectOutcome).min(1).max(LIMITS.directOutcomes),
+});
+
 export const RunnerMessage = z.discriminatedUnion("type", [
   Hello,
   CapabilitiesMessage,
@@ -116,6 +123,7 @@ export const RunnerMessage = z.discriminatedUnion("type", [
   InferFailed,
   Echo,
   MemoryReportMessage,
+  DirectOutcomes,
 ]);
 export type RunnerMessage = z.infer<typeof RunnerMessage>;
 
@@ -156,6 +164,15 @@ const InferCancel = z.object({ type: z.literal("inferCancel"), requestId: idSche
 const EchoReply = z.object({ type: z.literal("echoReply"), id: z.number().int() });
 /** Asks what lies in the runner's memory; an older runner ignores it. */
 const MemoryRequest = z.object({ type: z.literal("memoryRequest"), requestId: idSchema("request") });
+/** The key of tickets from now on, for a runner with a listener. `atMs` is the edge's clock, which tickets end by. */
+const TicketKey = z.object({
+  type: z.literal("ticketKey"),
+  keyId: z.string().regex(/^[0-9a-f]{16}$/),
+  /** 256 random bits, base64url. */
+  secret: z.string().length(43),
+  atMs: z.number(),
+});
+export type TicketKey = z.infer<typeof TicketKey>;
 const Drain = z.object({ type: z.literal("drain"), draining: z.boolean() });
 
 /** The last message before the edge closes the socket for good. */
@@ -169,6 +186,7 @@ export const EdgeMessage = z.discriminatedUnion("type", [
   InferCancel,
   EchoReply,
   MemoryRequest,
+  TicketKey,
   Drain,
   Refused,
 ]);

@@ -19,6 +19,7 @@ export const PROBLEMS = {
   unauthorized: { status: 401, title: "A valid key is needed", retryable: false, fault: "client" },
   "token-expired": { status: 401, title: "The registration token has expired", retryable: false, fault: "client" },
   "token-used": { status: 409, title: "The registration token was used already", retryable: false, fault: "client" },
+  "ticket-expired": { status: 401, title: "The ticket has ended", retryable: false, fault: "client" },
   forbidden: { status: 403, title: "The key lacks the scope for this", retryable: false, fault: "client" },
   "not-found": { status: 404, title: "Nothing is there", retryable: false, fault: "client" },
   "method-not-allowed": {
@@ -52,6 +53,12 @@ export const PROBLEMS = {
     fault: "client",
   },
   "budget-unattainable": { status: 422, title: "No placement meets the budget", retryable: false, fault: "client" },
+  "no-listener": {
+    status: 422,
+    title: "No runner of this model takes direct requests",
+    retryable: false,
+    fault: "client",
+  },
   "queue-full": { status: 429, title: "The queue holds as many jobs as it may", retryable: true, fault: "client" },
   overloaded: { status: 503, title: "The runner has no room for this request now", retryable: true, fault: "server" },
   "no-placement": { status: 503, title: "No runner serves this model now", retryable: true, fault: "server" },

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { TicketKeys } from "../../src/gpu-runner/direct/ticket-keys.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
 import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
@@ -23,6 +24,13 @@ export interface LiveRunner {
   readonly benchmarks: StartedBenchmark[];
   /** What was loaded, as `<device> <version>/<variant>`. */
   readonly warmed: string[];
+  /** What a listener of its own would share with it. */
+  readonly parts: {
+    readonly fleet: DeviceFleet;
+    readonly models: ModelLoader;
+    readonly keys: TicketKeys;
+    readonly channel: LinkChannel;
+  };
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
   /** Makes the runner offer other jobs at a time, and tell of it. */
@@ -30,14 +38,16 @@ export interface LiveRunner {
   stop(): Promise<void>;
 }
 
-/** The runner's real session, jobs and connection, on devices that a test plays. */
-export function startLiveRunner(port: number): LiveRunner {
+const echo: InferenceBackend["infer"] = async (_model, tensors) => ({
+  tensors: [...tensors],
+  times: { uploadMs: 0, computeMs: 0, readbackMs: 0 },
+});
+
+/** The runner's real session, jobs and connection, on devices that a test plays; `infer` is what they do with a request. */
+export function startLiveRunner(port: number, infer: InferenceBackend["infer"] = echo): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];
   const [cpu, gpu] = capabilities.devices;
-  const backend: InferenceBackend = {
-    infer: async (_model, tensors) => ({ tensors: [...tensors], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
-  };
   const benchmark = (_spec: unknown, { signal }: { signal: AbortSignal }) =>
     new Promise((resolve, reject) => {
       const { kind: _, environment: __, ...measured } = benchmarkResult();
@@ -50,9 +60,9 @@ export function startLiveRunner(port: number): LiveRunner {
       warmed.push(`${deviceKey} ${modelKey}`);
       return { loadMs: 1 };
     };
-  const server = new InferenceServer(backend);
+  const server = new InferenceServer({ infer });
   const devices = [cpu, gpu].map((device) => ({
-    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key), ...backend },
+    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key), infer },
     server,
   }));
   const find = (key: string) => {
@@ -76,6 +86,7 @@ export function startLiveRunner(port: number): LiveRunner {
     ...createGuarding(),
   } as unknown as DeviceFleet;
   const channel = new LinkChannel();
+  const keys = new TicketKeys();
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
@@ -97,6 +108,7 @@ export function startLiveRunner(port: number): LiveRunner {
     probe,
     jobs,
     channel,
+    ticketKeys: keys,
     logger,
   });
   const stopping = new AbortController();
@@ -113,6 +125,7 @@ export function startLiveRunner(port: number): LiveRunner {
   return {
     benchmarks,
     warmed,
+    parts: { fleet, models, keys, channel },
     done,
     changeSlots: (slots) => {
       jobSlots = slots;

@@ -93,6 +93,7 @@ export const walkCases: Record<Walked, WalkCase> = {
     },
     unknown: 404,
   },
+  createTicket: { path: "/v1/tickets", body: { model: "nobody", budgetMs: 50, confidence: 0.9 }, unknown: 404 },
   actPolicy: {
     path: "/v1/policies/nobody/act",
     body: {

@@ -1,10 +1,10 @@
 import type { SeriesKey } from "../../protocol/history.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
-import type { LatencySplit } from "../../protocol/inference.ts";
+import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 
-/** What a Worker saw of one admitted request. Requests that got no answer have no split. */
+/** What a Worker saw of one admitted request, or a runner of one that a ticket brought. Requests that got no answer have no split. */
 export interface RequestOutcome {
   readonly subject: string;
   readonly variant: string;
@@ -13,7 +13,10 @@ export interface RequestOutcome {
   readonly software: boolean;
   readonly fingerprint: Fingerprint;
   readonly totalMs: number;
-  readonly split: Omit<LatencySplit, "totalMs"> | null;
+  /** The runner's, where the request did not go through the edge; absent: the edge's. */
+  readonly totalClock?: Clock;
+  /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
+  readonly split: (ServiceTimes & Partial<LatencySplit>) | null;
 }
 
 /** The clock of each metric: the Worker's own for what it sees, the runner's for what happens there. */
@@ -44,7 +47,10 @@ export function measureOutcomes(outcomes: readonly RequestOutcome[]): { key: Ser
   };
   for (const outcome of outcomes) {
     add(outcome, "totalMs", outcome.totalMs);
-    if (outcome.split !== null) for (const part of PARTS) add(outcome, part, outcome.split[part]);
+    for (const part of PARTS) {
+      const value = outcome.split?.[part];
+      if (value !== undefined) add(outcome, part, value);
+    }
   }
   return [...samples.values()].map(({ key, values }) => {
     const { count, min, max, sum, sketch } = summarise(values);
@@ -59,7 +65,7 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
     subject,
     metric,
     unit: "ms",
-    clock: CLOCKS[metric],
+    clock: metric === "totalMs" ? (outcome.totalClock ?? CLOCKS.totalMs) : CLOCKS[metric],
     direction: "lower",
     configuration: { variant, backend, batch },
     fingerprint,

@@ -15,6 +15,7 @@ import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
+import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
 import { bindTunings } from "../routes/tunings.ts";
 import type { AppEnv } from "./bind.ts";
@@ -36,6 +37,7 @@ export function createApp(): Hono<AppEnv> {
     bindProfiles,
     bindModels,
     bindInfer,
+    bindTickets,
     bindOip,
     bindPolicies,
     bindJobs,

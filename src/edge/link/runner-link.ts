@@ -32,9 +32,11 @@ import { appendMeasurements } from "../store/series-store.ts";
 import { measureOutcomes, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
+import { toRequestOutcomes } from "./direct-outcomes.ts";
+import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
-import { attach, attachmentOf, endSocket, openSockets, sendMessage } from "./runner-socket.ts";
+import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
 /** Batches that one alarm may move. */
@@ -81,6 +83,12 @@ export class RunnerLink extends DurableObject<Env> {
   async reportMemory(): Promise<LinkOutcome<MemoryReport>> {
     const message: EdgeMessage = { type: "memoryRequest", requestId: createId("request") };
     return this.#ask(this.#memoryAsked, message.requestId, JSON.stringify(message), LIMITS.memoryReportMs);
+  }
+
+  /** Signs a ticket for asking the runner itself. */
+  async issueTicket(wish: TicketWish): Promise<IssuedTicket> {
+    const socket = this.#socket();
+    return issueTicket(socket === null ? null : attachmentOf(socket), wish, Date.now());
   }
 
   /** Nobody waits for a request any more: the runner need not work on it. */
@@ -177,9 +185,12 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   async #checkAlive(socket: WebSocket, nowMs: number): Promise<void> {
-    const { acceptedAtMs, runnerId } = attachmentOf(socket);
+    const { acceptedAtMs, runnerId, direct } = attachmentOf(socket);
     const heardMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? acceptedAtMs;
-    if (nowMs - heardMs <= this.#config.silentMs) return this.#noteSeen(runnerId, nowMs);
+    if (nowMs - heardMs <= this.#config.silentMs) {
+      handOverTicketKey(socket, direct?.url, nowMs);
+      return this.#noteSeen(runnerId, nowMs);
+    }
     endSocket(socket, CLOSE_CODES.silent, "no sign of life");
     await this.#disconnected(socket);
   }
@@ -228,6 +239,8 @@ export class RunnerLink extends DurableObject<Env> {
         return this.#inFlight.fail(message.requestId, message.problem, connectionId);
       case "memoryReport":
         return this.#memoryAsked.answer(message.requestId, connectionId, message.report);
+      case "directOutcomes":
+        return this.record(await toRequestOutcomes(openDatabase(this.env.DB), runnerId, message.outcomes));
       case "echo":
         sendMessage(socket, { type: "echoReply", id: message.id });
         return;
@@ -249,6 +262,7 @@ export class RunnerLink extends DurableObject<Env> {
     await this.ctx.storage.put("connected", runnerId);
     const { placed, uncalibrated, outdated } = await planRunner(db, runnerId, hello.capabilities);
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
+    handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
     this.#cancelStale(

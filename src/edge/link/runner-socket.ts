@@ -1,10 +1,19 @@
 import type { EdgeMessage } from "../../protocol/link.ts";
+import { type HeldKey, renewKeys, toTicketKey } from "./ticket-keys.ts";
+
+/** A runner's listener, and the keys of its tickets, newest first. */
+export interface DirectWay {
+  readonly url: string;
+  readonly keys: readonly HeldKey[];
+}
 
 /** What survives eviction with a socket. */
 export interface Attachment {
   readonly connectionId: string;
   readonly runnerId: string;
   readonly acceptedAtMs: number;
+  /** Where the runner takes direct requests, once its hello has said so. */
+  readonly direct?: DirectWay;
 }
 
 export function attach(socket: WebSocket, attachment: Attachment): void {
@@ -13,6 +22,15 @@ export function attach(socket: WebSocket, attachment: Attachment): void {
 
 export function attachmentOf(socket: WebSocket): Attachment {
   return socket.deserializeAttachment() as Attachment;
+}
+
+/** Gives a runner with a listener a new key for its tickets, where one is due. */
+export function handOverTicketKey(socket: WebSocket, url: string | undefined, nowMs: number): void {
+  const attachment = attachmentOf(socket);
+  const keys = url === undefined ? null : renewKeys(attachment.direct?.keys ?? [], nowMs);
+  if (url === undefined || keys === null) return;
+  attach(socket, { ...attachment, direct: { url, keys } });
+  sendMessage(socket, toTicketKey(keys[0], nowMs));
 }
 
 /** An object's sockets without those that are closing: they stay listed until the other side answers. */

@@ -3,17 +3,21 @@ import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
 import { addColdStart, countRows, fitEdge } from "../budget/fit-edge.ts";
-import { matchInputs } from "../budget/match-inputs.ts";
+import { matchInputs } from "../../protocol/match-inputs.ts";
 import { recentOverhead } from "../budget/overhead-window.ts";
-import { predictLatency } from "../budget/predict-latency.ts";
+import { type Prediction, predictLatency } from "../budget/predict-latency.ts";
 import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { type EdgeVersion, isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
 
-/** An inference request, whatever it came as. */
-export interface InferInput extends InferWishes {
+/** What a placement is chosen for. */
+export interface AdmissionInput extends InferWishes {
   readonly model: string;
+}
+
+/** An inference request, whatever it came as. */
+export interface InferInput extends AdmissionInput {
   readonly tensors: Tensor[];
   /** Where an input of this name stands in the request; of the empty name, where they all do. */
   readonly pointerOf: (name: string) => string;
@@ -29,10 +33,18 @@ export interface Admission {
   readonly candidate: Candidate;
 }
 
-/** Finds the version and a placement whose prediction fits what is left of the budget. */
+/** A request for a ticket: its tensors go to the runner itself. */
+interface TicketInput extends AdmissionInput {
+  readonly tensors: null;
+}
+
+/**
+ * Finds the version and a placement whose prediction fits what is left of the budget. For a ticket only
+ * runners with a listener count, and only what happens there.
+ */
 export async function admitRequest(
   env: Env,
-  input: InferInput,
+  input: InferInput | TicketInput,
   arrivedAtMs: number,
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<Admission> {
@@ -43,13 +55,21 @@ export async function admitRequest(
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
     throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
   }
-  const errors = matchInputs(version.inputs, input.tensors, input.pointerOf);
+  const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
   const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
-  const placements = fitEdge(placementsOf(snapshot, input), countRows(version.inputs, input.tensors));
+  const isDirect = input.tensors === null;
+  const known = placementsOf(snapshot, input);
+  const placements = isDirect
+    ? known.filter(({ direct }) => direct)
+    : fitEdge(known, countRows(version.inputs, input.tensors));
+  if (isDirect && placements.length === 0 && known.length > 0) {
+    throw new ProblemError("no-listener", `No runner that serves ${input.model} takes direct requests.`);
+  }
   const cold = placements.filter((each) => each.backend === "edge-wasm" && !isLoaded(version, each.variant));
   const choice = choosePlacement(placements, leftMs, (placement) => {
     const prediction = predictLatency(placement, recentOverhead(placement.runnerId), input.confidence);
+    if (isDirect) return withoutWay(prediction);
     return addColdStart(prediction, cold.includes(placement) ? placement.loadMs : 0);
   });
   for (const placement of cold) {
@@ -80,13 +100,18 @@ export async function admitRequest(
   }
 }
 
-function placementsOf(snapshot: Snapshot, input: InferInput) {
+/** What of a prediction holds where neither edge nor link are on the way. */
+function withoutWay(prediction: Prediction): Prediction {
+  return { ...prediction, latencyMs: prediction.latencyMs - prediction.linkMs, linkMs: 0 };
+}
+
+function placementsOf(snapshot: Snapshot, input: AdmissionInput) {
   const version = findVersion(snapshot, input.model);
   const placements = version === null ? [] : (snapshot.placements.get(version.id) ?? []);
   return input.runnerId === undefined ? placements : placements.filter(({ runnerId }) => runnerId === input.runnerId);
 }
 
-function unattainable(input: InferInput, nearest: Candidate): ProblemError {
+function unattainable(input: AdmissionInput, nearest: Candidate): ProblemError {
   const { placement, prediction } = nearest;
   const fits = {
     budgetMs: Math.ceil(prediction.latencyMs * 100) / 100,

@@ -147,7 +147,8 @@ function readResult(
   return { times, rows, tensors: split.tensors, ...(faults && { faults }) };
 }
 
-function describePlacement({ placement }: Candidate, batch: number): InferReply["placement"] {
+/** A placement as replies name it. */
+export function describePlacement({ placement }: Candidate, batch: number): InferReply["placement"] {
   const { id, runnerId, deviceKey, software, variant, backend, fidelity } = placement;
   return { id, runnerId, deviceKey, software, variant, backend, batch, fidelity: fidelity ?? 0 };
 }

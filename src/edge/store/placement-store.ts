@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt } from "drizzle-orm";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
@@ -9,7 +9,7 @@ import { type Placement, PlacementState, SweepStep } from "../../protocol/model.
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { ensureEdgeRunner } from "./runner-store.ts";
-import { modelVariants, placements, runners } from "./schema.ts";
+import { models, modelVariants, modelVersions, placements, runners } from "./schema.ts";
 
 type Row = typeof placements.$inferSelect;
 
@@ -111,11 +111,16 @@ export interface LivePlacement extends Placement {
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
   readonly draining: boolean;
+  /** Whether its runner has a listener of its own. */
+  readonly direct: boolean;
 }
+
+/** 1 or 0: kept out of the rest of the capabilities, which are long. */
+const hasListener = sql<number>`json_type(${runners.capabilities}, '$.direct') is not null`;
 
 export async function readLivePlacements(db: Database): Promise<LivePlacement[]> {
   const rows = await db
-    .select({ placement: placements, online: runners.online, draining: runners.draining })
+    .select({ placement: placements, online: runners.online, draining: runners.draining, direct: hasListener })
     .from(placements)
     .innerJoin(runners, eq(runners.id, placements.runnerId))
     .where(eq(placements.state, "eligible"));
@@ -124,7 +129,20 @@ export async function readLivePlacements(db: Database): Promise<LivePlacement[]>
     fingerprint: row.placement.fingerprint,
     online: row.online,
     draining: row.draining,
+    direct: row.direct === 1,
   }));
+}
+
+/** What requests to a runner's placements are recorded as, by placement. */
+export async function readPlacementSubjects(db: Database, runnerId: string, ids: string[]) {
+  const { id, variant, backend, software, fingerprint } = placements;
+  const rows = await db
+    .select({ id, variant, backend, software, fingerprint, model: models.name, version: modelVersions.version })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(and(eq(placements.runnerId, runnerId), inArray(placements.id, listOf(ids))));
+  return new Map(rows.map(({ id: key, model, version, ...row }) => [key, { subject: `${model}@${version}`, ...row }]));
 }
 
 /** Deletes placements that were not measured anew since `beforeMs`. */

@@ -1,3 +1,5 @@
+import { toBase64Url } from "../../protocol/base64url.ts";
+
 const SECRET_BYTES = 24;
 
 /** What a secret is for; its prefix lets people and leak scanners tell one from another. */
@@ -6,10 +8,7 @@ const SECRET_PREFIXES = { key: "mk", token: "mt", credential: "mc" } as const;
 /** A new random secret, such as `mk_…`: 192 bits, base64url. */
 export function createSecret(kind: keyof typeof SECRET_PREFIXES): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  const text = btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
-  return `${SECRET_PREFIXES[kind]}_${text}`;
+  return `${SECRET_PREFIXES[kind]}_${toBase64Url(bytes)}`;
 }
 
 /**

@@ -55,6 +55,11 @@ export class ModelLoader {
     return load.loaded;
   }
 
+  /** What is known of a version; null where this runner does not have it. */
+  find(modelVersionId: string): PlacedModel | null {
+    return this.#known.get(modelVersionId) ?? null;
+  }
+
   /** Forgets the loads of a model that its process turned out not to have: the next request loads it again. */
   noteFailure(served: ServedVariant, error: unknown): void {
     if (!(error instanceof ProblemError) || error.problem.code !== "not-found") return;

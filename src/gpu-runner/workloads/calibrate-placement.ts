@@ -8,7 +8,7 @@ import type { Tensor } from "../../protocol/tensor.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import type { DeviceHost } from "../process/device-host.ts";
 import { modelKeyOf } from "../serving/model-key.ts";
-import { stackRows } from "../serving/stack-rows.ts";
+import { joinTensors } from "../serving/join-tensors.ts";
 import { maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { fitMemory } from "./fit-memory.ts";
@@ -74,7 +74,7 @@ export async function calibratePlacement(
   const isSound = async (rows: number): Promise<boolean> => {
     const wanted = await askDevice(fleet.cpu.host, modelKey, batchOf(rows));
     // What answers otherwise in company must not share a batch.
-    if (maxRelativeError(stackRows(cycle(expected, rows)), wanted) > AGREEMENT) return false;
+    if (maxRelativeError(joinTensors(cycle(expected, rows)), wanted) > AGREEMENT) return false;
     error = Math.max(error, maxRelativeError(wanted, await askDevice(host, modelKey, batchOf(rows))));
     return error <= AGREEMENT;
   };
@@ -136,7 +136,7 @@ function takesBatches({ inputs, outputs }: PlacedModel): boolean {
 function createBatches(inputs: readonly Tensor[][]): (rows: number) => Tensor[] {
   const batches = new Map<number, Tensor[]>([[1, inputs[0] ?? []]]);
   return (rows) => {
-    const batch = batches.get(rows) ?? stackRows(cycle(inputs, rows));
+    const batch = batches.get(rows) ?? joinTensors(cycle(inputs, rows));
     batches.set(rows, batch);
     return batch;
   };

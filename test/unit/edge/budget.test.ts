@@ -23,6 +23,7 @@ const placement = (id: string, changes: Partial<LivePlacement> = {}): LivePlacem
   fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "sample" },
   online: true,
   draining: false,
+  direct: false,
   ...changes,
 });
 

@@ -34,3 +34,26 @@ it("takes GPUs as a list, one device for each entry", () => {
     expect(() => read(text), text).toThrow("MILLRACE_GPU");
   }
 });
+
+it("listens nowhere unless told, and then on this machine's own address unless told otherwise", () => {
+  const read = (text: string, url?: string) =>
+    readConfig({ MILLRACE_DIRECT: text, ...(url !== undefined && { MILLRACE_DIRECT_URL: url }) }).direct;
+  expect(readConfig({}).direct).toBeNull();
+  expect(readConfig({ MILLRACE_DIRECT_URL: "http://lab" }).direct).toBeNull();
+  expect(read("8790")).toEqual({ host: "127.0.0.1", port: 8_790, url: null });
+  expect(read("lab-3.local:0")).toEqual({ host: "lab-3.local", port: 0, url: null });
+  expect(read("[fd00::7]:8790")).toEqual({ host: "fd00::7", port: 8_790, url: null });
+  expect(read("0.0.0.0:8790", "https://lab:443")).toEqual({ host: "0.0.0.0", port: 8_790, url: "https://lab:443" });
+});
+
+it("refuses an address to listen on that is none, or that no client could call", () => {
+  for (const text of ["", "lab", "lab:", ":8790", "lab:65536", "http://lab:80", "a b:1", "fd00::7:8790"]) {
+    expect(() => readConfig({ MILLRACE_DIRECT: text }), text).toThrow(/MILLRACE_DIRECT\b/);
+  }
+  for (const host of ["0.0.0.0", "[::]"]) {
+    expect(() => readConfig({ MILLRACE_DIRECT: `${host}:8790` }), host).toThrow("MILLRACE_DIRECT_URL");
+  }
+  for (const url of ["lab:80", "ftp://lab", `http://${"a".repeat(512)}`]) {
+    expect(() => readConfig({ MILLRACE_DIRECT: "8790", MILLRACE_DIRECT_URL: url }), url).toThrow("MILLRACE_DIRECT_URL");
+  }
+});

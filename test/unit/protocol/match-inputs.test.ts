@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { matchInputs } from "../../../src/edge/budget/match-inputs.ts";
+import { matchInputs } from "../../../src/protocol/match-inputs.ts";
 import type { TensorSpec } from "../../../src/protocol/model.ts";
 import type { TensorHeader } from "../../../src/protocol/tensor.ts";
 

@@ -1,6 +1,6 @@
-import type { TensorSpec } from "../../protocol/model.ts";
-import type { FieldError } from "../../protocol/problem.ts";
-import type { TensorHeader } from "../../protocol/tensor.ts";
+import type { TensorSpec } from "./model.ts";
+import type { FieldError } from "./problem.ts";
+import type { TensorHeader } from "./tensor.ts";
 
 /** Where a tensor of this name stands in the request, as a pointer. */
 export type PointerOf = (name: string) => string;

@@ -1,0 +1,49 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { writeModel } from "./hop-case.ts";
+import type { FindTarget } from "./open-stream.ts";
+
+/** The same backend behind nothing but Node's HTTP server, in a process of its own. */
+export const findPlainHttp: FindTarget = (input) => startPlain(input, false);
+
+/** The same behind a plain proxy, which is another process. */
+export const findNodeProxy: FindTarget = (input) => startPlain(input, true);
+
+async function startPlain(input: Parameters<FindTarget>[0], isProxied: boolean): ReturnType<FindTarget> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-plain-http-"));
+  const model = join(folder, "model.onnx");
+  await writeFile(model, writeModel(input));
+  const servers: ChildProcess[] = [];
+  const close = async () => {
+    await Promise.all(servers.map(end));
+    await rm(folder, { recursive: true, force: true });
+  };
+  const start = async (entry: string, argument: string): Promise<number> => {
+    const path = fileURLToPath(new URL(entry, import.meta.url));
+    const server = fork(path, [argument], { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    servers.push(server);
+    const ended = once(server, "close").then(() => Promise.reject(new Error(`${entry} ended`)));
+    ended.catch(() => {});
+    const [port] = (await Promise.race([once(server, "message"), ended])) as [number];
+    return port;
+  };
+  try {
+    const backend = await start("plain-http.ts", model);
+    const port = isProxied ? await start("node-proxy.ts", String(backend)) : backend;
+    const target = { url: new URL(`http://127.0.0.1:${port}/`), bearer: "none" };
+    return { aim: async () => target, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  const closed = server.exitCode === null && server.signalCode === null ? once(server, "close") : null;
+  server.kill("SIGKILL");
+  await closed;
+}

@@ -1,0 +1,75 @@
+import { execFileSync } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+/** When collectors stood still, rising by start, in milliseconds of the epoch. */
+export type GcPauses = readonly { readonly fromMs: number; readonly toMs: number }[];
+
+const RECORDER = pathToFileURL(join(import.meta.dirname, "record-gc.ts"));
+/** The program of the edge, as Miniflare finds it. */
+const { default: WORKERD } = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd") as {
+  default: string;
+};
+/** `[pid:isolate] 1234 ms: Scavenge 5.0 (6.2) -> 4.1 (7.2) MB, …, 0.45 / 0.00 ms …` */
+const LINE = /^\[\d+:(\w+)\]\s+(\d+) ms: .*?([\d.]+) \/ [\d.]+ ms/;
+
+/** Notes the collections of the edge and of the runner's processes; they have to be started with what it gives. */
+export class GcLog {
+  readonly #nodeLog: string;
+  /** Of each of workerd's heaps: collections by its own clock, and the least distance of that to ours. */
+  readonly #heaps = new Map<string, { atMs: number; tookMs: number }[]>();
+  readonly #offsets = new Map<string, number>();
+
+  private constructor(nodeLog: string) {
+    this.#nodeLog = nodeLog;
+  }
+
+  /**
+   * Prepares `folder`. V8 tells collections of workerd on its standard output, which Miniflare does not
+   * hand on: a script in between leads it into a pipe that is read here.
+   */
+  static async open(
+    folder: string,
+  ): Promise<{ log: GcLog; edge: Record<string, string>; runner: Record<string, string> }> {
+    const log = new GcLog(join(folder, "gc.log"));
+    const pipe = join(folder, "gc.pipe");
+    const script = join(folder, "workerd.sh");
+    execFileSync("mkfifo", [pipe]);
+    await writeFile(log.#nodeLog, "");
+    await writeFile(script, `#!/bin/sh\nexec "${WORKERD}" "$@" > "${pipe}"\n`);
+    await chmod(script, 0o700);
+    createInterface({ input: createReadStream(pipe) }).on("line", (line) => log.#note(line));
+    return {
+      log,
+      edge: { MINIFLARE_WORKERD_PATH: script, MINIFLARE_WORKERD_V8_FLAGS: "--trace-gc" },
+      runner: { NODE_OPTIONS: `--import=${RECORDER.href}?to=${encodeURIComponent(log.#nodeLog)}` },
+    };
+  }
+
+  /** All pauses so far. */
+  async read(): Promise<GcPauses> {
+    const ofNode = (await readFile(this.#nodeLog, "utf8")).split("\n").filter(Boolean);
+    const ofEdge = [...this.#heaps].flatMap(([heap, collections]) =>
+      collections.map(({ atMs, tookMs }) => {
+        const toMs = atMs + (this.#offsets.get(heap) ?? 0);
+        return { fromMs: toMs - tookMs, toMs };
+      }),
+    );
+    const all = [...ofEdge, ...ofNode.map((line) => JSON.parse(line) as GcPauses[number])];
+    return all.toSorted((a, b) => a.fromMs - b.fromMs);
+  }
+
+  /** Lines come in bursts, as the pipe is buffered: the one that was least late says how the clocks differ. */
+  #note(line: string): void {
+    const [, heap, atText, tookText] = LINE.exec(line) ?? [];
+    if (heap === undefined) return;
+    const atMs = Number(atText);
+    const offsetMs = performance.timeOrigin + performance.now() - atMs;
+    this.#offsets.set(heap, Math.min(offsetMs, this.#offsets.get(heap) ?? Number.POSITIVE_INFINITY));
+    this.#heaps.set(heap, [...(this.#heaps.get(heap) ?? []), { atMs, tookMs: Number(tookText) }]);
+  }
+}

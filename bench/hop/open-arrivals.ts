@@ -1,0 +1,77 @@
+import { poissonArrivals } from "../../src/cli/load/arrivals.ts";
+import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
+import type { Entry } from "../contest.ts";
+import { FrameClient } from "./frame-client.ts";
+import type { GcPauses } from "./gc-pauses.ts";
+import { type HopCase, writeFrame } from "./hop-case.ts";
+import type { OpenTarget } from "./open-stream.ts";
+import { readReply } from "./read-reply.ts";
+
+const RATE = 200;
+/** 3,000 requests: three stand above a round's p99.9. */
+const ROUND_MS = 15_000;
+const WARMUP = 500;
+const CONNECTIONS = 64;
+
+/**
+ * Requests that come at random, 200 a second, whether or not those before were answered. What a collector
+ * had stopped of a request's time is told by its pauses: the same percentiles are given without it.
+ */
+export async function openArrivals(
+  { aim, close }: OpenTarget,
+  input: HopCase,
+  readPauses: () => Promise<GcPauses> = async () => [],
+): Promise<Entry> {
+  const client = new FrameClient(aim, writeFrame(input), CONNECTIONS);
+  for (let i = 0; i < WARMUP; i++) await client.send();
+  const { body } = await client.send();
+  let seed = 0;
+  return {
+    opened: { output: readReply(body).values, adapter: null },
+    async measure() {
+      const arrivals = poissonArrivals({ ratePerSecond: RATE, durationMs: ROUND_MS, seed: seed++ });
+      const spans: { readonly fromMs: number; readonly toMs: number }[] = [];
+      const note = ({ latencyMs }: LoadOutcome) => {
+        const toMs = performance.timeOrigin + performance.now();
+        spans.push({ fromMs: toMs - latencyMs, toMs });
+      };
+      await runOpenLoop(arrivals, async () => (await client.send(), "ok"), note, new AbortController().signal);
+      const pauses = await readPauses();
+      const all = percentiles(spans.map(({ fromMs, toMs }) => toMs - fromMs));
+      const mutator = percentiles(spans.map((span) => span.toMs - span.fromMs - overlapMs(span, pauses)));
+      const within = pauses.filter(({ toMs }) => toMs > (spans[0]?.fromMs ?? 0));
+      return {
+        ...all,
+        "p50 less gc": mutator.p50,
+        "p99 less gc": mutator.p99,
+        "p99.9 less gc": mutator["p99.9"],
+        "time in gc": (100 * within.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)) / ROUND_MS,
+        "longest gc": Math.max(0, ...within.map(({ fromMs, toMs }) => toMs - fromMs)),
+      };
+    },
+    async close() {
+      client.close();
+      await close();
+    },
+  };
+}
+
+function percentiles(values: readonly number[]) {
+  const sorted = Float64Array.from(values).toSorted();
+  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99), "p99.9": at(0.999) };
+}
+
+/** How much of a span lies in pauses; those of different heaps may overlap, and are counted once. */
+function overlapMs({ fromMs, toMs }: { fromMs: number; toMs: number }, pauses: GcPauses): number {
+  let sumMs = 0;
+  let coveredToMs = fromMs;
+  for (const pause of pauses) {
+    const startMs = Math.max(pause.fromMs, coveredToMs);
+    const endMs = Math.min(pause.toMs, toMs);
+    if (endMs <= startMs) continue;
+    sumMs += endMs - startMs;
+    coveredToMs = endMs;
+  }
+  return sumMs;
+}

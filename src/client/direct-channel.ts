@@ -1,0 +1,116 @@
+import { endpoints } from "../protocol/endpoints.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
+import { FRAME_MEDIA_TYPE } from "../protocol/inference.ts";
+import type { Tensor } from "../protocol/tensor.ts";
+import { type DirectFrameHeader, DirectReplyHeader, type Ticket, type TicketRequest } from "../protocol/ticket.ts";
+import type { Sendable } from "./call-options.ts";
+import type { Client } from "./client.ts";
+import { parseBy, readProblem } from "./read-reply.ts";
+
+/** One inference on the runner itself; without a budget of its own it has the ticket's. */
+export interface DirectRequest {
+  readonly inputs: readonly Tensor[];
+  readonly budgetMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The reply's header, its tensors, and the ticket that brought it, which says where it ran. */
+export interface DirectReply {
+  readonly header: DirectReplyHeader;
+  readonly outputs: readonly Tensor[];
+  readonly ticket: Ticket;
+}
+
+/** A way to one model on a runner itself. */
+export interface DirectChannel {
+  /** Throws ProblemError with the edge's problem or the runner's. */
+  infer(request: DirectRequest): Promise<DirectReply>;
+}
+
+export interface DirectOptions {
+  /** Replaces the global `fetch` for what goes to the runner. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** A monotonic clock in milliseconds. */
+  readonly now?: () => number;
+}
+
+interface Held {
+  readonly ticket: Ticket;
+  readonly askedAtMs: number;
+  uses: number;
+}
+
+/** Of a ticket's life and requests: from there on the next one is fetched while this one still serves. */
+const RENEWED_AT = 0.6;
+
+/** Opens a way around the edge: it gets tickets as they are needed, and sends frames to the runner. */
+export function openDirectChannel(
+  client: Client,
+  wishes: Sendable<TicketRequest>,
+  options: DirectOptions = {},
+): DirectChannel {
+  const doFetch = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
+  const now = options.now ?? (() => performance.now());
+  let held: Held | null = null;
+  let renewing: Promise<Held> | null = null;
+
+  function renew(): Promise<Held> {
+    renewing ??= fetchTicket().finally(() => {
+      renewing = null;
+    });
+    return renewing;
+  }
+
+  async function fetchTicket(): Promise<Held> {
+    const askedAtMs = now();
+    const ticket = await client.call(endpoints.createTicket, { body: wishes });
+    held = { ticket, askedAtMs, uses: 0 };
+    return held;
+  }
+
+  async function takeTicket(): Promise<Ticket> {
+    const isSpent = ({ ticket, askedAtMs, uses }: Held, share: number) =>
+      now() - askedAtMs >= ticket.lifeMs * share || uses >= ticket.requests * share;
+    const current = held === null || isSpent(held, 1) ? await renew() : held;
+    // Should it fail, this ticket's end brings the problem to light.
+    if (isSpent(current, RENEWED_AT)) renew().catch(() => undefined);
+    current.uses++;
+    return current.ticket;
+  }
+
+  async function send(ticket: Ticket, body: Uint8Array<ArrayBuffer>, signal?: AbortSignal): Promise<Response> {
+    const headers = { authorization: `Bearer ${ticket.ticket}`, "content-type": FRAME_MEDIA_TYPE };
+    const init = { method: "POST", headers, body, signal: signal ?? null };
+    return doFetch(ticket.url, init).catch((cause: unknown) => {
+      if (signal?.aborted === true) throw cause;
+      throw new TypeError(`The runner at ${ticket.url} cannot be reached`, { cause });
+    });
+  }
+
+  return {
+    async infer({ inputs, budgetMs, signal }) {
+      const header: Omit<DirectFrameHeader, "tensors"> = budgetMs === undefined ? {} : { budgetMs };
+      const body = encodeFrame(header, inputs);
+      let ticket = await takeTicket();
+      let response = await send(ticket, body, signal);
+      if (response.status === 401) {
+        // The runner was started again and has another key, or its time is not ours.
+        await response.body?.cancel();
+        ({ ticket } = await renew());
+        response = await send(ticket, body, signal);
+      }
+      if (!response.ok) throw await readProblem(endpoints.infer, response);
+      return { ...readFrame(new Uint8Array(await response.arrayBuffer())), ticket };
+    },
+  };
+}
+
+function readFrame(bytes: Uint8Array): Pick<DirectReply, "header" | "outputs"> {
+  const source = "The runner answered a frame";
+  const frame = decodeFrame(bytes);
+  if (!frame.ok) throw new Error(`${source} that cannot be read: ${frame.message}`);
+  const header = parseBy(DirectReplyHeader, frame.header, source);
+  const split = splitTensors(header.tensors, frame.payload);
+  if (!split.ok) throw new Error(`${source} that cannot be read: ${split.message}`);
+  return { header, outputs: split.tensors };
+}

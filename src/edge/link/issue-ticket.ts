@@ -1,0 +1,33 @@
+import { toBase64Url } from "../../protocol/base64url.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { createProblem, type Problem } from "../../protocol/problem.ts";
+import type { TicketGrant } from "../../protocol/ticket.ts";
+import type { DirectWay } from "./runner-socket.ts";
+import { signingKey, signTicket } from "./ticket-keys.ts";
+
+/** What a ticket is asked for; the link adds whose it is and when it ends. */
+export type TicketWish = Omit<TicketGrant, "runnerId" | "expiresAtMs" | "nonce">;
+
+export type IssuedTicket =
+  | { readonly ok: true; readonly ticket: string; readonly url: string; readonly expiresAtMs: number }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** Signs a ticket for the runner at the other end of a socket; null stands for no socket. */
+export async function issueTicket(
+  attached: { readonly runnerId: string; readonly direct?: DirectWay } | null,
+  wish: TicketWish,
+  nowMs: number,
+): Promise<IssuedTicket> {
+  if (attached === null) return refuse("runner-offline", "The runner is not connected.");
+  const { runnerId, direct } = attached;
+  const key = signingKey(direct?.keys ?? [], nowMs);
+  if (direct === undefined || key === undefined) return refuse("no-listener", "The runner has no listener now.");
+  const expiresAtMs = nowMs + LIMITS.ticketMs;
+  const nonce = toBase64Url(crypto.getRandomValues(new Uint8Array(12)));
+  const ticket = await signTicket(key, { runnerId, ...wish, expiresAtMs, nonce });
+  return { ok: true, ticket, url: direct.url, expiresAtMs };
+}
+
+function refuse(code: "runner-offline" | "no-listener", detail: string): IssuedTicket {
+  return { ok: false, problem: createProblem(code, detail, code === "runner-offline" ? { retryAfterMs: 1_000 } : {}) };
+}

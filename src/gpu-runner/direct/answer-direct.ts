@@ -1,0 +1,113 @@
+import { decodeFrame, encodeFrame, splitTensors } from "../../protocol/frame.ts";
+import { createId } from "../../protocol/id.ts";
+import { matchInputs } from "../../protocol/match-inputs.ts";
+import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import { DirectFrameHeader, type DirectOutcome, type TicketGrant } from "../../protocol/ticket.ts";
+import type { DeviceFleet } from "../device-fleet.ts";
+import type { Answer } from "../serving/inference-server.ts";
+import type { ModelLoader } from "../serving/model-loader.ts";
+import { explainFailure } from "../serving/explain-failure.ts";
+import { serveRequest } from "../serving/serve-request.ts";
+
+export interface DirectParts {
+  readonly fleet: Pick<DeviceFleet, "find" | "cpu" | "all">;
+  readonly models: Pick<ModelLoader, "ensureReady" | "find" | "noteFailure">;
+  readonly outcomes: { add(outcome: DirectOutcome): void };
+}
+
+/** A request whose ticket was good. */
+export interface DirectRequest {
+  readonly grant: TicketGrant;
+  readonly body: Uint8Array;
+  /** On the monotonic clock. */
+  readonly arrivedMs: number;
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Answers a frame with a frame, through the same queue as what comes over the link, and when its budget
+ * ends at the latest. What was admitted is told to the edge, whatever became of it.
+ */
+export async function answerDirect(parts: DirectParts, request: DirectRequest): Promise<Uint8Array> {
+  const { grant, arrivedMs } = request;
+  const { budgetMs, tensors } = readFrame(parts, grant, request.body);
+  const requestId = createId("request");
+  let answer: Answer;
+  try {
+    answer = await untilDeadline(parts, requestId, { ...request, budgetMs, tensors });
+  } catch (error) {
+    const totalMs = performance.now() - arrivedMs;
+    parts.outcomes.add({ placementId: grant.placementId, rows: 1, totalMs, times: null });
+    const problem = explainFailure(parts.models, grant, error);
+    throw problem.code === "internal" ? error : new ProblemError(problem.code, problem.detail, problem);
+  }
+  const { times, rows, faults } = answer;
+  const totalMs = performance.now() - arrivedMs;
+  // What a device did that stood in is no measurement of the placement.
+  const standsIn = faults?.some(({ action }) => action === "cpu-backend") ?? false;
+  parts.outcomes.add({ placementId: grant.placementId, rows, totalMs, times: standsIn ? null : times });
+  const reply = { requestId, latency: { totalMs, ...times }, batch: rows, budgetMs, budgetMet: totalMs <= budgetMs };
+  return encodeFrame({ ...reply, ...(faults && { faults }) }, answer.tensors);
+}
+
+/** Serves, or throws `budget-exceeded` at the deadline; the work is dropped then, or when the caller goes away. */
+async function untilDeadline(
+  { fleet, models }: DirectParts,
+  requestId: string,
+  { grant, arrivedMs, signal, budgetMs, tensors }: DirectRequest & { budgetMs: number; tensors: readonly Tensor[] },
+): Promise<Answer> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const drop = () => {
+    for (const { server } of fleet.all()) server.cancel(requestId);
+    reject(new ProblemError("budget-exceeded", "No answer came within the budget."));
+  };
+  const timer = setTimeout(drop, Math.max(0, budgetMs - (performance.now() - arrivedMs)));
+  signal.addEventListener("abort", drop, { once: true });
+  try {
+    const offer = { type: "infer" as const, requestId, ...grant, budgetMs, tensors: [...tensors] };
+    return await Promise.race([serveRequest({ fleet, models }, offer, tensors, arrivedMs), ended]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", drop);
+  }
+}
+
+/** Budget and tensors of a frame, once they fit ticket and model. */
+function readFrame(
+  { models }: DirectParts,
+  grant: TicketGrant,
+  body: Uint8Array,
+): { budgetMs: number; tensors: Tensor[] } {
+  const decoded = decodeFrame(body);
+  if (!decoded.ok) throw invalid([{ pointer: "#", message: decoded.message }]);
+  const parsed = DirectFrameHeader.safeParse(decoded.header);
+  if (!parsed.success) {
+    throw invalid(
+      parsed.error.issues.map(({ path, message }) => ({
+        pointer: ["#", ...path.map(toPointerPart)].join("/"),
+        message,
+      })),
+    );
+  }
+  const { tensors: headers, budgetMs = grant.budgetMs } = parsed.data;
+  if (budgetMs > grant.budgetMs) {
+    throw invalid([{ pointer: "#/budgetMs", message: `must be at most ${grant.budgetMs}, the ticket's` }]);
+  }
+  const split = splitTensors(headers, decoded.payload);
+  if (!split.ok) throw invalid([{ pointer: "#/tensors", message: split.message }]);
+  const model = models.find(grant.modelVersionId);
+  if (model === null) throw new ProblemError("no-placement", "This runner does not have the model now.");
+  const errors = matchInputs(model.inputs, split.tensors, (name) => {
+    const index = headers.findIndex((tensor) => tensor.name === name);
+    return index < 0 ? "#/tensors" : `#/tensors/${index}`;
+  });
+  if (errors.length > 0) throw invalid(errors);
+  return { budgetMs, tensors: split.tensors };
+}
+
+function invalid(errors: FieldError[]): ProblemError {
+  const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
+  return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
+}

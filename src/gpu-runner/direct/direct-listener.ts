@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "pino";
+import { FRAME_MEDIA_TYPE } from "../../protocol/inference.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { type Problem, ProblemError, toProblem } from "../../protocol/problem.ts";
+import type { DirectAddress } from "../config.ts";
+import { answerDirect, type DirectParts } from "./answer-direct.ts";
+import { readTicket } from "./read-ticket.ts";
+import { discardBody, takeBody } from "./take-body.ts";
+import type { TicketKeys } from "./ticket-keys.ts";
+import { TicketUses } from "./ticket-uses.ts";
+
+const PATH = "/v1/infer";
+const IDLE_MS = 60_000;
+const HEAD_MS = 10_000;
+
+export interface ListenerParts extends DirectParts {
+  readonly runnerId: string;
+  readonly keys: TicketKeys;
+  readonly logger: Pick<Logger, "info" | "error">;
+}
+
+/** The runner's own way in: `POST /v1/infer` with a ticket, frames both ways, over plain HTTP. */
+export class DirectListener {
+  /** The address that clients are told. */
+  readonly url: string;
+  readonly #server: Server;
+
+  private constructor(server: Server, url: string) {
+    this.#server = server;
+    this.url = url;
+  }
+
+  /** Listens; rejects where the address cannot be had. */
+  static async open({ host, port, url }: DirectAddress, parts: ListenerParts): Promise<DirectListener> {
+    const answerer = new Answerer(parts);
+    const server = createServer(
+      { maxHeaderSize: LIMITS.directHeadBytes, headersTimeout: HEAD_MS, keepAliveTimeout: IDLE_MS, noDelay: true },
+      (request, response) => void answerer.answer(request, response),
+    );
+    server.maxConnections = LIMITS.directConnections;
+    server.listen(port, host);
+    await once(server, "listening");
+    const { port: taken } = server.address() as AddressInfo;
+    const base = url ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`;
+    const listener = new DirectListener(server, `${base.replace(/\/+$/, "")}${PATH}`);
+    parts.logger.info({ url: listener.url, host, port: taken }, "taking direct requests");
+    return listener;
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+/** Answers requests, so many at once. */
+class Answerer {
+  readonly #parts: ListenerParts;
+  readonly #uses = new TicketUses();
+  #inFlight = 0;
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrivedMs = performance.now();
+    try {
+      const frame = await this.#infer(request, response, arrivedMs);
+      response.writeHead(200, { "content-type": FRAME_MEDIA_TYPE, "content-length": frame.byteLength }).end(frame);
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem.code === "internal" && !request.destroyed)
+        this.#parts.logger.error({ error: String(error) }, "a direct request failed unexpectedly");
+      // At the deadline nothing else is waited for.
+      if (problem.code !== "budget-exceeded") await discardBody(request);
+      refuse(response, problem, request.complete);
+    }
+  }
+
+  async #infer(request: IncomingMessage, response: ServerResponse, arrivedMs: number): Promise<Uint8Array> {
+    if (request.url !== PATH) throw new ProblemError("not-found", `There is only ${PATH} here.`);
+    if (request.method !== "POST") throw new ProblemError("method-not-allowed", `${PATH} takes POST.`);
+    const { keys, runnerId } = this.#parts;
+    const grant = readTicket(request.headers.authorization, keys, runnerId, arrivedMs);
+    if (this.#inFlight >= LIMITS.directInFlight) {
+      const detail = `${LIMITS.directInFlight} direct requests are in flight on this runner.`;
+      throw new ProblemError("overloaded", detail, { retryAfterMs: 100 });
+    }
+    this.#uses.count(grant, keys.edgeTimeMs(arrivedMs));
+    assertFrame(request);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    this.#inFlight++;
+    try {
+      const body = await readBody(request, grant.budgetMs);
+      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal: gone.signal });
+    } finally {
+      this.#inFlight--;
+    }
+  }
+}
+
+/** The whole body; throws `budget-exceeded` where it takes longer than the budget to come. */
+async function readBody(request: IncomingMessage, budgetMs: number): Promise<Uint8Array> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new ProblemError("budget-exceeded", "The body did not come within the budget.")),
+    budgetMs,
+  );
+  try {
+    const body = await Promise.race([takeBody(request, LIMITS.inferBodyBytes), late]);
+    if (body === null) throw tooLarge();
+    return body;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function assertFrame({ headers }: IncomingMessage): void {
+  const mediaType = headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (mediaType !== FRAME_MEDIA_TYPE) {
+    const message = `must be ${FRAME_MEDIA_TYPE}`;
+    throw new ProblemError("unsupported-media-type", `The content type ${message}.`, {
+      errors: [{ pointer: "header/content-type", message }],
+    });
+  }
+  if (Number(headers["content-length"] ?? 0) > LIMITS.inferBodyBytes) throw tooLarge();
+}
+
+function tooLarge(): ProblemError {
+  const message = `must be at most ${LIMITS.inferBodyBytes} bytes`;
+  return new ProblemError("payload-too-large", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
+}
+
+function refuse(response: ServerResponse, problem: Problem, isRead: boolean): void {
+  const { code, status, retryAfterMs } = problem;
+  const body = JSON.stringify({ ...problem, instance: PATH });
+  if (!isRead) response.setHeader("connection", "close");
+  if (code === "method-not-allowed") response.setHeader("allow", "POST");
+  if (retryAfterMs !== undefined) response.setHeader("retry-after", Math.ceil(retryAfterMs / 1_000));
+  response
+    .writeHead(status, {
+      "content-type": "application/problem+json",
+      "content-length": Buffer.byteLength(body),
+      "cache-control": "no-store",
+    })
+    .end(body);
+}

@@ -1,0 +1,263 @@
+import { request as httpRequest } from "node:http";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type HeldKey, renewKeys, signTicket, toTicketKey } from "../../src/edge/link/ticket-keys.ts";
+import { DirectListener } from "../../src/gpu-runner/direct/direct-listener.ts";
+import { OutcomeReport } from "../../src/gpu-runner/direct/outcome-report.ts";
+import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
+import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
+import { createId } from "../../src/protocol/id.ts";
+import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import type { PlacedModel } from "../../src/protocol/link.ts";
+import { Problem } from "../../src/protocol/problem.ts";
+import type { Tensor } from "../../src/protocol/tensor.ts";
+import { DirectReplyHeader, type TicketGrant } from "../../src/protocol/ticket.ts";
+import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
+import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
+
+/** A runner's own listener as those with a ticket must find it (docs/protocol.md). */
+
+const runnerId = createId("runner");
+const model: PlacedModel = {
+  modelVersionId: createId("modelVersion"),
+  variants: [{ name: "fp32", digest: "sha256:0" }],
+  inputs: [{ name: "x", dtype: "float32", shape: [-1, 2] }],
+  outputs: [],
+};
+const x: Tensor = { name: "x", dtype: "float32", shape: [1, 2], bytes: new Uint8Array(Float32Array.of(1, 2).buffer) };
+const times = { uploadMs: 0, computeMs: 0, readbackMs: 0 };
+
+let hub: ScriptedHub;
+let runner: LiveRunner;
+let connection: HubConnection;
+let listener: DirectListener;
+let key: HeldKey;
+/** What the device does with a request. */
+let infer: InferenceBackend["infer"];
+
+beforeEach(async () => {
+  infer = async (_model, tensors) => ({ tensors: [...tensors], times });
+  hub = await ScriptedHub.start();
+  runner = startLiveRunner(hub.port, (...call) => infer(...call));
+  const { channel, ...parts } = runner.parts;
+  const logger = { info: () => undefined, error: () => undefined };
+  const outcomes = new OutcomeReport(channel);
+  const address = { host: "127.0.0.1", port: 0, url: null };
+  listener = await DirectListener.open(address, { runnerId, ...parts, outcomes, logger });
+  connection = await hub.nextConnection();
+  const intervals = { pingMs: 50, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000 };
+  connection.send({ type: "welcome", runnerId, intervals, placed: [model] });
+  const made = renewKeys([], Date.now())?.[0];
+  if (made === undefined) throw new Error("no key was made");
+  key = made;
+  connection.send(toTicketKey(key, Date.now()));
+  await vi.waitFor(() => expect(runner.parts.keys.find(key.keyId)).not.toBeNull());
+});
+afterEach(async () => {
+  await listener.stop();
+  await runner.stop();
+  await hub.stop();
+});
+
+function sign(changes: Partial<TicketGrant> = {}): Promise<string> {
+  return signTicket(key, {
+    runnerId,
+    placementId: createId("placement"),
+    modelVersionId: model.modelVersionId,
+    variant: "fp32",
+    deviceKey: "cpu",
+    backend: "ort-cpu",
+    budgetMs: 5_000,
+    confidence: 0.99,
+    priority: 0,
+    expiresAtMs: Date.now() + LIMITS.ticketMs,
+    nonce: createId("request"),
+    ...changes,
+  });
+}
+
+interface Sent {
+  readonly ticket?: string | null;
+  readonly header?: object;
+  readonly tensors?: readonly Tensor[];
+  readonly body?: BodyInit;
+  readonly mediaType?: string;
+  readonly signal?: AbortSignal;
+}
+
+async function post({ ticket, header = {}, tensors = [x], body, mediaType = FRAME_MEDIA_TYPE, signal }: Sent = {}) {
+  const bearer = ticket === undefined ? await sign() : ticket;
+  return fetch(listener.url, {
+    method: "POST",
+    headers: { "content-type": mediaType, ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }) },
+    body: body ?? encodeFrame(header, tensors),
+    signal: signal ?? null,
+    duplex: "half",
+  } as RequestInit);
+}
+
+async function refused(sent: Sent | Response) {
+  const response = sent instanceof Response ? sent : await post(sent);
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  const { status, code, errors, retryAfterMs } = Problem.parse(await response.json());
+  expect(response.status).toBe(status);
+  expect(response.headers.get("retry-after")).toBe(
+    retryAfterMs === undefined ? null : String(Math.ceil(retryAfterMs / 1_000)),
+  );
+  return { code, pointers: errors?.map(({ pointer }) => pointer) ?? [] };
+}
+
+describe("a request with a ticket", () => {
+  it("is answered in a frame, and the edge is told of it", async () => {
+    const placementId = createId("placement");
+    const ticket = await sign({ placementId });
+    for (const header of [{}, { budgetMs: 4_000 }]) {
+      const response = await post({ ticket, header });
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, FRAME_MEDIA_TYPE]);
+      const frame = decodeFrame(new Uint8Array(await response.arrayBuffer()));
+      if (!frame.ok) throw new Error(frame.message);
+      const reply = DirectReplyHeader.parse(frame.header);
+      expect(reply).toMatchObject({ batch: 1, budgetMs: header.budgetMs ?? 5_000, budgetMet: true });
+      expect(reply.tensors).toEqual([{ name: "x", dtype: "float32", shape: [1, 2] }]);
+      expect(frame.payload).toEqual(x.bytes);
+      expect(reply.latency.totalMs).toBeGreaterThanOrEqual(reply.latency.queueMs + reply.latency.computeMs);
+    }
+    const told = [];
+    while (told.length < 2) told.push(...(await connection.next("directOutcomes")).outcomes);
+    expect(told).toMatchObject([1, 2].map(() => ({ placementId, rows: 1, times: { computeMs: 0 } })));
+  });
+
+  it("is ended by its budget while the device works, and told as one without an answer", async () => {
+    const began = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    infer = async () => {
+      began.resolve();
+      await ended.promise;
+      return { tensors: [], times };
+    };
+    const late = refused({ header: { budgetMs: 20 } });
+    await began.promise;
+    expect(await late).toEqual({ code: "budget-exceeded", pointers: [] });
+    ended.resolve();
+    expect((await connection.next("directOutcomes")).outcomes).toMatchObject([{ rows: 1, times: null }]);
+  });
+
+  it("is ended by its budget while its body is awaited", async () => {
+    const ticket = await sign({ budgetMs: 20 });
+    const headers = { authorization: `Bearer ${ticket}`, "content-type": FRAME_MEDIA_TYPE, "content-length": 1_000 };
+    const status = await new Promise((resolve, reject) => {
+      const outgoing = httpRequest(listener.url, { method: "POST", headers }, (reply) => {
+        resolve([reply.statusCode, reply.headers.connection]);
+        outgoing.destroy();
+      });
+      outgoing.on("error", reject).write(new Uint8Array(10));
+    });
+    expect(status).toEqual([504, "close"]);
+  });
+
+  it("whose caller goes away while it waits is not begun", async () => {
+    const begun: string[] = [];
+    const first = Promise.withResolvers<void>();
+    infer = async (_model, tensors, { requestId }) => {
+      begun.push(requestId);
+      await first.promise;
+      return { tensors: [...tensors], times };
+    };
+    const running = post();
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    const leaving = new AbortController();
+    const waiting = post({ signal: leaving.signal }).catch(() => "gone");
+    const { server } = runner.parts.fleet.find("cpu");
+    const cancel = vi.spyOn(server, "cancel");
+    const serve = vi.spyOn(server, "serve");
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledOnce());
+    leaving.abort();
+    expect(await waiting).toBe("gone");
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalled());
+    first.resolve();
+    expect((await running).status).toBe(200);
+    expect((await post()).status).toBe(200);
+    expect(begun).toHaveLength(2);
+  });
+
+  it("fails with the device's problem, and with a model that is not here", async () => {
+    infer = async () => {
+      throw new Error("unforeseen");
+    };
+    expect(await refused({})).toEqual({ code: "internal", pointers: [] });
+    const ticket = await sign({ modelVersionId: createId("modelVersion") });
+    expect(await refused({ ticket })).toEqual({ code: "no-placement", pointers: [] });
+    expect(await refused({ ticket: await sign({ variant: "int8" }) })).toEqual({ code: "no-placement", pointers: [] });
+    expect(await refused({ ticket: await sign({ deviceKey: "gpu7" }) })).toEqual({
+      code: "backend-failed",
+      pointers: [],
+    });
+  });
+});
+
+describe("a request is refused", () => {
+  const authorization = ["header/authorization"];
+
+  it("without a good ticket, before its body is read", async () => {
+    expect(await refused({ ticket: null })).toEqual({ code: "unauthorized", pointers: authorization });
+    expect(await refused({ ticket: "mx_1" })).toEqual({ code: "unauthorized", pointers: authorization });
+    const other = await sign({ runnerId: createId("runner") });
+    expect(await refused({ ticket: other })).toEqual({ code: "unauthorized", pointers: authorization });
+    const old = await sign({ expiresAtMs: Date.now() - 1_000 });
+    expect(await refused({ ticket: old, body: new Uint8Array(9_000_000) })).toEqual({
+      code: "ticket-expired",
+      pointers: authorization,
+    });
+  });
+
+  it("elsewhere and by other methods", async () => {
+    const elsewhere = await fetch(new URL("/v1/models", listener.url));
+    expect(await refused(elsewhere)).toEqual({ code: "not-found", pointers: [] });
+    const get = await fetch(listener.url);
+    expect(get.headers.get("allow")).toBe("POST");
+    expect(await refused(get)).toEqual({ code: "method-not-allowed", pointers: [] });
+  });
+
+  it("with a body that is no frame, is too large, or says what it must not", async () => {
+    const pointersOf = async (sent: Sent) => (await refused(sent)).pointers;
+    expect(await refused({ mediaType: "application/json" })).toEqual({
+      code: "unsupported-media-type",
+      pointers: ["header/content-type"],
+    });
+    const large = new Uint8Array(LIMITS.inferBodyBytes + 1);
+    for (const body of [large, new Blob([large]).stream()]) {
+      expect(await refused({ body })).toEqual({ code: "payload-too-large", pointers: ["#"] });
+    }
+    expect(await refused({ body: new Uint8Array([1, 2]) })).toEqual({ code: "invalid-request", pointers: ["#"] });
+    expect(await pointersOf({ header: { budgetMs: 5_001 } })).toEqual(["#/budgetMs"]);
+    expect(await pointersOf({ header: { budgetMs: 0 } })).toEqual(["#/budgetMs"]);
+    expect(await pointersOf({ header: { model: "other" } })).toEqual(["#"]);
+    expect(await pointersOf({ tensors: [] })).toEqual(["#/tensors"]);
+    expect(await pointersOf({ tensors: [{ ...x, name: "y" }] })).toEqual(["#/tensors", "#/tensors/0"]);
+    expect(await pointersOf({ tensors: [{ ...x, shape: [2, 1] }] })).toEqual(["#/tensors/0"]);
+    expect(await pointersOf({ body: encodeFrame({}, [x]).slice(0, -1) })).toEqual(["#/tensors"]);
+    expect((await post()).status).toBe(200);
+  });
+
+  it("beyond the requests that may be in flight", async () => {
+    const ended = Promise.withResolvers<void>();
+    infer = async (_model, tensors) => {
+      await ended.promise;
+      return { tensors: [...tensors], times };
+    };
+    const { server } = runner.parts.fleet.find("cpu");
+    const serve = vi.spyOn(server, "serve");
+    const ticket = await sign();
+    const served = Array.from({ length: LIMITS.directInFlight }, () => post({ ticket }));
+    await vi.waitFor(() => expect(serve).toHaveBeenCalledTimes(LIMITS.directInFlight));
+    expect((await refused({ ticket })).code).toBe("overloaded");
+    ended.resolve();
+    expect(new Set((await Promise.all(served)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it("with a head that is too long", async () => {
+    const response = await fetch(listener.url, { headers: { "x-long": "a".repeat(LIMITS.directHeadBytes) } });
+    expect(response.status).toBe(431);
+    await response.body?.cancel();
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { renewKeys, signingKey, signTicket, toTicketKey } from "../../../../src/edge/link/ticket-keys.ts";
+import { readTicket } from "../../../../src/gpu-runner/direct/read-ticket.ts";
+import { TicketKeys } from "../../../../src/gpu-runner/direct/ticket-keys.ts";
+import { TicketUses } from "../../../../src/gpu-runner/direct/ticket-uses.ts";
+import { createId } from "../../../../src/protocol/id.ts";
+import { LIMITS } from "../../../../src/protocol/limits.ts";
+import { ProblemError } from "../../../../src/protocol/problem.ts";
+import { joinTicket, splitTicket, type TicketGrant, writeGrant } from "../../../../src/protocol/ticket.ts";
+import { fromBase64Url } from "../../../../src/protocol/base64url.ts";
+
+/** The edge's clock at the hand-over; the runner's own stands elsewhere. */
+const EDGE_MS = 1_795_000_000_000;
+const RUNNER_MS = 5_000;
+
+const grant: TicketGrant = {
+  runnerId: createId("runner"),
+  placementId: createId("placement"),
+  modelVersionId: createId("modelVersion"),
+  variant: "fp32",
+  deviceKey: "cpu",
+  backend: "ort-cpu",
+  budgetMs: 20,
+  confidence: 0.99,
+  priority: 0,
+  expiresAtMs: EDGE_MS + LIMITS.ticketMs,
+  nonce: "abc",
+};
+
+/** Both ends after the edge has handed over a key. */
+function handOver() {
+  const [key] = renewKeys([], EDGE_MS) ?? [];
+  if (key === undefined) throw new Error("no key was made");
+  const keys = new TicketKeys();
+  keys.take(toTicketKey(key, EDGE_MS), RUNNER_MS);
+  return { key, keys };
+}
+
+function codeOf(read: () => unknown): string | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    expect(error.problem.errors?.map(({ pointer }) => pointer)).toEqual(["header/authorization"]);
+    return error.problem.code;
+  }
+}
+
+describe("a ticket", () => {
+  it("that the edge signed is read by the runner", async () => {
+    const { key, keys } = handOver();
+    const ticket = await signTicket(key, grant);
+    expect(ticket.length).toBeLessThan(LIMITS.ticketLength);
+    expect(readTicket(`Bearer ${ticket}`, keys, grant.runnerId, RUNNER_MS)).toEqual(grant);
+  });
+
+  it("has the layout of docs/protocol.md", async () => {
+    const key = { keyId: "00112233445566ff", secret: Buffer.alloc(32, 7).toString("base64url"), madeAtMs: 0 };
+    const fixed = { ...grant, runnerId: `rnr_${"0".repeat(26)}`, placementId: `plc_${"0".repeat(26)}` };
+    const ticket = await signTicket(key, { ...fixed, modelVersionId: `ver_${"0".repeat(26)}` });
+    expect(ticket).toMatch(/^mx_00112233445566ff\.[\w-]+\.[\w-]{43}$/);
+    // By Python's hmac, hashlib and base64.
+    expect(ticket.slice(-43)).toBe("spxTUJmKth_5DOhn-ZvreJsC-ES8tAf9CXXxelpAk6s");
+  });
+
+  it("of which any field was changed is refused", async () => {
+    const { key, keys } = handOver();
+    const ticket = await signTicket(key, grant);
+    const mac = splitTicket(ticket)?.mac ?? new Uint8Array();
+    const changes: { [Field in keyof TicketGrant]: TicketGrant[Field] } = {
+      runnerId: createId("runner"),
+      placementId: createId("placement"),
+      modelVersionId: createId("modelVersion"),
+      variant: "int8",
+      deviceKey: "gpu0",
+      backend: "ort-webgpu",
+      budgetMs: 21,
+      confidence: 0.5,
+      priority: 9,
+      expiresAtMs: grant.expiresAtMs + 1,
+      nonce: "abd",
+    };
+    expect(Object.keys(changes).toSorted()).toEqual(Object.keys(grant).toSorted());
+    const read = (text: string) => codeOf(() => readTicket(`Bearer ${text}`, keys, grant.runnerId, RUNNER_MS));
+    for (const [field, value] of Object.entries(changes)) {
+      expect(read(joinTicket(writeGrant(key.keyId, { ...grant, [field]: value }), mac)), field).toBe("unauthorized");
+    }
+    expect(read(ticket)).toBeNull();
+  });
+
+  it("of which any character was changed is refused", async () => {
+    const { key, keys } = handOver();
+    const ticket = await signTicket(key, grant);
+    for (let place = 0; place < ticket.length - 1; place++) {
+      const other = ticket[place] === "A" ? "B" : "A";
+      const changed = ticket.slice(0, place) + other + ticket.slice(place + 1);
+      expect(
+        codeOf(() => readTicket(`Bearer ${changed}`, keys, grant.runnerId, RUNNER_MS)),
+        changed,
+      ).toBe("unauthorized");
+    }
+  });
+
+  it("that is none, of another key or for another runner is refused", async () => {
+    const { key, keys } = handOver();
+    const [stranger] = renewKeys([], EDGE_MS) ?? [];
+    if (stranger === undefined) throw new Error("no key was made");
+    const read = (authorization: string | undefined, runnerId = grant.runnerId) =>
+      codeOf(() => readTicket(authorization, keys, runnerId, RUNNER_MS));
+    const ticket = await signTicket(key, grant);
+    expect(read(undefined)).toBe("unauthorized");
+    expect(read(ticket)).toBe("unauthorized");
+    expect(read(`Bearer ${ticket}x`)).toBe("unauthorized");
+    expect(read(`Bearer mx_${"A".repeat(LIMITS.ticketLength)}`)).toBe("unauthorized");
+    expect(read(`Bearer ${await signTicket(stranger, grant)}`)).toBe("unauthorized");
+    // The id of a key that is known does not help a secret that is not.
+    expect(read(`Bearer ${await signTicket({ ...stranger, keyId: key.keyId }, grant)}`)).toBe("unauthorized");
+    expect(read(`Bearer ${ticket}`, createId("runner"))).toBe("unauthorized");
+    // Signed, and still not of the protocol.
+    expect(read(`Bearer ${await signTicket(key, { ...grant, backend: "none" as never })}`)).toBe("unauthorized");
+    expect(read(`Bearer ${ticket}`)).toBeNull();
+  });
+
+  it("ends on the edge's clock, whatever the runner's says", async () => {
+    const { key, keys } = handOver();
+    const ticket = await signTicket(key, grant);
+    const readAfter = (ms: number) =>
+      codeOf(() => readTicket(`Bearer ${ticket}`, keys, grant.runnerId, RUNNER_MS + ms));
+    expect(readAfter(LIMITS.ticketMs - 1)).toBeNull();
+    expect(readAfter(LIMITS.ticketMs)).toBe("ticket-expired");
+  });
+});
+
+describe("the keys of a runner", () => {
+  const HOUR_MS = 3_600_000;
+
+  it("are renewed after an hour, and the new one signs once it must have arrived", () => {
+    const first = renewKeys([], 0) ?? [];
+    expect(first).toHaveLength(1);
+    expect(signingKey(first, 0)).toBe(first[0]);
+    expect(renewKeys(first, HOUR_MS - 1)).toBeNull();
+    const second = renewKeys(first, HOUR_MS) ?? [];
+    expect(second).toHaveLength(2);
+    expect(second[0]?.secret).not.toBe(first[0]?.secret);
+    expect(signingKey(second, HOUR_MS)).toBe(first[0]);
+    expect(signingKey(second, HOUR_MS + 4_999)).toBe(first[0]);
+    expect(signingKey(second, HOUR_MS + 5_000)).toBe(second[0]);
+    const third = renewKeys(second, 2 * HOUR_MS) ?? [];
+    expect(third.map(({ keyId }) => keyId)).toEqual([third[0]?.keyId, second[0]?.keyId]);
+    expect(signingKey([], 0)).toBeUndefined();
+  });
+
+  it("are random: 256 bits, and an id of 64", () => {
+    const [key] = renewKeys([], 0) ?? [];
+    expect(fromBase64Url(key?.secret ?? "")).toHaveLength(32);
+    expect(key?.keyId).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it("are kept by the runner as long as tickets of them may live: the newest two", () => {
+    const keys = new TicketKeys();
+    const secret = "A".repeat(43);
+    for (const keyId of ["1", "2", "3"]) keys.take({ keyId, secret, atMs: 0 }, 0);
+    expect([keys.find("1"), keys.find("2") === null, keys.find("3") === null]).toEqual([null, false, false]);
+  });
+});
+
+describe("the uses of tickets", () => {
+  it("are counted, each ticket by itself", () => {
+    const uses = new TicketUses();
+    const ticket = { nonce: "a", expiresAtMs: 1_000 };
+    for (let i = 0; i < LIMITS.ticketRequests; i++) uses.count(ticket, 0);
+    expect(codeOf(() => uses.count(ticket, 0))).toBe("ticket-expired");
+    expect(codeOf(() => uses.count({ ...ticket, nonce: "b" }, 0))).toBeNull();
+  });
+
+  it("are held of so many tickets at once, and forgotten when a ticket has ended", () => {
+    const uses = new TicketUses();
+    for (let i = 0; i < LIMITS.ticketsHeld; i++) uses.count({ nonce: String(i), expiresAtMs: 1_000 + i }, 0);
+    expect(() => uses.count({ nonce: "more", expiresAtMs: 9_000 }, 999)).toThrow(`${LIMITS.ticketsHeld} tickets`);
+    uses.count({ nonce: "more", expiresAtMs: 9_000 }, 1_000);
+    expect(() => uses.count({ nonce: "another", expiresAtMs: 9_000 }, 1_000)).toThrow(`${LIMITS.ticketsHeld} tickets`);
+  });
+});
