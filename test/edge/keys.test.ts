@@ -46,6 +46,7 @@ describe("the table", () => {
       "oipInfer",
       "oipVersionInfer",
       "infer",
+      "createTicket",
       "actPolicy",
       "streamPolicy",
     ]);

@@ -21,6 +21,11 @@ export type Verdict<Work extends Waiting> =
 
 /** An idle device that was silent for so long may try what its times say it cannot do. */
 const TRIAL_AFTER_MS = 100;
+/**
+ * How many times as far off the times of what is before a request may be. Once would do for one look into
+ * the future; but whoever comes later eats what time was left again, until something is slow.
+ */
+const CAUTION = 2;
 /** Batches that wait when each newcomer has to have room for a full one. */
 const BATCHES_UNTIL_ROOM = 3;
 
@@ -47,14 +52,22 @@ export function judgeArrival<Work extends Waiting>(
     return { kind: "overloaded", reason: "As much waits for the device as may.", backlogMs };
   }
   const grown = insertByUrgency(kept, newcomer);
-  const { late, endsMs, endMs } = playQueue(grown, nowMs, running);
+  const options = { caution: CAUTION };
+  const { late, endsMs, endMs } = playQueue(grown, nowMs, running, options);
   const backlogMs = endMs - nowMs;
   if (late.includes(newcomer) || endsMs[grown.indexOf(newcomer)]! + roomMs(kept, line) > deadlineMs) {
     return { kind: "overloaded", reason: "What waits already leaves too little of the budget.", backlogMs };
   }
   if (late.length === 0) return { kind: "admitted", order: grown, pushedOut, backlogMs };
-  const lateBefore = new Set(playQueue(kept, nowMs, running).late);
-  const harmed = late.filter((each) => !lateBefore.has(each));
+  const before = playQueue(kept, nowMs, running, options).endsMs;
+  const place = grown.indexOf(newcomer);
+  const isHarmed = (each: Work, at: number) => {
+    const beforeMs = before[at < place ? at : at - 1]!;
+    // Who is lost anyway holds up nobody, and who is done as early as before has nothing to complain of.
+    return beforeMs <= each.deadlineMs && !(endsMs[at]! <= beforeMs);
+  };
+  const isLate = new Set(late);
+  const harmed = grown.filter((each, at) => each !== newcomer && isLate.has(each) && isHarmed(each, at));
   if (harmed.some((each) => each.priority >= priority)) {
     return { kind: "overloaded", reason: "It would make others late that came before it.", backlogMs };
   }
@@ -71,7 +84,7 @@ export function judgeArrival<Work extends Waiting>(
  * What a request has to have left at its expected end: nothing while one batch takes all that waits, the
  * time of a full batch once three do not, and in between in proportion. Who is let in without it leads a
  * batch when there is time for a small one only; a queue of such requests is computed in small batches,
- * which cost most a row, and has nothing to spare when the device stalls.
+ * which cost most a row, and have nothing to spare when the device stalls.
  */
 function roomMs(order: readonly Waiting[], { joins, times }: Line): number {
   if (!joins) return 0;

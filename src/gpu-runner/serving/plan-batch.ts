@@ -28,7 +28,7 @@ export function planBatch<Work extends Waiting>(order: readonly Work[], nowMs: n
     for (const leader of LEADERS) {
       // A later leader may not push aside what is more important.
       if (viable[leader]?.priority !== viable[0]?.priority) break;
-      const tried = playQueue(viable, nowMs, null, leader);
+      const tried = playQueue(viable, nowMs, null, { leader });
       if (tried.late.length < best.late.length) best = tried;
     }
   }

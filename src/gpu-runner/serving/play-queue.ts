@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { EVEN, type Level, levelOf, type ServiceTimes } from "./service-times.ts";
+import { EVEN, type Level, levelOf, RECENT_SAMPLES, type ServiceTimes } from "./service-times.ts";
 
 /** Requests that may share batches: of one variant, with tensors that differ in their rows alone. */
 export interface Line {
@@ -33,10 +33,15 @@ export interface Running {
   readonly startedMs: number;
 }
 
-/** A moment in the future of a device: when it is expected, and the variance of that. */
+/** A moment in the future of a device: when it is expected, and how far that may be off. */
 interface Moment {
   atMs: number;
+  /** Of what each batch before takes more or less by itself. */
   variance: number;
+  /** One deviation of what they all take more or less alike, as their expectation is a mean of few. */
+  commonMs: number;
+  /** How many times as far off it may be as its deviations say. */
+  readonly caution: number;
 }
 
 /** How a queue is expected to go on. */
@@ -70,9 +75,9 @@ export function playQueue<Work extends Waiting>(
   order: readonly Work[],
   nowMs: number,
   running: Running | null,
-  leader = 0,
+  { leader = 0, caution = 1 }: { leader?: number; caution?: number } = {},
 ): Outcome<Work> {
-  const moment = endOf(running, nowMs);
+  const moment: Moment = { ...endOf(running, nowMs), commonMs: 0, caution };
   const taken = new Uint8Array(order.length);
   const late: Work[] = [];
   const endsMs = new Float64Array(order.length).fill(Number.NaN);
@@ -85,8 +90,10 @@ export function playQueue<Work extends Waiting>(
       const { places, rows, isSafe } = growBatch(order, taken, next, moment);
       if (batch.length === 0) batch = places.map((place) => order[place]!);
       if (!isSafe) late.push(head);
+      const deviationMs = deviationOf(head.line, rows);
       moment.atMs += head.line.times.expectedMs(rows);
-      moment.variance += varianceOf(head.line, rows);
+      moment.variance += deviationMs ** 2;
+      moment.commonMs += deviationMs / Math.sqrt(RECENT_SAMPLES);
       for (const place of places) endsMs[place] = moment.atMs;
     }
     while (taken[front] === 1) front++;
@@ -108,7 +115,7 @@ function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number,
   const { line } = head;
   const places = [leader];
   let { rows, sizeBytes } = head;
-  const isSafe = moment.atMs + spanMs(head, rows, moment.variance) <= head.deadlineMs;
+  const isSafe = moment.atMs + spanMs(head, rows, moment) <= head.deadlineMs;
   if (!line.joins || !isSafe) return { places, rows, isSafe };
   let limit = safeRows(head, rows, line.times.maxRows, moment);
   let others = OTHERS;
@@ -137,14 +144,14 @@ function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number,
 }
 
 /** The largest batch, of `fewest` rows to `most`, in which a request is in time; less than `fewest` where none is. */
-function safeRows(work: Waiting, fewest: number, most: number, { atMs, variance }: Moment): number {
-  return largest(fewest, most, (rows) => atMs + spanMs(work, rows, variance) <= work.deadlineMs);
+function safeRows(work: Waiting, fewest: number, most: number, moment: Moment): number {
+  return largest(fewest, most, (rows) => moment.atMs + spanMs(work, rows, moment) <= work.deadlineMs);
 }
 
 /** The largest batch behind which a request of another line can begin in time; `most` where none is. */
-function rowsBefore(other: Waiting, { times }: Line, fewest: number, most: number, { atMs, variance }: Moment): number {
-  const startMs = other.deadlineMs - spanMs(other, other.rows, variance);
-  const rows = largest(fewest, most, (each) => atMs + times.expectedMs(each) <= startMs);
+function rowsBefore(other: Waiting, { times }: Line, fewest: number, most: number, moment: Moment): number {
+  const startMs = other.deadlineMs - spanMs(other, other.rows, moment);
+  const rows = largest(fewest, most, (each) => moment.atMs + times.expectedMs(each) <= startMs);
   return rows < fewest ? most : rows;
 }
 
@@ -162,23 +169,23 @@ function largest(low: number, high: number, holds: (value: number) => boolean): 
 }
 
 /** From the expected moment of a batch's start to the end that it stays under at the level of a member. */
-function spanMs({ line, level }: Waiting, rows: number, variance: number): number {
+function spanMs({ line, level }: Waiting, rows: number, { variance, commonMs, caution }: Moment): number {
   const expectedMs = line.times.expectedMs(rows);
   const ownMs = line.times.quantileMs(rows, level) - expectedMs;
   if (variance === 0 || ownMs < 0) return expectedMs + ownMs;
-  return expectedMs + Math.sqrt(ownMs ** 2 + DEVIATIONS[level]! ** 2 * variance);
+  return expectedMs + Math.sqrt(ownMs ** 2 + (caution * DEVIATIONS[level]!) ** 2 * (variance + commonMs ** 2));
 }
 
-/** The variance of a normal time with the same distance from its expectation to its 0.99 quantile. */
-function varianceOf({ times }: Line, rows: number): number {
-  return (Math.max(0, times.quantileMs(rows, SURE) - times.expectedMs(rows)) / DEVIATIONS[SURE]!) ** 2;
+/** The standard deviation of a normal time with the same distance from its expectation to its 0.99 quantile. */
+function deviationOf({ times }: Line, rows: number): number {
+  return Math.max(0, times.quantileMs(rows, SURE) - times.expectedMs(rows)) / DEVIATIONS[SURE]!;
 }
 
 /** When a device is done. What is overdue is taken to need as long again as it is overdue: nobody knows. */
-function endOf(running: Running | null, nowMs: number): Moment {
+function endOf(running: Running | null, nowMs: number): Pick<Moment, "atMs" | "variance"> {
   if (running === null) return { atMs: nowMs, variance: 0 };
   const { line, rows, startedMs } = running;
   const overdueMs = Math.max(0, nowMs - startedMs - line.times.quantileMs(rows, SURE));
   const atMs = Math.max(startedMs + line.times.expectedMs(rows), nowMs + overdueMs);
-  return { atMs, variance: overdueMs > 0 ? 0 : varianceOf(line, rows) };
+  return { atMs, variance: overdueMs > 0 ? 0 : deviationOf(line, rows) ** 2 };
 }

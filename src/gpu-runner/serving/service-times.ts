@@ -15,9 +15,10 @@ export function levelOf(confidence: number): Level {
 /** The level of a coin's toss. */
 export const EVEN: Level = levelOf(0.5);
 
-/** Samples of a size that are kept, how many of the last ones tell what it takes now, and how long one counts. */
+/** Batches of a size whose mean is what it is expected to take. */
+export const RECENT_SAMPLES = 32;
+/** Samples of a size that are kept, and how long one counts. */
 const KEPT_SAMPLES = 512;
-const RECENT_SAMPLES = 32;
 const LIFETIME_MS = 60_000;
 /** Of a size that ran less often in that time, older samples count, too. */
 const FEWEST_SAMPLES = 16;
@@ -25,8 +26,9 @@ const FEWEST_SAMPLES = 16;
 const KNOWN_FROM = 4;
 /** Times are read anew when this share of a size's samples is new. */
 const STALE_SHARE = 1 / 16;
-/** What a row may cost above the least, for a batch to stay small. */
-const ROW_COST = 1.05;
+/** What a row may cost above the least where a size is chosen, and where it is kept: noise shall not move it. */
+const CHOSEN_COST = 1.03;
+const KEPT_COST = 1.05;
 /** Confidence up to which the last few samples are asked, too. */
 const RECENT_CONFIDENCE = 0.9;
 
@@ -43,8 +45,8 @@ interface Size {
 /**
  * What batches of one kind took lately, by their size. A quantile of a size is the nearest rank of its
  * last minute, or that of its last few batches up to nine tenths where they are slower: so a drift shows
- * within as many batches. Between two sizes a time is on the straight line between theirs, beyond the
- * largest on the line through the last two.
+ * within as many batches. Between two sizes a time is on the straight line between theirs, outside of
+ * them on the line through the nearest two.
  */
 export class ServiceTimes {
   /** By octave, rising. */
@@ -52,6 +54,8 @@ export class ServiceTimes {
   /** Times by rows, first those that are expected, then each level's; NaN is not read yet. */
   readonly #curves = new Float64Array((LIMITS.batchRows + 1) * (CONFIDENCES.length + 1)).fill(Number.NaN);
   #maxRows = 1;
+  /** The octave in which a row costs little enough. */
+  #cheapOctave = 0;
   #notedAtMs = Number.NEGATIVE_INFINITY;
 
   /** When the last batch ended; -∞ before the first. */
@@ -101,16 +105,18 @@ export class ServiceTimes {
 
   #interpolate(rows: number, curve: number): number {
     const known = this.#known();
-    const right = known.find(({ read }) => read.rows >= rows) ?? known.at(-1);
-    if (right === undefined) return 0;
-    const rightMs = timeOf(right, curve);
-    const left = known[known.indexOf(right) - 1];
+    const [only] = known;
+    if (only === undefined) return 0;
     // With one size alone, time is taken as proportional: nothing is known of what is fixed.
-    if (left === undefined) return rows < right.read.rows ? rightMs : (rightMs * rows) / right.read.rows;
-    const leftMs = timeOf(left, curve);
-    const slope = (rightMs - leftMs) / (right.read.rows - left.read.rows);
+    if (known.length === 1) return timeOf(only, curve) * Math.max(1, rows / only.read.rows);
+    const above = known.findIndex(({ read }) => read.rows >= rows);
+    const right = above < 0 ? known.length - 1 : Math.max(1, above);
+    const [left, { read }] = [known[right - 1]!, known[right]!];
+    const [leftMs, rightMs] = [timeOf(left, curve), timeOf(known[right]!, curve)];
     // Noise may make a larger batch look faster; it is never taken to be.
-    return Math.max(leftMs, leftMs + slope * (rows - left.read.rows));
+    const slope = Math.max(0, rightMs - leftMs) / (read.rows - left.read.rows);
+    // Nor can a smaller one cost less than its share.
+    return Math.max(leftMs + slope * (rows - left.read.rows), leftMs * Math.min(1, rows / left.read.rows));
   }
 
   #known(): readonly Size[] {
@@ -120,12 +126,14 @@ export class ServiceTimes {
 
   #findMaxRows(): number {
     const known = this.#known();
-    const largest = Math.max(...known.map(({ read }) => Math.round(read.rows)));
     const costs = known.map(({ read }) => read.expectedMs / read.rows);
-    const least = Math.min(...costs) * ROW_COST;
-    const cheap = known[costs.findIndex((cost) => cost <= least)];
-    const isLargest = cheap === undefined || cheap === known.at(-1);
-    return Math.min(LIMITS.batchRows, isLargest ? 2 * largest : 2 ** cheap.octave);
+    const least = Math.min(...costs);
+    const chosen = known[costs.findIndex((cost) => cost <= least * CHOSEN_COST)]!.octave;
+    const kept = known.findIndex(({ octave }) => octave === this.#cheapOctave);
+    if (chosen < this.#cheapOctave || !(costs[kept]! <= least * KEPT_COST)) this.#cheapOctave = chosen;
+    const largest = known.at(-1)!;
+    const isLargest = this.#cheapOctave === largest.octave;
+    return Math.min(LIMITS.batchRows, isLargest ? 2 * Math.round(largest.read.rows) : 2 ** this.#cheapOctave);
   }
 
   #sizeOf(rows: number): Size {

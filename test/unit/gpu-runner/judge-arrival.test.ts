@@ -77,16 +77,23 @@ describe("a request that comes", () => {
     });
   });
 
-  it("behind many batches has room for the spread of all of them", () => {
+  it("behind other batches has room for twice their spread", () => {
     const wide = scriptLine({ fixedMs: 10, rowMs: 0, tail: 1.5, joins: false });
     const of = (id: string, deadlineMs: number) => scriptRequest(wide, id, deadlineMs, { level: levelOf(0.99) });
-    const waiting = [of("a", 100), of("b", 100), of("c", 100)];
-    // Four times ten, and 5·√4 for four equal spreads.
-    expect(judge(waiting, of("d", 49.9)).kind).toBe("admitted");
-    expect(judge(waiting, of("d", 200)).kind).toBe("admitted");
-    expect(judge(waiting, of("z", 100)).kind).toBe("admitted");
-    expect(judge([of("a", 49), of("b", 49), of("c", 49)], of("d", 49.9)).kind).toBe("overloaded");
-    expect(judge([of("a", 49), of("b", 49), of("c", 49)], of("d", 50.1)).kind).toBe("admitted");
+    const three = [of("a", 40), of("b", 70), of("c", 90)];
+    // Four times ten; own 5, three times 10 for what each takes by itself, and 3 · 10/√32 for what all do.
+    const neededMs = 40 + Math.sqrt(5 ** 2 + 3 * 10 ** 2 + (30 / Math.sqrt(32)) ** 2);
+    expect(judge(three, of("d", neededMs + 50)).kind).toBe("admitted");
+    expect(judge([of("a", 40), of("b", 50), of("c", 55)], of("d", neededMs - 0.01)).kind).toBe("overloaded");
+    expect(judge([of("a", 40), of("b", 50), of("c", 55)], of("d", neededMs + 0.01)).kind).toBe("admitted");
+  });
+
+  it("may not make one later that was less safe than it should be, but was expected in time", () => {
+    const wide = scriptLine({ fixedMs: 10, rowMs: 0, tail: 1.5, joins: false });
+    const of = (id: string, deadlineMs: number) => scriptRequest(wide, id, deadlineMs, { level: levelOf(0.99) });
+    expect(judge([of("risky", 12)], of("before", 15)).kind).toBe("overloaded");
+    expect(judge([of("risky", 24), of("first", 22)], of("before", 23)).kind).toBe("overloaded");
+    expect(judge([of("risky", 12)], of("behind", 60)).kind).toBe("admitted");
   });
 });
 

@@ -52,7 +52,19 @@ describe("the time of a batch", () => {
     expect(times.expectedMs(3)).toBeCloseTo(5);
   });
 
-  it("is not taken to fall with the size, and is proportional where one size is known", () => {
+  it("of a smaller size than was seen is on the line of the smallest two, and no less than its share", () => {
+    const times = new ServiceTimes();
+    learn(times, 8, same(10));
+    expect(times.expectedMs(4)).toBe(10);
+    learn(times, 16, same(14));
+    expect(times.expectedMs(4)).toBe(8);
+    const steep = new ServiceTimes();
+    learn(steep, 8, same(8));
+    learn(steep, 16, same(24));
+    expect(steep.expectedMs(4)).toBe(4);
+  });
+
+  it("is not taken to fall with the size, and is proportional beyond where one size is known", () => {
     const times = new ServiceTimes();
     learn(times, 4, [8]);
     expect(quantile(times, 8, 0.9)).toBe(16);
@@ -130,6 +142,15 @@ describe("the largest batch", () => {
     // Of 1 + rows, a row in a batch of 16 costs 1.063, in one of 32 it costs 1.031.
     expect(grow((rows) => 1 + rows).times.maxRows).toBe(16);
     expect(grow((rows) => rows).times.maxRows).toBe(1);
+  });
+
+  it("stays as it is where another one is a little better, and changes where it is much", () => {
+    const { times } = grow((rows) => 1 + rows);
+    const chosen = times.maxRows;
+    learn(times, chosen, same((1 + chosen) * 1.015, 32), 1_000);
+    expect(times.maxRows).toBe(chosen);
+    learn(times, chosen, same((1 + chosen) * 1.5, 32), 2_000);
+    expect(times.maxRows).toBeGreaterThan(chosen);
   });
 
   it("is one before anything was seen", () => {
