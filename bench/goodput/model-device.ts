@@ -2,11 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { joinTensors, splitRows } from "../../src/gpu-runner/serving/join-tensors.ts";
 import { modelKeyOf } from "../../src/gpu-runner/serving/model-key.ts";
-import { joinTensors } from "../../src/gpu-runner/serving/join-tensors.ts";
 import { FIRST_VARIANT } from "../../src/protocol/model.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
-import { splitRows } from "./split-rows.ts";
 import { type ModelName, MODELS, readModel } from "./served-models.ts";
 
 const SILENT = { info() {}, warn() {}, error() {} };
@@ -34,7 +33,12 @@ export async function openModelDevice(): Promise<ModelDevice> {
       const requestId = `batch${batches++}`;
       const inputs = requests.length === 1 ? requests[0]! : joinTensors(requests);
       const { tensors } = await host.infer(keyOf(model), inputs, { requestId });
-      return splitRows(tensors, requests.length);
+      const answers = splitRows(
+        tensors,
+        requests.map(() => 1),
+      );
+      if (answers === null) throw new Error(`${model} did not answer ${requests.length} rows`);
+      return answers;
     },
     async stop() {
       await host.stop();

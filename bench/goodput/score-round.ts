@@ -7,7 +7,8 @@ const REFUSALS: ReadonlySet<number | null> = new Set([422, 503]);
 /**
  * What a round comes to. Admitted is whatever was not refused, so what was dropped or never answered
  * counts as admitted and late. Percentiles are of the admitted requests' latencies; where no answer
- * came they hold what the request had waited, which is too little.
+ * came they hold what the request had waited, which is too little. Where all was refused, shares and
+ * percentiles of the admitted are 0.
  */
 export function scoreRound({ requests, durationMs }: Trace, outcomes: readonly TraceOutcome[]) {
   const admitted = outcomes.filter(({ status }) => !REFUSALS.has(status));
@@ -18,7 +19,7 @@ export function scoreRound({ requests, durationMs }: Trace, outcomes: readonly T
   const lags = sortNumbers(outcomes.map(({ lagMs }) => lagMs));
   return {
     goodput: (1e3 * inBudget) / durationMs,
-    "in budget of admitted": (100 * inBudget) / admitted.length,
+    "in budget of admitted": (100 * inBudget) / Math.max(1, admitted.length),
     refused: (100 * (outcomes.length - admitted.length)) / outcomes.length,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
@@ -31,5 +32,5 @@ function sortNumbers(values: readonly number[]): Float64Array {
 }
 
 function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+  return sorted[Math.floor(share * sorted.length)] ?? 0;
 }

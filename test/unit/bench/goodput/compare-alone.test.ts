@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { compareAlone } from "../../../../bench/goodput/compare-alone.ts";
 import { interpolate } from "../../../../bench/goodput/service-times.ts";
-import { splitRows } from "../../../../bench/goodput/split-rows.ts";
 import { createRow, type PeerResult } from "../../../../bench/row.ts";
 
 const context = { bench: "goodput", case: "2×", rounds: 5, device: "scripted", software: true };
@@ -25,15 +24,6 @@ test("the scheduler alone is put in the place of ours, with its own ratio to eve
     ["2×", "refused", 100, "fifo", 100],
   ]);
   expect(found[4]?.reason).toBe("it is out");
-});
-
-test("rows of a batch come out in the order of the requests", () => {
-  const tensor = (shape: number[], values: number[]) => {
-    const bytes = new Uint8Array(Float32Array.from(values).buffer);
-    return { name: "x", dtype: "float32" as const, shape, bytes };
-  };
-  const rows = [[tensor([1, 2], [1, 2])], [tensor([1, 2], [3, 4])], [tensor([1, 2], [5, 6])]];
-  expect(splitRows([tensor([3, 2], [1, 2, 3, 4, 5, 6])], 3)).toEqual(rows);
 });
 
 test("between two measured sizes a batch's duration lies on a straight line", () => {

@@ -33,6 +33,11 @@ test("what is late, dropped or never answered was admitted, what is refused was 
   });
 });
 
+test("where all was refused nothing is left to say of the admitted", () => {
+  const score = scoreRound(traceOf([10, 10]), [outcome(503, 1), outcome(503, 2)]);
+  expect(score).toMatchObject({ goodput: 0, "in budget of admitted": 0, refused: 100, p50: 0, p99: 0 });
+});
+
 test("a trace is that of its seed, and half of it comes in bursts", () => {
   const trace = createTrace(2_000, 7);
   expect(createTrace(2_000, 7)).toEqual(trace);
