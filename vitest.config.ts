@@ -43,18 +43,21 @@ export default defineConfig({
       },
       {
         plugins: [
-          cloudflareTest(async () => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            remoteBindings: false,
-            miniflare: {
-              cf: false,
-              bindings: {
-                BOOTSTRAP_SECRET: "bootstrap-secret-of-the-edge-tests-0123456789",
-                FLUSH_MS: "1",
-                TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, "migrations")),
+          cloudflareTest(async () => {
+            await import("./src/local/build-edge-program.ts");
+            return {
+              wrangler: { configPath: "./wrangler.toml" },
+              remoteBindings: false,
+              miniflare: {
+                cf: false,
+                bindings: {
+                  BOOTSTRAP_SECRET: "bootstrap-secret-of-the-edge-tests-0123456789",
+                  FLUSH_MS: "1",
+                  TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, "migrations")),
+                },
               },
-            },
-          })),
+            };
+          }),
         ],
         test: {
           name: "edge",

@@ -99,10 +99,24 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "edge-wasm",
+    {
+      description: "Dense networks in the Worker and its program in Node, against ort-web-wasm",
+      load: async () => (await import("./edge-wasm.ts")).benchEdgeWasm,
+    },
+  ],
+  [
     "hop",
     {
       description: "What the edge adds to an inference, against plain-http to the same backend",
       load: async () => (await import("./hop.ts")).benchHop,
+    },
+  ],
+  [
+    "goodput",
+    {
+      description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 12 minutes",
+      load: async () => (await import("./goodput.ts")).benchGoodput,
     },
   ],
 ]);

@@ -14,7 +14,7 @@ export interface Opened {
 /** A contender made ready for one case. */
 export interface Entry {
   readonly opened: Opened;
-  /** One round: a value for each metric. */
+  /** One round: a value for each metric; a peer may have some of them only. */
   measure(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -144,6 +144,7 @@ function* createRows(
   if (metric[1].oursOnly) yield createRow(row, metric, ours, null);
   else {
     for (const { name, entry, rounds: theirs, reason } of peers) {
+      if (theirs[0] !== undefined && !(metric[0] in theirs[0])) continue;
       const result: PeerResult = entry === null ? { reason } : { values: valuesOf(theirs) };
       yield createRow(row, metric, ours, { name, ...result });
     }

@@ -54,6 +54,35 @@ export const ModelCard = z.strictObject({
 });
 export type ModelCard = z.infer<typeof ModelCard>;
 
+/** The JSON file beside a variant's: another file of a model, made from its own. */
+export const VariantCard = z.strictObject({
+  name: z.string(),
+  file: z.strictObject({
+    name: z.string(),
+    sizeBytes: z.number().int().positive(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+  /** Digest of the file that it was made from. */
+  of: z.string().regex(/^[0-9a-f]{64}$/),
+  command: z.string(),
+  method: z.string(),
+  calibrationDigits: z.number().int().positive(),
+  accuracy: z.strictObject({ value: z.number(), interval: Interval, n: z.number().int().positive() }),
+  /** Share of the held-out samples that it labels as the model's own file does. */
+  fidelity: z.number().min(0).max(1),
+  versions: z.record(z.string(), z.string()),
+});
+export type VariantCard = z.infer<typeof VariantCard>;
+
+/**
+ * The card of a variant.
+ *
+ * @throws where there is none, or it is not one.
+ */
+export function readVariantCard(file: URL): VariantCard {
+  return VariantCard.parse(JSON.parse(readFileSync(file, "utf8")));
+}
+
 /**
  * The card in a model's folder (a URL that ends in a slash).
  *

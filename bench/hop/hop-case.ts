@@ -1,6 +1,6 @@
 import { encodeFrame } from "../../src/protocol/frame.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
-import { writeOnnxGraph } from "../write-onnx-graph.ts";
+import { writeOnnxGraph } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 
 /** What goes out; the same bytes with the sign turned come back. */
 export interface HopCase {

@@ -1,7 +1,7 @@
 /** Entry of the plain server: `node plain-http.ts <model>`; tells its port on the IPC channel and serves until it is killed. */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { OrtCpuBackend } from "../../src/gpu-runner/serving/backends/ort-cpu.ts";
+import { OrtBackend } from "../../src/gpu-runner/serving/backends/ort-backend.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/frame.ts";
 import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference.ts";
 
@@ -9,7 +9,7 @@ const MODEL = "model";
 /** What both forms of the request have. */
 const FrameHeader = InferFrameHeader.pick({ tensors: true }).loose();
 
-const backend = new OrtCpuBackend();
+const backend = new OrtBackend("cpu");
 await backend.load(MODEL, process.argv[2] ?? "");
 
 async function infer(request: IncomingMessage): Promise<Uint8Array> {

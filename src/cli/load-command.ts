@@ -7,6 +7,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { createSeededInputs } from "../protocol/seeded-inputs.ts";
 import { burstArrivals, poissonArrivals, readArrivals } from "./load/arrivals.ts";
+import { LiveLine } from "./load/live-line.ts";
 import { type LoadReport, reportLoad } from "./load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "./load/open-loop.ts";
 
@@ -24,6 +25,8 @@ interface LoadOptions {
 }
 
 const REFRESH_MS = 250;
+/** Where the terminal does not tell its width. */
+const COLUMNS = 80;
 
 /** `millrace load`: requests at times that are fixed in advance, and what became of them. */
 export function loadCommand(): Command {
@@ -64,9 +67,10 @@ async function putLoad(options: LoadOptions): Promise<void> {
   process.once("SIGINT", () => stopping.abort());
   const outcomes: LoadOutcome[] = [];
   const startedAtMs = performance.now();
-  const show = () => process.stderr.write(`\r\x1b[K${describe(outcomes, arrivalsMs.length, startedAtMs)}`);
-  const display = process.stderr.isTTY && !json ? setInterval(show, REFRESH_MS) : null;
+  const line = new LiveLine(arrivalsMs.length, startedAtMs);
+  const hide = process.stderr.isTTY && !json ? showLine(line) : null;
   const send = async (): Promise<string> => {
+    line.noteSent();
     try {
       const { header } = await inferFrame(client, { model, budgetMs, inputs });
       return header.budgetMet ? "ok" : "late";
@@ -74,25 +78,33 @@ async function putLoad(options: LoadOptions): Promise<void> {
       return error instanceof ProblemError ? error.problem.code : "unreachable";
     }
   };
-  await runOpenLoop(arrivalsMs, send, (outcome) => outcomes.push(outcome), stopping.signal);
-  if (display !== null) {
-    clearInterval(display);
-    process.stderr.write("\r\x1b[K");
-  }
+  const note = (outcome: LoadOutcome) => {
+    outcomes.push(outcome);
+    line.noteEnded(outcome, performance.now());
+  };
+  await runOpenLoop(arrivalsMs, send, note, stopping.signal);
+  hide?.();
   const report = reportLoad(outcomes, performance.now() - startedAtMs);
   process.stdout.write(json ? `${JSON.stringify(report)}\n` : renderReport(report));
+}
+
+/** Shows the line on the terminal until what it gives is called. */
+function showLine(line: LiveLine): () => void {
+  const show = (text: string) => process.stderr.write(`\r\x1b[K${text}`);
+  const timer = setInterval(
+    () => show(line.render(performance.now(), (process.stderr.columns ?? COLUMNS) - 1)),
+    REFRESH_MS,
+  );
+  return () => {
+    clearInterval(timer);
+    show("");
+  };
 }
 
 async function planArrivals({ trace, arrivals, rate, duration, seed }: LoadOptions): Promise<Float64Array> {
   if (trace !== undefined) return readArrivals(await readFile(trace, "utf8"));
   const plan = { ratePerSecond: rate, durationMs: 1e3 * duration, seed };
   return arrivals === "bursts" ? burstArrivals(plan) : poissonArrivals(plan);
-}
-
-function describe(outcomes: readonly LoadOutcome[], total: number, startedAtMs: number): string {
-  const inBudget = outcomes.filter(({ result }) => result === "ok").length;
-  const seconds = (performance.now() - startedAtMs) / 1e3;
-  return `${outcomes.length}/${total} ended, ${inBudget} in budget, ${(inBudget / seconds).toFixed(1)}/s`;
 }
 
 function renderReport({ results, latencyMs, lagMs, inBudgetShare, ...report }: LoadReport): string {

@@ -67,7 +67,9 @@ const Variables = z.object({
       if (text === "auto") return text;
       return text === "none" ? [] : text.split(",").map((entry) => entry.trim());
     })
-    .pipe(z.union([z.literal("auto"), z.array(z.string().min(1)).max(LIMITS.devices - 1)])),
+    .pipe(z.union([z.literal("auto"), z.array(z.string().min(1)).max(LIMITS.devices - 2)])),
+  /** `auto`: on a GPU that is no emulation. */
+  MILLRACE_ORT_WEBGPU: z.enum(["auto", "on", "off"]).default("auto"),
   /** `off` takes no kernels that users submitted. */
   MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
   /** Of each GPU: WebGPU does not tell how much one has; a software one uses the machine's own. */
@@ -104,6 +106,8 @@ export interface RunnerConfig {
   readonly logLevel: string;
   /** `auto`: every adapter of the machine's own drivers, else the software GPU. Or one device for each entry. */
   readonly gpu: "auto" | readonly string[];
+  /** Whether models run on a GPU by ONNX Runtime, too; with `auto` on one that is no emulation. */
+  readonly ortWebgpu: "auto" | "on" | "off";
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
   readonly memory: MemoryBudgets;
@@ -122,6 +126,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     labels: settings.MILLRACE_LABELS,
     logLevel: settings.MILLRACE_LOG_LEVEL,
     gpu: settings.MILLRACE_GPU,
+    ortWebgpu: settings.MILLRACE_ORT_WEBGPU,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
     direct:
       settings.MILLRACE_DIRECT === undefined

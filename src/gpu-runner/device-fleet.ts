@@ -10,6 +10,7 @@ import { DeviceHost } from "./process/device-host.ts";
 import { InferenceServer } from "./serving/inference-server.ts";
 import { chooseDevice, updateSpeed } from "./share-work.ts";
 import { startGpus } from "./start-gpus.ts";
+import { startOrtWebgpu } from "./start-ort-webgpu.ts";
 
 /** A device with the process that owns it and the queue in front of it. */
 export interface FleetDevice {
@@ -41,15 +42,17 @@ export class DeviceFleet {
   }
 
   /**
-   * Starts a process for every device: the CPU, and each GPU (a software one where there is no other).
+   * Starts a process for every device: the CPU, each GPU (a software one where there is no other), and
+   * ONNX Runtime on a GPU.
    * A machine where no GPU can be had serves with its CPU alone.
    */
-  static async start({ gpu, dataDir, memory }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+  static async start({ gpu, ortWebgpu, dataDir, memory }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
     const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, logger };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const [first, gpus] = await Promise.all([cpu, startGpus(gpu, shared)]);
     if (gpus.length === 0) logger.warn("no GPU: serving with the CPU alone");
-    return new DeviceFleet([first, ...gpus], new FailureFile(dataDir, logger));
+    const ort = await startOrtWebgpu(ortWebgpu, gpus, shared);
+    return new DeviceFleet([first, ...gpus, ...(ort === null ? [] : [ort])], new FailureFile(dataDir, logger));
   }
 
   /** The devices as the edge is told of them. */

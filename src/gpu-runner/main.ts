@@ -6,12 +6,14 @@ import type { Capabilities } from "../protocol/hardware.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { VERSION } from "../protocol/version.ts";
 import { type RunnerConfig, readConfig } from "./config.ts";
+import { collectRarely } from "./collect-rarely.ts";
 import { keepConnected } from "./connection.ts";
 import { readCredential, type StoredCredential, writeCredential } from "./credential-file.ts";
 import { DeviceFleet } from "./device-fleet.ts";
 import { DirectListener } from "./direct/direct-listener.ts";
 import { OutcomeReport } from "./direct/outcome-report.ts";
 import { TicketKeys } from "./direct/ticket-keys.ts";
+import { createEdgeProbe } from "./edge-probe.ts";
 import { LinkChannel } from "./link-channel.ts";
 import { LinkProbe } from "./link-probe.ts";
 import { DiskStore } from "./memory/disk-store.ts";
@@ -28,6 +30,7 @@ import { JobRunner } from "./workloads/job-runner.ts";
 
 /** The runner: registers once, then serves its edge until it is told to stop. */
 async function main(): Promise<void> {
+  collectRarely();
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
   const stopping = new AbortController();
@@ -65,7 +68,8 @@ async function main(): Promise<void> {
   });
   const models = new ModelLoader(residency);
   const { userKernels } = config;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels }, channel, logger);
+  const edgeProbe = createEdgeProbe(credential);
+  const jobs = new JobRunner({ fleet, models, probe, edgeProbe, rooflines, tunings, userKernels }, channel, logger);
   const ticketKeys = new TicketKeys();
   const outcomes = new OutcomeReport(channel);
   const { runnerId } = credential;

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
 import type { Capabilities } from "../protocol/hardware.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { EdgeMessage, InferOffer, parseText, type Welcome } from "../protocol/link.ts";
+import { EdgeMessage, InferOffer, type PlacedModel, parseText, type Welcome } from "../protocol/link.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
@@ -105,7 +105,7 @@ export class Session {
   }
 
   #welcomed({ runnerId, intervals, placed }: Welcome): void {
-    const { channel, jobs, models, residency, fleet, logger } = this.#parts;
+    const { channel, jobs, residency, fleet, logger } = this.#parts;
     logger.info({ runnerId, placed: placed.length }, "connected");
     clearTimeout(this.#unwelcome);
     this.#heartbeat?.stop();
@@ -115,12 +115,16 @@ export class Session {
       .keepOnly(placed.flatMap(({ variants }) => variants.map(({ digest }) => digest)))
       .catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
     for (const model of placed) {
-      for (const { name } of model.variants) {
-        models
-          .ensureLoaded(model, name, fleet.cpu.host)
-          .catch((error: unknown) => logger.error({ error, model, variant: name }, "cannot warm a model"));
+      const onCpu = model.variants.map(({ name }) => ({ deviceKey: fleet.cpu.host.device.key, variant: name }));
+      for (const place of model.places ?? onCpu) {
+        this.#warm(model, place).catch((error: unknown) => logger.error({ error, place }, "cannot warm a model"));
       }
     }
+  }
+
+  async #warm(model: PlacedModel, { deviceKey, variant }: { deviceKey: string; variant: string }): Promise<void> {
+    const { fleet, models } = this.#parts;
+    await models.ensureLoaded(model, variant, fleet.find(deviceKey).host);
   }
 
   async #reportMemory(requestId: string): Promise<void> {

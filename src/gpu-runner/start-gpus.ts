@@ -23,7 +23,7 @@ export async function startGpus(gpu: RunnerConfig["gpu"], shared: Shared): Promi
   if (first === null || first.device.software) return first === null ? [] : [first];
   const others = first.adapters
     .filter((name) => !isSoftwareAdapter(name) && toDeviceName(name) !== first.device.name)
-    .slice(0, LIMITS.devices - 2);
+    .slice(0, LIMITS.devices - 3);
   const hosts = await Promise.all(
     others.map(async (adapter, index) => {
       const host = await startGpu(index + 1, { driver: "own", adapter }, shared);

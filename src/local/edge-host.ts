@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
@@ -48,7 +48,7 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
           name: "millrace",
           compatibilityDate: COMPATIBILITY_DATE,
           compatibilityFlags: ["no_web_socket_compression"],
-          modules: [{ type: "ESModule", path: join(options.root, "dist/edge/worker.js") }],
+          modules: await listModules(join(options.root, "dist/edge")),
           modulesRoot: join(options.root, "dist/edge"),
           d1Databases: { DB: "millrace" },
           r2Buckets: { ARTIFACTS: "millrace-artifacts" },
@@ -74,6 +74,16 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
   await miniflare.ready;
   await applyMigrations(await miniflare.getD1Database("DB", "millrace"), join(options.root, "migrations"));
   return { url: `http://${HOST}:${port}`, stop: () => miniflare.dispose() };
+}
+
+/** The Worker and the programs that were built beside it. */
+async function listModules(folder: string) {
+  const files = await readdir(folder);
+  const programs = files.filter((file) => file.endsWith(".wasm"));
+  return [
+    { type: "ESModule" as const, path: join(folder, "worker.js") },
+    ...programs.map((file) => ({ type: "CompiledWasm" as const, path: join(folder, file) })),
+  ];
 }
 
 function findFreePort(): Promise<number> {

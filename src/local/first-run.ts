@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { loadDigits } from "../../models/lenet5/digits.ts";
+import { readVariantCard } from "../../models/model-card.ts";
 import type { Client } from "../client/client.ts";
 import { readCredential } from "../gpu-runner/credential-file.ts";
 import { endpoints } from "../protocol/endpoints.ts";
@@ -41,7 +43,9 @@ export async function performFirstRun(context: FirstRunContext): Promise<Found> 
   progress.step("Waiting for the runner");
   const runner = await waitForRunner(context);
   progress.step("Uploading the models and calibrating them");
-  for (const name of ["lenet5", "cartpole"]) await uploadModel(context, name);
+  const { version } = await uploadModel(context, "lenet5", "lenet5.onnx");
+  await uploadInt8(context, version.version);
+  await uploadModel(context, "cartpole", "cartpole.onnx");
   for (const name of ["lenet5", "cartpole"]) await waitForPlacement(context, name, runner.id);
   progress.step(`Benchmarking ${BENCHMARK.kernel} ${Object.values(BENCHMARK.shape).join("×")}`);
   const result = await runBenchmark(context, runner.id);
@@ -69,10 +73,23 @@ async function waitForRunner({ client, dataDir }: FirstRunContext): Promise<Runn
   });
 }
 
-async function uploadModel({ client, root }: FirstRunContext, name: string): Promise<void> {
-  const content = new Uint8Array(await readFile(join(root, `models/${name}/${name}.onnx`)));
-  const rawBody = { mediaType: "application/octet-stream", content };
-  await client.call(endpoints.uploadModel, { query: { name }, rawBody });
+async function uploadModel({ client, root }: FirstRunContext, name: string, file: string) {
+  return client.call(endpoints.uploadModel, { query: { name }, rawBody: await readOnnx(root, name, file) });
+}
+
+/** LeNet-5 with int8 arithmetic, and the fidelity that was measured on held-out digits. */
+async function uploadInt8({ client, root }: FirstRunContext, version: number): Promise<void> {
+  const { name, file, fidelity } = readVariantCard(pathToFileURL(join(root, "models/lenet5/int8.json")));
+  await client.call(endpoints.uploadVariant, {
+    params: { model: "lenet5", version },
+    query: { name, fidelity },
+    rawBody: await readOnnx(root, "lenet5", file.name),
+  });
+}
+
+async function readOnnx(root: string, model: string, file: string) {
+  const content = new Uint8Array(await readFile(join(root, "models", model, file)));
+  return { mediaType: "application/octet-stream", content };
 }
 
 async function waitForPlacement({ client }: FirstRunContext, model: string, runnerId: string): Promise<void> {

@@ -7,6 +7,7 @@ import { targetFields } from "./job-target.ts";
 import { LIMITS } from "./limits.ts";
 import { MemoryFit, SweepStep } from "./model.ts";
 import { Name } from "./page.ts";
+import { Problem } from "./problem.ts";
 
 /** Places a model version on a runner: loads, checks and measures every variant by every backend. */
 export const calibrationFields = {
@@ -37,6 +38,8 @@ export const CalibratedPlacement = z.object({
   /** By batch size, rising from 1. */
   sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
   memory: MemoryFit.nullable(),
+  /** What lies around the service, where that is not the runner's link. */
+  linkMs: Distribution.optional(),
   environment: Environment,
 });
 export type CalibratedPlacement = z.infer<typeof CalibratedPlacement>;
@@ -46,6 +49,11 @@ export const CalibrationResult = z
     kind: z.literal("calibration"),
     modelVersionId: idSchema("modelVersion"),
     placements: z.array(CalibratedPlacement).min(1).max(64),
+    /** What a device, or the CPU provider that it is compared with, could not run at all. */
+    skipped: z
+      .array(z.object({ deviceKey: z.string(), variant: Name, backend: Backend, problem: Problem }))
+      .max(64)
+      .optional(),
     /** Runner to edge and back over the socket, on the runner's clock. */
     linkMs: Distribution,
   })

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
 import { idSchema } from "./id.ts";
@@ -11,6 +12,7 @@ import { RunnerMemory } from "./memory.ts";
 import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement, VariantUploadQuery } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
+import { PlacementRuleInput } from "./placement-rule.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
@@ -198,6 +200,16 @@ export const endpoints = {
     reply: { status: 200, mediaType: "application/octet-stream" },
     problems: ["not-found"],
   }),
+  runAtEdge: defineEndpoint({
+    method: "post",
+    path: "/v1/link/edge-runs",
+    tag: "runners",
+    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
+    access: "runner",
+    body: EdgeRunInput,
+    reply: { status: 200, schema: EdgeRunReply },
+    problems: ["not-found", "backend-failed"],
+  }),
 
   createProfile: defineEndpoint({
     method: "post",
@@ -292,6 +304,19 @@ export const endpoints = {
     summary: "Describe a model, by name or id",
     access: "read",
     params: byModel,
+    reply: { status: 200, schema: Model },
+    problems: ["not-found"],
+  }),
+  setPlacement: defineEndpoint({
+    method: "put",
+    path: "/v1/models/{model}/placement",
+    tag: "models",
+    summary: "Say which runners measure and serve a model",
+    description:
+      "It counts at once: runners that it leaves out lose their placements, the others are given calibrations. `profile` is matched with what a runner says of itself when it connects.",
+    access: "submit",
+    params: byModel,
+    body: PlacementRuleInput,
     reply: { status: 200, schema: Model },
     problems: ["not-found"],
   }),

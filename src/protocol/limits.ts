@@ -31,9 +31,29 @@ export const LIMITS = {
   streamedMessageBytes: 1 * MiB,
   /** Files of one version of a model. */
   variantsPerVersion: 16,
+  /** Runners that one model may be pinned to. */
+  pinnedRunners: 64,
   /** Rows of one batch of requests, and batch sizes that a calibration measures. */
   batchRows: 256,
   sweepSteps: 9,
+  /** Networks that the edge computes by itself: numbers in weights and biases, operators, elements of a row. */
+  edgeParameters: 2 ** 20,
+  edgeNodes: 256,
+  edgeWidth: 65_536,
+  /** Rows of one request that it computes by itself. */
+  edgeRows: 32,
+  /** What one isolate keeps of such networks. */
+  edgeNetworks: 64,
+  edgeNetworkBytes: 16 * MiB,
+  /** Times that a runner may have one computed by one request, to measure it. */
+  edgeRepetitions: 65_536,
+  /** Parameters times rows times repetitions of such a request: some tens of milliseconds of the edge. */
+  edgeRunProducts: 2 ** 28,
+  /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
+  batchBytes: 16 * MiB,
+  /** What may wait for one device of a runner: requests, and the bytes of their inputs. */
+  deviceQueueRequests: 512,
+  deviceQueueBytes: 256 * MiB,
   /** The most urgent priority of a request; 0 is the ordinary one. */
   maxPriority: 9,
   /** Page size of a list. */

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { EDGE_VARIANTS } from "./edge-place.ts";
 import { faultFields } from "./fault.ts";
-import { Capabilities } from "./hardware.ts";
+import { Backend, Capabilities, DeviceKey } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
 import { JobProgress, JobResult, JobSpec } from "./job.ts";
@@ -10,7 +11,6 @@ import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
 import { Roofline } from "./roofline.ts";
-import { Backend } from "./hardware.ts";
 import { TensorHeader } from "./tensor.ts";
 import { DirectOutcome } from "./ticket.ts";
 
@@ -36,6 +36,8 @@ export const PlacedModel = z.object({
   variants: z.array(z.object({ name: z.string(), digest: z.string() })).min(1),
   inputs: z.array(TensorSpec),
   outputs: z.array(TensorSpec),
+  /** Where it is placed on this runner; absent where that is not what is said of it, and from an older edge. */
+  places: z.array(z.object({ deviceKey: DeviceKey, variant: z.string() })).optional(),
 });
 export type PlacedModel = z.infer<typeof PlacedModel>;
 
@@ -133,6 +135,13 @@ const Welcome = z.object({
 });
 export type Welcome = z.infer<typeof Welcome>;
 
+/** A dense network as the edge computes it, and how many numbers its weights and biases are. */
+export const EdgeWork = z.object({
+  variants: z.array(z.enum(EDGE_VARIANTS)).min(1),
+  parameters: z.number().int().min(1),
+});
+export type EdgeWork = z.infer<typeof EdgeWork>;
+
 const Offer = z.object({
   type: z.literal("offer"),
   lease: Lease,
@@ -142,6 +151,8 @@ const Offer = z.object({
   model: PlacedModel.nullable(),
   /** The submitted kernel that a benchmark is about. */
   program: KernelProgram.optional(),
+  /** Where the edge can compute the model by itself: how, which is to be measured, too. */
+  edge: EdgeWork.optional(),
 });
 export type Offer = z.infer<typeof Offer>;
 

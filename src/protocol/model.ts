@@ -3,6 +3,7 @@ import { Distribution } from "./distribution.ts";
 import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { Instant, Name, pageOf } from "./page.ts";
+import { PlacementRule } from "./placement-rule.ts";
 import { DType } from "./tensor.ts";
 
 /** One input or output of a network; a free dimension is -1. */
@@ -38,6 +39,9 @@ export const ModelVersion = z
     sizeBytes: z.number().int(),
     inputs: z.array(TensorSpec),
     outputs: z.array(TensorSpec),
+    edgeParameters: z.number().int().nullable().openapi({
+      description: "Numbers in weights and biases of a network that the edge can compute by itself; null: it cannot",
+    }),
     variants: z
       .array(ModelVariant)
       .openapi({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
@@ -47,7 +51,13 @@ export const ModelVersion = z
 export type ModelVersion = z.infer<typeof ModelVersion>;
 
 export const Model = z
-  .object({ id: idSchema("model"), name: Name, createdAt: Instant, versions: z.array(ModelVersion) })
+  .object({
+    id: idSchema("model"),
+    name: Name,
+    placement: PlacementRule,
+    createdAt: Instant,
+    versions: z.array(ModelVersion),
+  })
   .openapi("Model");
 export type Model = z.infer<typeof Model>;
 export const ModelPage = pageOf(Model, "Model");

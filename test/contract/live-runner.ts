@@ -22,7 +22,7 @@ export interface StartedBenchmark {
 
 export interface LiveRunner {
   readonly benchmarks: StartedBenchmark[];
-  /** Models that the runner was asked to keep warm. */
+  /** What was loaded, as `<device> <version>/<variant>`. */
   readonly warmed: string[];
   /** What a listener of its own would share with it. */
   readonly parts: {
@@ -54,12 +54,17 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
       signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
       benchmarks.push({ signal, finish: () => resolve({ ...measured, traceText: null }) });
     });
-  const loadModel = async ({ modelVersionId }: { modelVersionId: string }) => {
-    warmed.push(modelVersionId);
-    return { loadMs: 1 };
-  };
+  const createLoad =
+    (deviceKey = "") =>
+    async ({ modelKey }: { modelKey: string }) => {
+      warmed.push(`${deviceKey} ${modelKey}`);
+      return { loadMs: 1 };
+    };
   const server = new InferenceServer({ infer });
-  const devices = [cpu, gpu].map((device) => ({ host: { device, kernelDigests: {}, benchmark, loadModel }, server }));
+  const devices = [cpu, gpu].map((device) => ({
+    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key), infer },
+    server,
+  }));
   const find = (key: string) => {
     const device = devices.find(({ host }) => host.device?.key === key);
     if (device === undefined) throw new ProblemError("backend-failed", `no device ${key}`);
@@ -85,7 +90,15 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
-  const jobs = new JobRunner({ fleet, models, probe, rooflines, tunings, userKernels: true }, channel, logger);
+  const refuse = async () => {
+    throw new ProblemError("not-found", "This edge computes nothing.");
+  };
+  const edgeProbe = { run: refuse, measureMs: refuse };
+  const jobs = new JobRunner(
+    { fleet, models, probe, edgeProbe, rooflines, tunings, userKernels: true },
+    channel,
+    logger,
+  );
   let { jobSlots } = capabilities;
   const session = new Session({
     capabilities: () => ({ ...capabilities, jobSlots }),

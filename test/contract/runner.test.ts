@@ -77,7 +77,20 @@ describe("the handshake", () => {
     expect(connection.headers.authorization).toBe("Bearer mc_sample");
     expect(connection.headers["sec-websocket-protocol"]).toBe(LINK_SUBPROTOCOL);
     expect(await welcome(connection, [model])).toEqual({ type: "hello", capabilities, running: [] });
-    await vi.waitFor(() => expect(runner.warmed).toEqual([model.modelVersionId]));
+    await vi.waitFor(() => expect(runner.warmed).toEqual([`cpu ${model.modelVersionId}/fp32`]));
+  });
+
+  it("has every variant loaded where it is placed, whatever else cannot be", async () => {
+    const { modelVersionId, variants } = model;
+    const int8 = { name: "int8", digest: "sha256:1" };
+    const places = [
+      { deviceKey: "gone", variant: "fp32" },
+      { deviceKey: "gpu0", variant: "int8" },
+      { deviceKey: "cpu", variant: "fp32" },
+    ];
+    await nextWelcomed([{ ...model, variants: [...variants, int8], places }]);
+    const wanted = [`cpu ${modelVersionId}/fp32`, `gpu0 ${modelVersionId}/int8`];
+    await vi.waitFor(() => expect(runner.warmed.toSorted()).toEqual(wanted));
   });
 });
 
@@ -156,7 +169,16 @@ describe("an inference", () => {
   const tensor = { name: "x", dtype: "float32" as const, shape: [1], bytes: new Uint8Array(4) };
   const request = (deviceKey: string, modelVersionId = model.modelVersionId) => {
     const requestId = createId("request");
-    const header = { type: "infer", requestId, modelVersionId, deviceKey, backend: "ort-cpu", budgetMs: 5_000 };
+    const place = { deviceKey, variant: "fp32", backend: "ort-cpu" };
+    const header = {
+      type: "infer",
+      requestId,
+      modelVersionId,
+      ...place,
+      budgetMs: 5_000,
+      confidence: 0.99,
+      priority: 0,
+    };
     return { requestId, frame: encodeFrame(header, [tensor]) };
   };
 

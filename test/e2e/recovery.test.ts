@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import type { Job } from "../../src/protocol/job.ts";
@@ -22,8 +23,11 @@ describe("a stack that loses its parts", () => {
   });
   afterAll(() => stack.stop());
 
-  const infer = (budgetMs: number) =>
-    stack.client.call(endpoints.infer, { body: { model: "cartpole", budgetMs, inputs: { observation: OBSERVATION } } });
+  /** Of the runner, since the edge could compute it by itself. */
+  const infer = (budgetMs: number, runnerId = stack.runnerId) =>
+    stack.client.call(endpoints.infer, {
+      body: { model: "cartpole", budgetMs, runnerId, inputs: { observation: OBSERVATION } },
+    });
 
   async function startBenchmark(label: string): Promise<Job> {
     const job = await stack.client.call(endpoints.createJob, { body: { ...LONG_BENCHMARK, label } });
@@ -77,8 +81,14 @@ describe("a stack that loses its parts", () => {
 
   it("answers at the deadline while the runner is stopped, and again when it goes on", async () => {
     const pid = stack.runnerPid();
+    const byRunner = await infer(5_000);
     process.kill(pid, "SIGSTOP");
     try {
+      // What the edge computes by itself goes on, and is the same.
+      const byEdge = await infer(300, EDGE_RUNNER_ID);
+      expect(byEdge.placement).toMatchObject({ backend: "edge-wasm", variant: "fp32" });
+      const [wanted, found] = [byRunner, byEdge].map(({ outputs }) => outputs.logits?.data as number[]);
+      wanted!.forEach((value, i) => expect(found![i]).toBeCloseTo(value, 5));
       const refused = await infer(300).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(ProblemError);
       expect((refused as ProblemError).problem.code).toBe("budget-exceeded");

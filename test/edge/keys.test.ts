@@ -21,10 +21,16 @@ describe("the table", () => {
       "getHealth",
       "registerRunner",
     ]);
-    expect(namesOf(({ access }) => access === "runner")).toEqual(["connectRunner", "downloadArtifact", "fetchTuning"]);
+    expect(namesOf(({ access }) => access === "runner")).toEqual([
+      "connectRunner",
+      "downloadArtifact",
+      "runAtEdge",
+      "fetchTuning",
+    ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "uploadModel",
       "uploadVariant",
+      "setPlacement",
       "createJob",
       "cancelJob",
       "submitKernel",

@@ -39,6 +39,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   removeRunner: { path: `/v1/runners/${missingId.runner}`, unknown: 404 },
   connectRunner: { path: "/v1/link", unknown: 401 },
   downloadArtifact: { path: `/v1/artifacts/sha256:${"0".repeat(64)}`, unknown: 401 },
+  runAtEdge: { path: "/v1/link/edge-runs", unknown: 401 },
   createProfile: {
     path: "/v1/profiles",
     body: {
@@ -79,6 +80,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   },
   listModels: { path: "/v1/models" },
   getModel: { path: "/v1/models/nobody", unknown: 404 },
+  setPlacement: { path: "/v1/models/nobody/placement", body: { kind: "profile", profile: "balanced" }, unknown: 404 },
   listPlacements: { path: "/v1/models/nobody/placements", unknown: 404 },
   infer: {
     path: "/v1/infer",

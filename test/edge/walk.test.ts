@@ -154,9 +154,11 @@ async function walkHeaders(endpoint: Endpoint, sample: WalkCase): Promise<void> 
 async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   const large = new Uint8Array(TEN_MEGABYTES).fill(32);
   const { body, rawBody, access } = endpoint;
+  // Keys do not get as far as the body; edge-wasm.test.ts sends wrong ones as a runner.
+  if (access === "runner") return;
   if (body === undefined && rawBody === undefined) {
     // A body that nobody asked for does not get anything past the checks either.
-    if (endpoint.method !== "get" && access !== "runner") refused(await send(endpoint, sample, { body: large }), 404);
+    if (endpoint.method !== "get") refused(await send(endpoint, sample, { body: large }), 404);
     return;
   }
   const [mediaType = "application/json"] = rawBody?.mediaTypes ?? [];

@@ -7,6 +7,8 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { proveRows } from "../../src/gpu-runner/serving/prove-rows.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
 import { problemOf } from "./problem-of.ts";
@@ -22,7 +24,7 @@ const layer = {
 const options = { role: "cpu", deviceKey: "cpu", cacheDir: tmpdir(), logger: pino({ level: "silent" }) } as const;
 
 let folder = "";
-let model = { modelVersionId: "mdv_1", path: "" };
+let model = { modelKey: "mdv_1", path: "" };
 let host: DeviceHost;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "millrace-cpu-host-"));
@@ -54,6 +56,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** A host whose one model goes by the key that a server has for it. */
+const rekeyed = (device: DeviceHost): InferenceBackend => ({
+  infer: (_, tensors, request) => device.infer(model.modelKey, tensors, request),
+});
+
 test("the CPU is described", () => {
   expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);
@@ -66,8 +73,24 @@ describe("a model", () => {
     expect((await host.loadModel(model)).loadMs).toBeGreaterThan(0);
   });
 
+  test("computes rows by themselves, so that requests that wait are joined", async () => {
+    const spec = (name: string, size: number) => ({ name, dtype: "float32" as const, shape: [-1, size] });
+    const signature = { inputs: [spec("x", 2)], outputs: [spec("y", 3)] };
+    expect(await proveRows("mdv_1/fp32", signature, rekeyed(host))).toBe(true);
+    const server = new InferenceServer(rekeyed(host));
+    const served = { modelVersionId: "mdv_1", variant: "fp32", budgetMs: TIMEOUT_MS, joins: true };
+    const serve = (x: number) => server.serve({ ...served, requestId: `req_join${x}` }, [input([x, 1])]);
+    // Batches of two may be formed once the first has been seen.
+    await serve(0);
+    const answers = await Promise.all([1, 2, 3].map(serve));
+    expect(answers.map(({ rows }) => rows)).toEqual([1, 2, 2]);
+    expect(answers.map(({ tensors }) => Array.from(typedView(tensors[0]!), Number))).toEqual(
+      [1, 2, 3].map((x) => [x + 2.5, 3 * x + 3.5, 5 * x + 6]),
+    );
+  });
+
   test("answers with its outputs and where the time went", async () => {
-    const { tensors, times } = await host.infer(model.modelVersionId, [input([1, 1], [2, -1])], { requestId: "req_1" });
+    const { tensors, times } = await host.infer(model.modelKey, [input([1, 1], [2, -1])], { requestId: "req_1" });
     expect(tensors).toHaveLength(1);
     expect(tensors[0]).toMatchObject({ name: "y", dtype: "float32", shape: [2, 3] });
     expect([...typedView(tensors[0]!)]).toEqual([3.5, 6.5, 11, 0.5, 1.5, 4]);
@@ -80,14 +103,12 @@ describe("a model", () => {
     ["another type", { ...input([1, 2]), dtype: "int32" }],
     ["bytes that do not fill the shape", { ...input([1, 2]), shape: [3, 2] }],
   ] as [string, Tensor][])("refuses an input of %s", async (_, tensor) => {
-    expect((await problemOf(host.infer(model.modelVersionId, [tensor], { requestId: "req_2" }))).code).toBe(
-      "backend-failed",
-    );
+    expect((await problemOf(host.infer(model.modelKey, [tensor], { requestId: "req_2" }))).code).toBe("backend-failed");
   });
 
   test("answers NaN with NaN", async () => {
     const { pid } = host;
-    const { tensors } = await host.infer(model.modelVersionId, [input([Number.NaN, 1])], { requestId: "req_nan" });
+    const { tensors } = await host.infer(model.modelKey, [input([Number.NaN, 1])], { requestId: "req_nan" });
     expect([...typedView(tensors[0]!)]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
     expect(host.pid).toBe(pid);
   });
@@ -98,7 +119,7 @@ describe("a model", () => {
       const { pid, restarts } = host;
       process.kill(pidOf(host), "SIGKILL");
       await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
-      const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_3" });
+      const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_3" });
       expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
       expect(host.pid).not.toBe(pid);
     },
@@ -113,7 +134,7 @@ describe("a model", () => {
         reads++;
         return readFile(model.path);
       };
-      await host.loadModel({ modelVersionId: "mdv_content", read });
+      await host.loadModel({ modelKey: "mdv_content", read });
       expect(reads).toBe(1);
       const { restarts } = host;
       process.kill(pidOf(host), "SIGKILL");
@@ -127,28 +148,28 @@ describe("a model", () => {
   );
 
   test("whose file has gone does not keep the others from coming back", async () => {
-    const short = { modelVersionId: "mdv_short", path: path.join(folder, "short.onnx") };
+    const short = { modelKey: "mdv_short", path: path.join(folder, "short.onnx") };
     await copyFile(model.path, short.path);
     await host.loadModel(short);
     await rm(short.path);
     const { restarts } = host;
     process.kill(pidOf(host), "SIGKILL");
     await vi.waitFor(() => expect(host.restarts).toBe(restarts + 1));
-    const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_6" });
+    const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_6" });
     expect(tensors).toHaveLength(1);
-    const gone = await problemOf(host.infer(short.modelVersionId, [input([0, 0])], { requestId: "req_7" }));
+    const gone = await problemOf(host.infer(short.modelKey, [input([0, 0])], { requestId: "req_7" }));
     expect(gone.code).toBe("not-found");
   });
 
   test("is gone once it is unloaded", async () => {
-    await host.loadModel({ ...model, modelVersionId: "mdv_2" });
+    await host.loadModel({ ...model, modelKey: "mdv_2" });
     await host.unloadModel("mdv_2");
     expect((await problemOf(host.infer("mdv_2", [input([0, 0])], { requestId: "req_4" }))).code).toBe("not-found");
   });
 
   test("is not waited for once the caller has given up", async () => {
     const signal = AbortSignal.abort();
-    const { code } = await problemOf(host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_5", signal }));
+    const { code } = await problemOf(host.infer(model.modelKey, [input([0, 0])], { requestId: "req_5", signal }));
     expect(code).toBe("cancelled");
   });
 });
@@ -156,9 +177,9 @@ describe("a model", () => {
 test("a file that is no model is refused", async () => {
   const file = path.join(folder, "broken.onnx");
   await writeFile(file, "not a model");
-  expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: file }))).code).toBe("invalid-model");
+  expect((await problemOf(host.loadModel({ modelKey: "mdv_3", path: file }))).code).toBe("invalid-model");
   const missing = path.join(folder, "missing.onnx");
-  expect((await problemOf(host.loadModel({ modelVersionId: "mdv_3", path: missing }))).code).toBe("invalid-model");
+  expect((await problemOf(host.loadModel({ modelKey: "mdv_3", path: missing }))).code).toBe("invalid-model");
 });
 
 test("a population is checked and timed, and its result names the backend", { timeout: TIMEOUT_MS }, async () => {
@@ -184,7 +205,7 @@ test("a population that takes too long leaves the models alone", { timeout: TIME
   const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "mlp-population", shape, timeoutMs: 1_000 });
   expect((await problemOf(host.benchmark(spec))).code).toBe("kernel-timeout");
   expect(host).toMatchObject({ pid, restarts });
-  const { tensors } = await host.infer(model.modelVersionId, [input([0, 0])], { requestId: "req_9" });
+  const { tensors } = await host.infer(model.modelKey, [input([0, 0])], { requestId: "req_9" });
   expect([...typedView(tensors[0]!)]).toEqual([0.5, -0.5, 0]);
 });
 

@@ -113,7 +113,7 @@ test("a wrong kernel or size is told by field", async () => {
 });
 
 test("the GPU process serves no models", async () => {
-  const load = host.loadModel({ modelVersionId: "mdv_1", path: "model.onnx" });
+  const load = host.loadModel({ modelKey: "mdv_1", path: "model.onnx" });
   expect((await problemOf(load)).code).toBe("backend-failed");
 });
 

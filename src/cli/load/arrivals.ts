@@ -7,16 +7,21 @@ export interface ArrivalPlan {
   readonly seed: number;
 }
 
-/** A burst is this many times as dense as the time around it, and lasts a fifth of it. */
-const BURST_DENSITY = 5;
-const BURST_SHARE = 0.2;
-const BURST_MS = 400;
+/** Every period begins with a burst: so many times as dense as the rest, and so long a share of the period. */
+export interface BurstShape {
+  readonly density: number;
+  readonly share: number;
+  readonly periodMs: number;
+}
+
+/** Bursts of 400 ms that are nearly three times as dense as the mean. */
+const BURSTS: BurstShape = { density: 5, share: 0.2, periodMs: 2_000 };
 
 /**
  * Times of a Poisson process in milliseconds from the start: gaps are exponential, drawn by inversion
  * from a counter-based generator, so that a seed always means the same trace.
  */
-export function poissonArrivals({ ratePerSecond, durationMs, seed }: ArrivalPlan): Float64Array {
+export function poissonArrivals({ ratePerSecond, durationMs, seed }: ArrivalPlan): Float64Array<ArrayBuffer> {
   const times: number[] = [];
   for (let index = 0, atMs = 0; ; index++) {
     const [word] = philox4x32([index, 0, 0, 0], [seed, 0]);
@@ -28,27 +33,30 @@ export function poissonArrivals({ ratePerSecond, durationMs, seed }: ArrivalPlan
 }
 
 /**
- * Poisson arrivals that come in bursts: a fifth of the time is five times as dense as the rest, and the
- * mean rate is kept. The trace is a Poisson process whose clock runs faster within bursts.
+ * Poisson arrivals that come in bursts, with the mean rate kept: a Poisson process whose clock runs
+ * faster within bursts.
  */
-export function burstArrivals(plan: ArrivalPlan): Float64Array {
-  const periodMs = BURST_MS / BURST_SHARE;
+export function burstArrivals(
+  plan: ArrivalPlan,
+  { density, share, periodMs }: BurstShape = BURSTS,
+): Float64Array<ArrayBuffer> {
   // Speeds of the clock within and outside of bursts; their mean over a period is 1.
-  const calm = 1 / (BURST_SHARE * BURST_DENSITY + (1 - BURST_SHARE));
-  const burst = BURST_DENSITY * calm;
-  const burstWork = BURST_MS * burst;
+  const calm = 1 / (share * density + (1 - share));
+  const burst = density * calm;
+  const burstMs = share * periodMs;
+  const burstWork = burstMs * burst;
   return poissonArrivals(plan)
     .map((workMs) => {
       const periods = Math.floor(workMs / periodMs);
       const rest = workMs - periods * periodMs;
-      const withinMs = rest < burstWork ? rest / burst : BURST_MS + (rest - burstWork) / calm;
+      const withinMs = rest < burstWork ? rest / burst : burstMs + (rest - burstWork) / calm;
       return periods * periodMs + withinMs;
     })
     .filter((atMs) => atMs < plan.durationMs);
 }
 
 /** Times that were recorded: a number of milliseconds a line, not falling. Throws a RangeError that names the line. */
-export function readArrivals(text: string): Float64Array {
+export function readArrivals(text: string): Float64Array<ArrayBuffer> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   let lastMs = 0;
   return Float64Array.from(lines, (line, index) => {

@@ -95,7 +95,7 @@ export function measureTuning({ tuning, cached, environment }: TuningResult, run
 export function measureCalibration(result: CalibrationResult, subject: string, run: RunContext): Measurement[] {
   return result.placements.flatMap((placement) => [
     ...placement.sweep.map(({ rows, serviceMs }) => calibrated("serviceMs", serviceMs, placement, rows, subject, run)),
-    calibrated("linkMs", result.linkMs, placement, 1, subject, run),
+    calibrated("linkMs", placement.linkMs ?? result.linkMs, placement, 1, subject, run),
   ]);
 }
 

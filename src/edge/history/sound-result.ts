@@ -56,7 +56,13 @@ function distributionsOf(result: JobResult): Distribution[] {
     case "throughput":
       return [result.latencyMs];
     case "calibration":
-      return [result.linkMs, ...result.placements.flatMap(({ sweep }) => sweep.map(({ serviceMs }) => serviceMs))];
+      return [
+        result.linkMs,
+        ...result.placements.flatMap(({ sweep, linkMs = result.linkMs }) => [
+          linkMs,
+          ...sweep.map(({ serviceMs }) => serviceMs),
+        ]),
+      ];
     case "tuning": {
       const { best, untuned } = result.tuning;
       return [best.ms, ...(untuned === null ? [] : [untuned.ms])];

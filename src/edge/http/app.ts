@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
+import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindInfer } from "../routes/infer.ts";
 import { bindJobs } from "../routes/jobs.ts";
@@ -32,6 +33,7 @@ export function createApp(): Hono<AppEnv> {
     bindService,
     bindKeys,
     bindRunners,
+    bindEdgeRuns,
     bindProfiles,
     bindModels,
     bindInfer,

@@ -17,6 +17,7 @@ import {
 } from "../../protocol/link.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { deletePlacements } from "../store/placement-store.ts";
@@ -35,7 +36,6 @@ import { toRequestOutcomes } from "./direct-outcomes.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
-import { planRunner } from "./plan-runner.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;

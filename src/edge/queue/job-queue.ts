@@ -8,6 +8,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
+import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
 import { configOf, type Env } from "../config.ts";
 import { noteFailure } from "../history/note-failure.ts";
 import { isSoundResult } from "../history/sound-result.ts";
@@ -86,15 +87,20 @@ export class JobQueue extends DurableObject<Env> {
   /** Queues the calibrations that a runner owes, but none that waits or runs already. */
   async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
     for (const modelVersionId of modelVersionIds) {
-      if (this.#store.hasActiveCalibration(runnerId, modelVersionId)) continue;
-      const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
-      await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+      if (this.#store.hasCalibration(["queued", "leased"], runnerId, modelVersionId)) continue;
+      await this.#calibrate(runnerId, modelVersionId);
     }
   }
 
-  /** Queues a calibration of a new version on every runner. */
-  async calibrateEverywhere(modelVersionId: string): Promise<void> {
-    for (const { id } of this.#runners.list()) await this.ensureCalibrations(id, [modelVersionId]);
+  /**
+   * Queues a calibration of a version that has a new file, on every runner where its rule places it. One that
+   * waits will measure that file, too; one that runs does not know it.
+   */
+  async calibrateEverywhere(modelVersionId: string, rule: ResolvedRule): Promise<void> {
+    for (const runner of this.#runners.list()) {
+      if (!isPlacedHere(rule, runner) || this.#store.hasCalibration(["queued"], runner.id, modelVersionId)) continue;
+      await this.#calibrate(runner.id, modelVersionId);
+    }
   }
 
   /** Whether a runner holds a calibration of any of these versions. */
@@ -274,6 +280,11 @@ export class JobQueue extends DurableObject<Env> {
     if (current !== null && machine.holdsLease(current, lease, runner.id)) {
       this.#log.apply(current, machine.revokeLease(current), "The runner could not be reached.");
     }
+  }
+
+  async #calibrate(runnerId: string, modelVersionId: string): Promise<void> {
+    const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
+    await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
 
   /** Puts a sound result where it is kept, and its trace first, if the job asked for one. */

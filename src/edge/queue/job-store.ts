@@ -5,6 +5,7 @@ import {
   JobProgress,
   JobResult,
   JobSpec,
+  type JobState,
   type JobSummary,
 } from "../../protocol/job.ts";
 import { Problem } from "../../protocol/problem.ts";
@@ -165,10 +166,11 @@ export class JobStore {
     return Number(this.#first("select count(*) as n from jobs where state = 'queued'")?.n ?? 0);
   }
 
-  hasActiveCalibration(runnerId: string, modelVersionId: string): boolean {
+  hasCalibration(states: readonly JobState[], runnerId: string, modelVersionId: string): boolean {
     const row = this.#first(
-      `select 1 from jobs where kind = 'calibration' and state in ('queued', 'leased')
+      `select 1 from jobs where kind = 'calibration' and state in (select value from json_each(?))
        and spec->>'runnerId' = ? and spec->>'modelVersionId' = ?`,
+      JSON.stringify(states),
       runnerId,
       modelVersionId,
     );

@@ -2,12 +2,15 @@ import type { InferWishes } from "../../protocol/inference.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { type Candidate, choosePlacement } from "../budget/choose-placement.ts";
+import { addColdStart, countRows, fitEdge } from "../budget/fit-edge.ts";
 import { matchInputs } from "../../protocol/match-inputs.ts";
 import { recentOverhead } from "../budget/overhead-window.ts";
 import { type Prediction, predictLatency } from "../budget/predict-latency.ts";
-import { findVersion, type Snapshot, snapshotWith } from "../budget/snapshot.ts";
+import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
+import type { LivePlacement } from "../store/placement-store.ts";
+import { type EdgeVersion, isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
 
 /** What a placement is chosen for. */
 export interface AdmissionInput extends InferWishes {
@@ -26,6 +29,8 @@ export interface Admission {
   readonly subject: string;
   readonly model: string;
   readonly version: number;
+  /** The version's file, which the edge computes by itself where it was placed there. */
+  readonly source: EdgeVersion;
   readonly candidate: Candidate;
 }
 
@@ -54,19 +59,21 @@ export async function admitRequest(
   const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
   const leftMs = input.budgetMs - (Date.now() - arrivedAtMs);
-  const isDirect = input.tensors === null;
-  const placements = placementsOf(snapshot, input);
-  const reachable = isDirect ? placements.filter(({ direct }) => direct) : placements;
-  if (reachable.length === 0 && placements.length > 0) {
-    throw new ProblemError("no-listener", `No runner that serves ${input.model} takes direct requests.`);
-  }
-  const choice = choosePlacement(reachable, leftMs, (placement) => {
+  const placements = reachableOf(placementsOf(snapshot, input), version, input);
+  const cold = placements.filter((each) => each.backend === "edge-wasm" && !isLoaded(version, each.variant));
+  const choice = choosePlacement(placements, leftMs, (placement) => {
     const prediction = predictLatency(placement, recentOverhead(placement.runnerId), input.confidence);
-    return isDirect ? withoutWay(prediction) : prediction;
+    if (input.tensors === null) return withoutWay(prediction);
+    return addColdStart(prediction, cold.includes(placement) ? placement.loadMs : 0);
   });
+  for (const placement of cold) {
+    const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
+    if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
+  }
   switch (choice.kind) {
     case "admitted":
       return {
+        source: version,
         subject: `${version.model}@${version.version}`,
         model: version.model,
         version: version.version,
@@ -85,6 +92,18 @@ export async function admitRequest(
         retryAfterMs: 2_000,
       });
   }
+}
+
+/** The placements that a request can be sent to; for a ticket those of runners with a listener, of which there has to be one. */
+function reachableOf(
+  placements: readonly LivePlacement[],
+  version: Version,
+  { model, tensors }: InferInput | TicketInput,
+): readonly LivePlacement[] {
+  if (tensors !== null) return fitEdge(placements, countRows(version.inputs, tensors));
+  const listening = placements.filter(({ direct }) => direct);
+  if (listening.length > 0 || placements.length === 0) return listening;
+  throw new ProblemError("no-listener", `No runner that serves ${model} takes direct requests.`);
 }
 
 /** What of a prediction holds where neither edge nor link are on the way. */

@@ -12,12 +12,20 @@ import type { Env } from "../config.ts";
 import type { LinkOutcome } from "../link/in-flight.ts";
 import { runnerLink } from "../stubs.ts";
 import { type Admission, admitRequest, budgetExceeded, type InferInput } from "./admit-request.ts";
+import { beforeDeadline, DEADLINE } from "./before-deadline.ts";
+import { computeAtEdge } from "./compute-at-edge.ts";
 
 export type WaitUntil = (work: Promise<unknown>) => void;
 
 /** An answered inference: everything of its reply but the form. */
 export interface Inference {
   readonly reply: Omit<InferReplyHeader, "tensors">;
+  readonly tensors: Tensor[];
+}
+
+/** What a request was computed to, and how long that took. */
+interface Computed extends Pick<InferResult, "faults" | "rows"> {
+  readonly latency: LatencySplit;
   readonly tensors: Tensor[];
 }
 
@@ -31,8 +39,16 @@ export async function answerInference(
   const admission = await beforeDeadline(admitRequest(env, input, arrivedAtMs, waitUntil), input, arrivedAtMs);
   if (admission === DEADLINE) throw budgetExceeded(arrivedAtMs);
   const requestId = createId("request");
-  const outcome = await send(env, requestId, input, admission, arrivedAtMs, waitUntil);
-  const { latency, tensors, rows, faults } = finish(env, admission, outcome, arrivedAtMs, waitUntil);
+  const { latency, tensors, rows, faults }: Computed =
+    admission.candidate.placement.backend === "edge-wasm"
+      ? await computeAtEdge(env, input, admission, arrivedAtMs, waitUntil)
+      : finish(
+          env,
+          admission,
+          await send(env, requestId, input, admission, arrivedAtMs, waitUntil),
+          arrivedAtMs,
+          waitUntil,
+        );
   const reply = {
     requestId,
     model: admission.model,
@@ -78,18 +94,6 @@ async function send(
   return outcome;
 }
 
-const DEADLINE = "deadline";
-
-/** The work's result, or word that the budget ended first. */
-function beforeDeadline<Result>(
-  work: Promise<Result>,
-  { budgetMs }: InferInput,
-  arrivedAtMs: number,
-): Promise<Result | typeof DEADLINE> {
-  const leftMs = Math.max(0, budgetMs - (Date.now() - arrivedAtMs));
-  return Promise.race([work, scheduler.wait(leftMs).then((): typeof DEADLINE => DEADLINE)]);
-}
-
 /** Splits the latency, keeps what was measured, and turns what failed into its problem. */
 function finish(
   env: Env,
@@ -97,7 +101,7 @@ function finish(
   outcome: LinkOutcome | typeof DEADLINE,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
-): Pick<InferResult, "faults" | "rows"> & { latency: LatencySplit; tensors: Tensor[] } {
+): Computed {
   const totalMs = Date.now() - arrivedAtMs;
   const { runnerId, variant, backend, software, fingerprint } = candidate.placement;
   const about = { subject, variant, backend, batch: 1, software, fingerprint, totalMs };

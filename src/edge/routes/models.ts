@@ -2,15 +2,21 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { FIRST_VARIANT, type Model, type ModelVersion, type TensorSpec } from "../../protocol/model.ts";
+import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
+import { planRunner } from "../budget/plan-runner.ts";
 import type { Env } from "../config.ts";
-import { type AppEnv, bind, unsupportedMediaType } from "../http/bind.ts";
+import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
+import { readDenseNetwork } from "../onnx/read-dense-network.ts";
 import { readSignature } from "../onnx/read-signature.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { type Database, openDatabase } from "../store/database.ts";
 import { addModelVersion, addVariant, findModel, listModels } from "../store/model-store.ts";
-import { listPlacementsOfVersions } from "../store/placement-store.ts";
+import { resolveRule, setPlacementRule } from "../store/placement-rule-store.ts";
+import { deletePlacements, listPlacementsOfVersions } from "../store/placement-store.ts";
+import { findProfile } from "../store/profile-store.ts";
+import { findRunner, readRunnerCapabilities } from "../store/runner-store.ts";
 import { jobQueue } from "../stubs.ts";
 
 const ONNX_MEDIA_TYPE = "application/octet-stream";
@@ -19,9 +25,11 @@ export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
     const { bytes, digest, inputs, outputs } = await readModelFile(c.req.raw);
     await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs };
+    const dense = readDenseNetwork(bytes, { inputs, outputs });
+    const edgeParameters = dense.ok ? dense.network.parameters : null;
+    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs, edgeParameters };
     const { model, version, created } = await addModelVersion(openDatabase(env.DB), input);
-    if (created) await jobQueue(env).calibrateEverywhere(version.id);
+    if (created) await calibrateEverywhere(env, version.id, model.placement);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
 
@@ -39,18 +47,49 @@ export function bindModels(app: Hono<AppEnv>): void {
     if (outcome === "full") {
       throw new ProblemError("conflict", `A version has at most ${LIMITS.variantsPerVersion} variants.`);
     }
-    if (outcome === "created") await jobQueue(env).calibrateEverywhere(version.id);
+    const { placement } = await mustFind(env, params.model);
+    if (outcome === "created") await calibrateEverywhere(env, version.id, placement);
     const stored = await mustFindVersion(env, params.model, params.version);
     return Response.json(stored, { status: outcome === "created" ? 201 : 200 });
   });
 
   bind(app, endpoints.listModels, ({ env, query }) => listModels(openDatabase(env.DB), query));
   bind(app, endpoints.getModel, ({ env, params }) => mustFind(env, params.model));
+  bind(app, endpoints.setPlacement, async ({ env, params, body }) => {
+    const db = openDatabase(env.DB);
+    const { id } = await mustFind(env, params.model);
+    const errors = await checkRule(db, body);
+    if (errors.length > 0) throw invalidRequest(errors);
+    const nowMs = Date.now();
+    await setPlacementRule(db, id, body);
+    for (const runner of await readRunnerCapabilities(db)) {
+      const { uncalibrated, outdated } = await planRunner(db, runner.id, runner.capabilities);
+      await deletePlacements(db, outdated, nowMs);
+      await jobQueue(env).ensureCalibrations(runner.id, uncalibrated);
+    }
+    return mustFind(env, params.model);
+  });
   bind(app, endpoints.listPlacements, async ({ env, params }) => {
     const model = await mustFind(env, params.model);
     const versionIds = model.versions.map(({ id }) => id);
     return { items: await listPlacementsOfVersions(openDatabase(env.DB), versionIds) };
   });
+}
+
+async function calibrateEverywhere(env: Env, versionId: string, rule: PlacementRule): Promise<void> {
+  await jobQueue(env).calibrateEverywhere(versionId, await resolveRule(openDatabase(env.DB), rule));
+}
+
+/** Checks what the schema cannot: that what a rule names is there. */
+async function checkRule(db: Database, rule: PlacementRule): Promise<FieldError[]> {
+  if (rule.kind === "profile" && (await findProfile(db, rule.profile)) === null) {
+    return [{ pointer: "#/profile", message: "is not a hardware profile" }];
+  }
+  if (rule.kind !== "pinned") return [];
+  const found = await Promise.all(rule.runnerIds.map((id) => findRunner(db, id, [])));
+  return found.flatMap((runner, index) =>
+    runner === null ? [{ pointer: `#/runnerIds/${index}`, message: "is not a registered runner" }] : [],
+  );
 }
 
 interface ModelFile {

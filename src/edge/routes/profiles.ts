@@ -5,6 +5,7 @@ import type { Profile } from "../../protocol/profile.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase } from "../store/database.ts";
+import { findModelOfProfile } from "../store/placement-rule-store.ts";
 import { createProfile, deleteProfile, findProfile, listProfiles, updateProfile } from "../store/profile-store.ts";
 
 export function bindProfiles(app: Hono<AppEnv>): void {
@@ -37,7 +38,13 @@ export function bindProfiles(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.deleteProfile, async ({ env, params }) => {
     await mustFindOwn(env, params.name);
-    await deleteProfile(openDatabase(env.DB), params.name);
+    const db = openDatabase(env.DB);
+    const model = await findModelOfProfile(db, params.name);
+    if (model !== null) {
+      const errors = [{ pointer: "path/name", message: `places the model ${model}` }];
+      throw new ProblemError("conflict", `The profile ${params.name} is in use.`, { errors });
+    }
+    await deleteProfile(db, params.name);
     return new Response(null, { status: 204 });
   });
 }

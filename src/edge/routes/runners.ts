@@ -96,7 +96,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
 }
 
 /** A runner reads what it has placed, and what a job under its lease is about; the rest is not there for it. */
-async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
+export async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
   const db = openDatabase(env.DB);
   const versionIds = await readVersionsOfDigest(db, digest);
   return (await isPlacedOn(db, runnerId, versionIds)) || jobQueue(env).isCalibrating(runnerId, versionIds);

@@ -10,6 +10,7 @@ import {
   type TensorSpec,
 } from "../../protocol/model.ts";
 import type { PageQuery } from "../../protocol/page.ts";
+import { AUTOMATIC, type PlacementRule } from "../../protocol/placement-rule.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
@@ -23,10 +24,11 @@ type VariantRow = typeof modelVariants.$inferSelect;
 type FullRow = VersionRow & { readonly variants: readonly VariantRow[] };
 
 function toVersion({ variants, ...row }: FullRow): ModelVersion {
-  const { id, version, digest, sizeBytes, inputs, outputs, createdAtMs } = row;
+  const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, createdAtMs } = row;
   const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, createdAtMs };
   const all = [own, ...variants].map(toVariant);
-  return { id, version, digest, sizeBytes, inputs, outputs, variants: all, createdAt: toInstant(createdAtMs) };
+  const createdAt = toInstant(createdAtMs);
+  return { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, variants: all, createdAt };
 }
 
 function toVariant({
@@ -40,7 +42,9 @@ function toVariant({
 }
 
 function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
-  return { id: row.id, name: row.name, createdAt: toInstant(row.createdAtMs), versions: versions.map(toVersion) };
+  const { id, name, placementRule, createdAtMs } = row;
+  const placement = placementRule ?? AUTOMATIC;
+  return { id, name, placement, createdAt: toInstant(createdAtMs), versions: versions.map(toVersion) };
 }
 
 /** What a runner is told of a version. */
@@ -77,6 +81,8 @@ export interface VersionInput {
   readonly sizeBytes: number;
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
+  /** Null where the edge cannot compute it by itself. */
+  readonly edgeParameters: number | null;
 }
 
 const VERSION_RACES = 5;
@@ -96,7 +102,7 @@ export async function addModelVersion(
     .onConflictDoNothing();
   const [model] = await db.select().from(models).where(eq(models.name, input.name));
   if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
-  const { digest, sizeBytes, inputs, outputs } = input;
+  const { digest, sizeBytes, inputs, outputs, edgeParameters } = input;
   for (let race = 0; race < VERSION_RACES; race++) {
     const [latest] = await db
       .select({ version: max(modelVersions.version) })
@@ -104,7 +110,8 @@ export async function addModelVersion(
       .where(eq(modelVersions.modelId, model.id));
     const version = (latest?.version ?? 0) + 1;
     const id = createId("modelVersion");
-    const row = { id, modelId: model.id, version, digest, sizeBytes, inputs, outputs, createdAtMs: nowMs };
+    const file = { digest, sizeBytes, inputs, outputs, edgeParameters };
+    const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
     const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
     const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
     const stored = created[0] ?? versions.find((known) => known.digest === digest);
@@ -148,20 +155,21 @@ export async function findModel(db: Database, nameOrId: string): Promise<Model |
   return toModel(row, (await readVersions(db, [row.id])).get(row.id) ?? []);
 }
 
-/** A version with the name of its model. */
+/** A version with the name of its model and where that is placed. */
 export interface NamedVersion extends ModelVersion {
   readonly model: string;
+  readonly placement: PlacementRule;
 }
 
 export async function findModelVersion(db: Database, versionId: string): Promise<NamedVersion | null> {
   const [row] = await db
-    .select({ version: modelVersions, model: models.name })
+    .select({ version: modelVersions, model: models.name, placement: models.placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(eq(modelVersions.id, versionId));
   if (row === undefined) return null;
   const [version] = await addVariants(db, [row.version]);
-  return { ...toVersion(version!), model: row.model };
+  return { ...toVersion(version!), model: row.model, placement: row.placement ?? AUTOMATIC };
 }
 
 interface VariantInput {
@@ -205,13 +213,18 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
 /** Every version of every model; the snapshot of placements is made of it. */
 export async function readAllVersions(db: Database): Promise<(NamedVersion & { modelId: string })[]> {
   const rows = await db
-    .select({ version: modelVersions, model: models.name })
+    .select({ version: modelVersions, model: models.name, placement: models.placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .orderBy(asc(modelVersions.version));
   const versions = await addVariants(
     db,
-    rows.map(({ version, model }) => ({ ...version, model })),
+    rows.map(({ version, model, placement }) => ({ ...version, model, placement: placement ?? AUTOMATIC })),
   );
-  return versions.map((row) => ({ ...toVersion(row), model: row.model, modelId: row.modelId }));
+  return versions.map(({ model, modelId, placement, ...row }) => ({
+    ...toVersion({ ...row, modelId }),
+    model,
+    modelId,
+    placement,
+  }));
 }

@@ -1,12 +1,14 @@
 import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
+import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
 import { type Placement, PlacementState, SweepStep } from "../../protocol/model.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
+import { ensureEdgeRunner } from "./runner-store.ts";
 import { models, modelVariants, modelVersions, placements, runners } from "./schema.ts";
 
 type Row = typeof placements.$inferSelect;
@@ -32,7 +34,7 @@ function toPlacement(row: Row): Placement {
 
 /**
  * Keeps what a calibration measured. A placement whose outputs disagree with the CPU provider is
- * kept as `failed`, so that it is seen and never served.
+ * kept as `failed`, so that it is seen and never served. One at the edge belongs to no runner.
  */
 export async function savePlacement(
   db: Database,
@@ -41,6 +43,8 @@ export async function savePlacement(
   measured: CalibratedPlacement,
 ): Promise<void> {
   const { deviceKey, variant, backend } = measured;
+  const isAtEdge = backend === "edge-wasm";
+  if (isAtEdge) await ensureEdgeRunner(db);
   const found = {
     software: measured.environment.software,
     state: measured.agrees ? "eligible" : "failed",
@@ -49,13 +53,19 @@ export async function savePlacement(
     sweep: JSON.stringify(measured.sweep),
     memory: measured.memory,
     loadMs: measured.loadMs,
-    linkMs: JSON.stringify(result.linkMs),
+    linkMs: JSON.stringify(measured.linkMs ?? result.linkMs),
     updatedAtMs: Date.now(),
   };
-  const { modelVersionId } = result;
+  const place = {
+    modelVersionId: result.modelVersionId,
+    runnerId: isAtEdge ? EDGE_RUNNER_ID : runnerId,
+    deviceKey: isAtEdge ? EDGE_DEVICE_KEY : deviceKey,
+    variant,
+    backend,
+  };
   await db
     .insert(placements)
-    .values({ id: createId("placement"), modelVersionId, runnerId, deviceKey, variant, backend, ...found })
+    .values({ id: createId("placement"), ...place, ...found })
     .onConflictDoUpdate({
       target: [
         placements.modelVersionId,
@@ -76,21 +86,24 @@ export async function listPlacementsOfVersions(db: Database, versionIds: string[
   return rows.map(toPlacement);
 }
 
-/** An eligible placement of a runner, with the device that it was measured on. */
-interface PlacedVersion {
+/** What was measured on a runner, with the device that it was measured on. */
+export interface MeasuredPlace {
   readonly placementId: string;
   readonly versionId: string;
-  readonly fingerprint: Fingerprint;
+  readonly variant: string;
   readonly deviceKey: string;
+  readonly fingerprint: Fingerprint;
+  readonly isEligible: boolean;
 }
 
-/** What a runner shall keep warm. */
-export async function readPlacedVersions(db: Database, runnerId: string): Promise<PlacedVersion[]> {
-  const { id, modelVersionId, fingerprint, deviceKey } = placements;
-  return db
-    .select({ placementId: id, versionId: modelVersionId, fingerprint, deviceKey })
+/** Every placement of a runner, also those that failed. */
+export async function readMeasuredPlaces(db: Database, runnerId: string): Promise<MeasuredPlace[]> {
+  const { id, modelVersionId, variant, deviceKey, fingerprint, state } = placements;
+  const rows = await db
+    .select({ placementId: id, versionId: modelVersionId, variant, deviceKey, fingerprint, state })
     .from(placements)
-    .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
+    .where(eq(placements.runnerId, runnerId));
+  return rows.map(({ state: found, ...row }) => ({ ...row, isEligible: found === "eligible" }));
 }
 
 /** An eligible placement with what admission and telemetry need to know of it. */

@@ -1,5 +1,6 @@
 import { and, desc, eq, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Capabilities } from "../../protocol/hardware.ts";
+import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Profile } from "../../protocol/profile.ts";
@@ -127,6 +128,14 @@ export async function findRunner(db: Database, id: string, profiles: readonly Pr
 }
 
 /** What every runner that was not removed announced of itself. */
+export async function readRunnerCapabilities(db: Database): Promise<{ id: string; capabilities: Capabilities }[]> {
+  const rows = await db
+    .select({ id: runners.id, capabilities: runners.capabilities })
+    .from(runners)
+    .where(isNull(runners.removedAtMs));
+  return rows.flatMap(({ id, capabilities }) => (capabilities === null ? [] : [{ id, capabilities }]));
+}
+
 export async function readAllCapabilities(db: Database): Promise<Capabilities[]> {
   const rows = await db.select({ capabilities: runners.capabilities }).from(runners).where(isNull(runners.removedAtMs));
   return rows.flatMap(({ capabilities }) => (capabilities === null ? [] : [capabilities]));
@@ -205,4 +214,17 @@ export async function removeRunner(db: Database, id: string): Promise<boolean> {
     db.delete(placements).where(eq(placements.runnerId, id)),
   ]);
   return changed.length > 0;
+}
+
+/**
+ * The edge stands among the runners, so that its placements are rows like all others: always online, and
+ * removed for everybody who lists, drains or connects. No credential has this hash.
+ */
+export async function ensureEdgeRunner(db: Database): Promise<void> {
+  const nowMs = Date.now();
+  const row = { id: EDGE_RUNNER_ID, name: "edge", credentialHash: "edge", labels: {}, online: true };
+  await db
+    .insert(runners)
+    .values({ ...row, createdAtMs: nowMs, removedAtMs: nowMs })
+    .onConflictDoNothing();
 }

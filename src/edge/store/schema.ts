@@ -3,6 +3,7 @@ import type { Clock } from "../../protocol/distribution.ts";
 import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
 import type { Scope } from "../../protocol/key.ts";
 import type { MemoryFit, TensorSpec } from "../../protocol/model.ts";
+import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { ProfileInput } from "../../protocol/profile.ts";
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
@@ -58,6 +59,8 @@ export const profiles = sqliteTable("profiles", {
 export const models = sqliteTable("models", {
   id: text().primaryKey(),
   name: text().notNull().unique(),
+  /** Null: automatic. */
+  placementRule: text({ mode: "json" }).$type<PlacementRule>(),
   createdAtMs: integer().notNull(),
 });
 
@@ -73,6 +76,8 @@ export const modelVersions = sqliteTable(
     sizeBytes: integer().notNull(),
     inputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
     outputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
+    /** Of a dense network, which the edge can compute by itself; null of all others. */
+    edgeParameters: integer(),
     createdAtMs: integer().notNull(),
   },
   (table) => [

@@ -16,10 +16,15 @@ const OPTIONS = new URL("asconfig.json", SOURCES);
 /** Looks for `assembly/<name>.ts`. The binary's name holds a digest of all that it is made from, so none is ever stale. */
 export async function locateAssembly(name: string): Promise<Assembly> {
   const source = new URL(`${name}.ts`, SOURCES);
-  const hash = createHash("sha256").update(await readCompilerVersion());
-  for (const file of [OPTIONS, source]) hash.update("\0").update(await readFile(file));
-  const digest = hash.digest("hex");
+  const digest = await digestAssembly(source, OPTIONS);
   return { source, binary: new URL(`${name}-${digest.slice(0, 16)}.wasm`, BUILT), digest };
+}
+
+/** A digest, in hex, of all that an AssemblyScript program is made from: compiler, options and source. */
+export async function digestAssembly(source: URL, options: URL): Promise<string> {
+  const hash = createHash("sha256").update(await readCompilerVersion());
+  for (const file of [options, source]) hash.update("\0").update(await readFile(file));
+  return hash.digest("hex");
 }
 
 async function readCompilerVersion(): Promise<string> {

@@ -79,7 +79,7 @@ export class ResidencyManager {
     };
     this.#host = tier("host", null, budgets.hostBytes, new HostStore());
     this.#disk = tier("disk", null, budgets.diskBytes, store);
-    this.#devices = devices.filter(({ device }) => device.kind === "gpu");
+    this.#devices = devices.filter(({ device }) => device.backends.includes("wgsl"));
     const residentBytes = Math.floor(budgets.gpuBytes * RESIDENT_SHARE);
     this.#gpus = new Map(
       this.#devices.map((host) => [host.device.key, tier("gpu", host.device.key, residentBytes, new GpuStore(host))]),

@@ -1,32 +1,25 @@
 import { cpus, totalmem } from "node:os";
-import { env } from "onnxruntime-node";
 import type { Device } from "../../protocol/hardware.ts";
-import { ProblemError } from "../../protocol/problem.ts";
 import { benchmarkPopulation, SIMD_KERNELS } from "../cpu-simd/benchmark-population.ts";
 import { locateAssembly } from "../cpu-simd/locate-assembly.ts";
 import { announceKernels } from "../gpu/announce-kernels.ts";
-import { OrtCpuBackend } from "../serving/backends/ort-cpu.ts";
+import { ORT_VERSION, OrtBackend } from "../serving/backends/ort-backend.ts";
 import type { DeviceHandlers } from "./messages.ts";
+import { createModelHandlers } from "./model-handlers.ts";
+import { noWgslHandlers } from "./no-wgsl-handlers.ts";
 
 /** Serves models on this process's CPU. */
 export function createCpuHandlers(): DeviceHandlers {
-  const ort = new OrtCpuBackend();
-  const keepsNothing = () => Promise.reject(new ProblemError("backend-failed", "The CPU's process keeps no buffers"));
   return {
+    ...noWgslHandlers,
+    ...createModelHandlers(new OrtBackend("cpu")),
     describe: async ({ deviceKey }) => ({
       device: describeCpu(deviceKey),
       kernels: announceKernels(SIMD_KERNELS),
       kernelDigests: await digestAssemblies(),
       adapters: [],
     }),
-    warm: async () => null,
     benchmark: ({ spec }, options) => benchmarkPopulation(spec, options),
-    stream: runsNoWgsl,
-    benchmarkProgram: runsNoWgsl,
-    measureRoofline: async () => {
-      throw new ProblemError("backend-failed", "The CPU process runs no WGSL, so it has no roofs to measure");
-    },
-    tune: runsNoWgsl,
     reference: async ({ spec }, options) => {
       // Seldom wanted, and what it needs would make every start slower.
       const [{ KERNELS }, { benchmarkReference }] = await Promise.all([
@@ -35,23 +28,7 @@ export function createCpuHandlers(): DeviceHandlers {
       ]);
       return benchmarkReference(KERNELS, spec, options);
     },
-    loadModel: ({ modelVersionId, model }) => ort.load(modelVersionId, model),
-    unloadModel: async ({ modelVersionId }) => {
-      await ort.unload(modelVersionId);
-      return null;
-    },
-    infer: ({ modelVersionId, tensors }) => ort.run(modelVersionId, tensors),
-    putResident: keepsNothing,
-    readResident: keepsNothing,
-    dropResident: keepsNothing,
-    readPool: async () => null,
-    freeIdle: async () => 0,
   };
-}
-
-function runsNoWgsl({ spec }: { spec: { kernel: string } }): Promise<never> {
-  const errors = [{ pointer: "#/kernel", message: `'${spec.kernel}' needs a GPU device` }];
-  return Promise.reject(new ProblemError("unknown-kernel", `The CPU process runs no WGSL`, { errors }));
 }
 
 /** By kernel, as a GPU's process has those of its kernels' files. */
@@ -72,7 +49,7 @@ function describeCpu(key: string): Device {
       driver: null,
       dawn: null,
       toggles: [],
-      ort: env.versions.node ? `onnxruntime-node ${env.versions.node}` : null,
+      ort: ORT_VERSION,
       cpu: model,
     },
     backends: ["ort-cpu", "cpu-simd"],

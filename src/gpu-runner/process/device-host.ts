@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
@@ -12,11 +13,13 @@ import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
-import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
+import type { InferenceOutcome } from "../serving/backends/ort-backend.ts";
 import { callApart } from "./call-apart.ts";
 import { timeoutOf } from "./timeout-of.ts";
 import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
 import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole, UsedPipeline } from "./messages.ts";
+
+type Environment = Readonly<Record<string, string>>;
 
 export interface DeviceHostOptions {
   readonly role: DeviceRole;
@@ -30,6 +33,10 @@ export interface DeviceHostOptions {
   readonly driver?: "auto" | "own" | "software";
   /** Part of the name of the adapter to open; else the best one is. */
   readonly adapter?: string;
+  /** Where the process finds its driver, if that is known: the environment of another device's process. */
+  readonly environment?: Environment;
+  /** What is known of a device that cannot tell it by itself. */
+  readonly known?: DeviceDescription;
   /** The program of the process, where it is not the usual one. */
   readonly entry?: URL;
 }
@@ -39,8 +46,6 @@ export interface WorkOptions {
   readonly onProgress?: (progress: JobProgress) => void;
   readonly signal?: AbortSignal;
 }
-
-type Environment = Readonly<Record<string, string>>;
 
 /** Waits before the next life, by how many short ones went before that answered nothing. */
 const BACKOFF_MS = [0, 100, 500, 2_000, 5_000, 15_000];
@@ -78,8 +83,9 @@ export class DeviceHost {
   readonly kernelDigests: Readonly<Record<string, string>>;
   /** Names of the adapters that the driver of this device offers. */
   readonly adapters: readonly string[];
+  /** What was added to the runner's environment, so that the process finds its driver. */
+  readonly environment: Environment;
   readonly #options: DeviceHostOptions;
-  readonly #environment: Environment;
   readonly #description: DeviceDescription;
   /** Those that were used last, by what they are. */
   readonly #pipelines: Map<string, UsedPipeline>;
@@ -103,7 +109,7 @@ export class DeviceHost {
     pipelines: Map<string, UsedPipeline>,
   ) {
     this.#options = options;
-    this.#environment = environment;
+    this.environment = environment;
     this.#child = child;
     this.#ready = Promise.resolve(child);
     this.#description = description;
@@ -120,7 +126,8 @@ export class DeviceHost {
    * device stays. Fails with the last one's problem.
    */
   static async start(options: DeviceHostOptions): Promise<DeviceHost> {
-    const { role, driver = "auto", cacheDir, deviceKey, logger } = options;
+    const { role, driver = "auto", cacheDir, deviceKey, logger, environment } = options;
+    if (environment !== undefined) return DeviceHost.#open(options, environment);
     // Most of a start is loading our own code and that of zod: kept compiled, it takes a third of the time.
     const compiled = { NODE_COMPILE_CACHE: path.resolve(cacheDir, "compile-cache") };
     const own = async (): Promise<Environment> => compiled;
@@ -140,6 +147,7 @@ export class DeviceHost {
   }
 
   static async #open(options: DeviceHostOptions, environment: Environment): Promise<DeviceHost> {
+    const { deviceKey, known } = options;
     let host: DeviceHost | null = null;
     const onEnd = (dead: DeviceChild) => {
       if (host !== null) host.#onEnd(dead);
@@ -148,7 +156,7 @@ export class DeviceHost {
     const onUsed = (pipeline: UsedPipeline) => remember(pipelines, pipeline);
     const child = new DeviceChild({ ...options, environment, onEnd, onUsed });
     try {
-      const description = await child.call("describe", { deviceKey: options.deviceKey }, DESCRIBE);
+      const description = await child.call("describe", { deviceKey, ...(known && { known }) }, DESCRIBE);
       host = new DeviceHost(options, environment, child, description, pipelines);
       return host;
     } catch (error) {
@@ -237,31 +245,46 @@ export class DeviceHost {
     const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
     const turn = this.#inTurn(async () => {
       const memoryBytes = await this.#leftBytes(ended);
-      const options = { ...this.#options, environment: this.#environment, memoryBytes };
+      const options = { ...this.#options, environment: this.environment, memoryBytes };
       return callApart(options, this.#description, name, input, call, died);
     });
     return untilAborted(turn, ended);
   }
 
   /** Loads an ONNX file, here and in every later life, until it is unloaded. */
-  async loadModel({ modelVersionId, ...file }: { modelVersionId: string } & ModelFile): Promise<{ loadMs: number }> {
-    const loaded = await this.#call("loadModel", { modelVersionId, model: await contentOf(file) }, LOAD);
-    this.#models.set(modelVersionId, { file, fatalReloads: 0 });
+  async loadModel({ modelKey, ...file }: { modelKey: string } & ModelFile): Promise<{ loadMs: number }> {
+    const loaded = await this.#call("loadModel", { modelKey, model: await contentOf(file) }, LOAD);
+    this.#models.set(modelKey, { file, fatalReloads: 0 });
     return loaded;
   }
 
-  async unloadModel(modelVersionId: string): Promise<void> {
-    this.#models.delete(modelVersionId);
-    await this.#call("unloadModel", { modelVersionId }, LOAD);
+  /**
+   * By how many bytes a process grows that loads a model which is loaded here and runs these batches in turn;
+   * see `workApart`.
+   */
+  async measureMemory(
+    modelKey: string,
+    batches: readonly (readonly Tensor[])[],
+    { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
+  ): Promise<number[]> {
+    const loaded = this.#models.get(modelKey);
+    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    const model = await bytesOf(loaded.file);
+    return this.workApart("measureMemory", { model, batches }, timeoutMs, "backend-failed", options);
+  }
+
+  async unloadModel(modelKey: string): Promise<void> {
+    this.#models.delete(modelKey);
+    await this.#call("unloadModel", { modelKey }, LOAD);
   }
 
   /** Runs a loaded model. An abort rejects with `cancelled` at once; what already computes is left to finish. */
   infer(
-    modelVersionId: string,
+    modelKey: string,
     tensors: readonly Tensor[],
     { requestId, signal }: { requestId: string; signal?: AbortSignal },
   ): Promise<InferenceOutcome> {
-    return this.#call("infer", { modelVersionId, tensors, requestId }, { ...INFER, signal });
+    return this.#call("infer", { modelKey, tensors, requestId }, { ...INFER, signal });
   }
 
   /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
@@ -280,7 +303,7 @@ export class DeviceHost {
   /** What is left of the device's memory once its process has let go of what it has not in use; undefined without a cap. */
   async #leftBytes(signal: AbortSignal): Promise<number | undefined> {
     const { role, memoryBytes } = this.#options;
-    if (role === "cpu" || memoryBytes === undefined || this.#isDown) return memoryBytes;
+    if (role !== "gpu" || memoryBytes === undefined || this.#isDown) return memoryBytes;
     // A process that dies of being asked holds nothing any more.
     const usedBytes = await this.#call("freeIdle", null, { ...DESCRIBE, signal }).catch(() => 0);
     return memoryBytes - usedBytes;
@@ -338,7 +361,7 @@ export class DeviceHost {
     let ready = false;
     const child = new DeviceChild({
       ...this.#options,
-      environment: this.#environment,
+      environment: this.environment,
       // Before it is ready, its death is an error of the calls below.
       onEnd: (dead) => ready && this.#onEnd(dead),
       onUsed: (pipeline) => remember(this.#pipelines, pipeline),
@@ -347,7 +370,7 @@ export class DeviceHost {
     try {
       await child.call("describe", { deviceKey: this.device.key, known: this.#description }, DESCRIBE);
       await this.#warm(child);
-      for (const [modelVersionId, model] of this.#models) await this.#reload(child, modelVersionId, model);
+      for (const [modelKey, model] of this.#models) await this.#reload(child, modelKey, model);
     } catch (error) {
       child.kill();
       throw error;
@@ -365,16 +388,16 @@ export class DeviceHost {
   }
 
   /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
-  async #reload(child: DeviceChild, modelVersionId: string, model: LoadedModel): Promise<void> {
+  async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
     try {
-      await child.call("loadModel", { modelVersionId, model: await contentOf(model.file) }, LOAD);
+      await child.call("loadModel", { modelKey, model: await contentOf(model.file) }, LOAD);
       model.fatalReloads = 0;
     } catch (error) {
       if (!child.alive) model.fatalReloads++;
       if (child.alive || model.fatalReloads >= MAX_FATAL_RELOADS) {
-        this.#models.delete(modelVersionId);
+        this.#models.delete(modelKey);
         const reason = error instanceof Error ? error.message : String(error);
-        this.#options.logger.error({ deviceKey: this.device.key, modelVersionId, reason }, "model is given up");
+        this.#options.logger.error({ deviceKey: this.device.key, modelKey, reason }, "model is given up");
       }
       if (!child.alive) throw error;
     }
@@ -383,6 +406,10 @@ export class DeviceHost {
 
 async function contentOf(file: ModelFile): Promise<string | Uint8Array> {
   return "path" in file ? file.path : file.read();
+}
+
+async function bytesOf(file: ModelFile): Promise<Uint8Array> {
+  return "path" in file ? readFile(file.path) : file.read();
 }
 
 /** Keeps the pipelines that were used last. */

@@ -1,8 +1,9 @@
 /**
- * Entry of a device process: `node device-process.ts --role gpu|cpu`, for a GPU with `--adapter <part of
+ * Entry of a device process: `node device-process.ts --role gpu|cpu|ort-webgpu`, for a GPU with `--adapter <part of
  * its name>` and `--memory-bytes <cap of its buffers>`.
  */
 import { parseArgs } from "node:util";
+import { collectRarely } from "../collect-rarely.ts";
 import { serveCalls } from "./serve-calls.ts";
 
 const { values } = parseArgs({
@@ -12,6 +13,9 @@ const { values } = parseArgs({
     "memory-bytes": { type: "string" },
   },
 });
+
+// Those that serve models; what a GPU's process holds of its device is not to wait for a collection.
+if (values.role !== "gpu") collectRarely();
 
 serveCalls(async ({ die, noteUsed }) => {
   if (values.role === "gpu") {
@@ -25,6 +29,10 @@ serveCalls(async ({ die, noteUsed }) => {
       onUsed: noteUsed,
       ...(memoryBytes !== undefined && { memoryBytes: Number(memoryBytes) }),
     });
+  }
+  if (values.role === "ort-webgpu") {
+    const { createOrtWebgpuHandlers } = await import("./ort-webgpu-handlers.ts");
+    return createOrtWebgpuHandlers();
   }
   const { createCpuHandlers } = await import("./cpu-handlers.ts");
   return createCpuHandlers();

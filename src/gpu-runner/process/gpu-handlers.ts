@@ -69,6 +69,7 @@ export function createGpuHandlers(
     reference: () => Promise.reject(new ProblemError("backend-failed", "References are computed by the CPU process")),
     loadModel: servesNoModels,
     unloadModel: servesNoModels,
+    measureMemory: servesNoModels,
     infer: servesNoModels,
     putResident: async ({ key, bytes }) => {
       await residents.put(key, bytes);

@@ -13,10 +13,10 @@ import type { ThroughputSpec } from "../../protocol/throughput.ts";
 import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
 import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import type { TunerSettings } from "../gpu/tuner.ts";
-import type { InferenceOutcome } from "../serving/backends/ort-cpu.ts";
+import type { InferenceOutcome } from "../serving/backends/ort-backend.ts";
 
-/** What a device process owns: an adapter through Dawn, or the CPU through ONNX Runtime. */
-export type DeviceRole = "gpu" | "cpu";
+/** What a device process owns: an adapter through Dawn, the CPU, or an adapter through ONNX Runtime, which brings a Dawn of its own. */
+export type DeviceRole = "gpu" | "cpu" | "ort-webgpu";
 
 /** What a device process is and offers. */
 export interface DeviceDescription {
@@ -48,9 +48,14 @@ export interface DeviceCalls {
   /** A kernel's f64 reference on the CPU. */
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
   /** `model` is the path of an ONNX file, or what is in one. */
-  loadModel: { input: { modelVersionId: string; model: string | Uint8Array }; output: { loadMs: number } };
-  unloadModel: { input: { modelVersionId: string }; output: null };
-  infer: { input: { modelVersionId: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
+  loadModel: { input: { modelKey: string; model: string | Uint8Array }; output: { loadMs: number } };
+  unloadModel: { input: { modelKey: string }; output: null };
+  /**
+   * By how many bytes this process has grown with the model loaded and each of these batches run, in turn.
+   * For a process of its own, where nothing else grows.
+   */
+  measureMemory: { input: { model: Uint8Array; batches: readonly (readonly Tensor[])[] }; output: number[] };
+  infer: { input: { modelKey: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
   /** Keeps bytes on the device under a name, until they are dropped or the process ends. */
   putResident: { input: { key: string; bytes: Uint8Array }; output: null };
   readResident: { input: { key: string }; output: Uint8Array };

@@ -3,8 +3,15 @@ import type { InferOffer } from "../../protocol/link.ts";
 import type { ServiceTimes } from "../../protocol/inference.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import { joinTensors, rowsOf, splitRows } from "./join-tensors.ts";
+import { judgeArrival } from "./judge-arrival.ts";
+import { LineTable, type ServedLine } from "./line-table.ts";
 import { modelKeyOf } from "./model-key.ts";
-import { DeadlineQueue } from "./deadline-queue.ts";
+import { type BatchPlan, planBatch } from "./plan-batch.ts";
+import type { Running, Waiting } from "./play-queue.ts";
+import { RefusalMemory } from "./refusal-memory.ts";
+import { levelOf } from "./service-times.ts";
+import { insertByUrgency } from "./urgency.ts";
 
 /** What executes a request: a device's process, with the model loaded. */
 export interface InferenceBackend {
@@ -15,95 +22,189 @@ export interface InferenceBackend {
   ): Promise<{ tensors: Tensor[]; times: { uploadMs: number; computeMs: number; readbackMs: number } }>;
 }
 
+/** What a server has to know of a request beside its tensors. */
+export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs"> {
+  /** 0.99 where it is absent. */
+  readonly confidence?: number;
+  /** 0 where it is absent. */
+  readonly priority?: number;
+  /** Whether it may share a batch: the model computes each row by itself. */
+  readonly joins?: boolean;
+}
+
 export interface Answer {
   readonly tensors: Tensor[];
   readonly times: ServiceTimes;
   /** Rows of the batch that it was computed in. */
   readonly rows: number;
-  /** How long what waits now is expected to take. */
+  /** How long what waits and runs now is expected to take. */
   readonly backlogMs: number;
   /** What was mended on the way; absent where there was nothing. */
   readonly faults?: Fault[];
 }
 
-interface Work {
-  readonly id: string;
-  readonly deadlineMs: number;
+interface Work extends Waiting {
+  readonly line: ServedLine;
   readonly arrivedMs: number;
   readonly modelKey: string;
   readonly tensors: readonly Tensor[];
+  readonly faults: Fault[];
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Requests of one device, one at a time, the earliest deadline first; the doomed are not begun. */
+/**
+ * The requests of one device. Each is judged when it comes, by what the queue is expected to do; then
+ * those that may share a batch are computed together, one batch at a time.
+ */
 export class InferenceServer {
   readonly #backend: InferenceBackend;
-  readonly #queue = new DeadlineQueue<Work>();
-  #busy = false;
+  readonly #now: () => number;
+  readonly #lines = new LineTable();
+  /** What waits, most urgent first. */
+  #order: readonly Work[] = [];
+  #running: Running | null = null;
+  readonly #refusals = new RefusalMemory();
+  /** When all that waits is expected to be done, as it was last found out. */
+  #doneMs = 0;
 
-  constructor(backend: InferenceBackend) {
+  constructor(backend: InferenceBackend, now = () => performance.now()) {
     this.#backend = backend;
+    this.#now = now;
   }
 
-  /** Answers a request that came at `arrivedMs`, or throws `budget-exceeded` when its time ends in the queue. */
-  serve(
-    offer: Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs">,
-    tensors: readonly Tensor[],
-    arrivedMs: number = performance.now(),
-  ): Promise<Answer> {
+  /**
+   * Answers a request that came at `arrivedMs`, or throws: `overloaded` at once where it would be late or
+   * make others late, `budget-exceeded` once it is plain that it cannot be in time.
+   */
+  serve(request: ServerRequest, tensors: readonly Tensor[], arrivedMs: number = this.#now()): Promise<Answer> {
+    const { requestId: id, budgetMs, confidence = 0.99, priority = 0, joins = false } = request;
+    const modelKey = modelKeyOf(request);
+    const rows = rowsOf(tensors);
+    const sizeBytes = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+    const line = this.#lines.lineOf(modelKey, tensors, joins && rows !== null);
+    const deadlineMs = arrivedMs + budgetMs;
+    const waiting = { id, line, deadlineMs, priority, level: levelOf(confidence), rows: rows ?? 1, sizeBytes };
     return new Promise((resolve, reject) => {
-      const { requestId: id } = offer;
-      this.#queue.add({
-        id,
-        deadlineMs: arrivedMs + offer.budgetMs,
-        arrivedMs,
-        modelKey: modelKeyOf(offer),
-        tensors,
-        resolve,
-        reject,
-      });
-      void this.#drain();
+      this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], resolve, reject });
+      if (this.#running === null) void this.#drain();
     });
   }
 
   /** Drops a request that waits; one that runs is finished and its answer ignored by the edge. */
   cancel(requestId: string): void {
-    this.#queue.remove(requestId)?.reject(new ProblemError("budget-exceeded", "The request ended before it began."));
+    const cancelled = this.#order.find(({ id }) => id === requestId);
+    if (cancelled === undefined) return;
+    this.#leave([cancelled]);
+    cancelled.reject(new ProblemError("budget-exceeded", "The request ended before it began."));
+  }
+
+  #enter(work: Work): void {
+    const nowMs = this.#now();
+    if (this.#refusals.covers(work)) {
+      return work.reject(createOverloaded("What waits already leaves no room for it.", this.#doneMs - nowMs));
+    }
+    const verdict = judgeArrival(this.#order, work, nowMs, this.#running);
+    switch (verdict.kind) {
+      case "admitted":
+        this.#order = verdict.order;
+        this.#doneMs = nowMs + verdict.backlogMs;
+        for (const each of verdict.pushedOut) {
+          each.reject(createOverloaded("Something more important came.", verdict.backlogMs));
+        }
+        return;
+      case "trial":
+        this.#order = [{ ...work, isTrial: true }];
+        return;
+      case "doomed":
+        return work.reject(new ProblemError("budget-exceeded", "The model takes longer here than the budget lasts."));
+      case "overloaded":
+        this.#refusals.note(work);
+        this.#doneMs = nowMs + verdict.backlogMs;
+        return work.reject(createOverloaded(verdict.reason, verdict.backlogMs));
+    }
+  }
+
+  #leave(works: readonly Work[]): void {
+    this.#refusals.clear();
+    const left = new Set(works);
+    this.#order = this.#order.filter((each) => !left.has(each));
   }
 
   async #drain(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
-    for (let work = this.#queue.takeFirst(); work !== undefined; work = this.#queue.takeFirst()) await this.#run(work);
-    this.#busy = false;
+    let { batch, backlogMs } = this.#takeBatch();
+    while (batch.length > 0) {
+      const answer = await this.#compute(batch);
+      ({ batch, backlogMs } = this.#takeBatch());
+      answer(backlogMs);
+    }
   }
 
-  /** Runs a request, and once more where the device was lost under it and there is time left. */
-  async #run(work: Work, faults: Fault[] = []): Promise<void> {
-    const startedMs = performance.now();
-    if (startedMs > work.deadlineMs) {
-      return work.reject(new ProblemError("budget-exceeded", "The budget ran out in the runner's queue."));
-    }
+  /** Takes what is to be computed now out of the queue, and answers the doomed. */
+  #takeBatch(): Pick<BatchPlan<Work>, "batch" | "backlogMs"> {
+    const startedMs = this.#now();
+    const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs);
+    this.#leave([...doomed, ...batch]);
+    for (const each of doomed) each.reject(new ProblemError("budget-exceeded", "The budget ran out in the queue."));
+    this.#running = batch[0] === undefined ? null : { line: batch[0].line, rows: countRows(batch), startedMs };
+    return { batch, backlogMs };
+  }
+
+  /** Computes a batch. Gives back what answers its requests, once it is known what waits now. */
+  async #compute(batch: readonly Work[]): Promise<(backlogMs: number) => void> {
+    const startedMs = this.#now();
+    const { modelKey, id: requestId, line } = batch[0]!;
+    const rows = countRows(batch);
     try {
-      const { tensors, times } = await this.#backend.infer(work.modelKey, work.tensors, { requestId: work.id });
-      const serviceMs = performance.now() - startedMs;
+      const inputs = batch.length === 1 ? batch[0]!.tensors : joinTensors(batch.map(({ tensors }) => tensors));
+      const { tensors, times } = await this.#backend.infer(modelKey, inputs, { requestId });
+      const outputs =
+        batch.length === 1
+          ? [tensors]
+          : splitRows(
+              tensors,
+              batch.map((each) => each.rows),
+            );
+      if (outputs === null) throw new ProblemError("backend-failed", "The outputs have not the rows of the inputs.");
+      const endedMs = this.#now();
+      const serviceMs = endedMs - startedMs;
+      // A device that was lost has been started again meanwhile.
+      if (batch.every(({ faults }) => faults.length === 0)) line.times.note(rows, serviceMs, endedMs);
       // The way into and out of the device's process counts with the transfers.
       const readbackMs = Math.max(0, serviceMs - times.uploadMs - times.computeMs);
-      const { uploadMs, computeMs } = times;
-      // What an attempt that was lost took is time that the request waited.
-      const all = { queueMs: startedMs - work.arrivedMs, uploadMs, computeMs, readbackMs };
-      work.resolve({
-        tensors,
-        times: all,
-        rows: 1,
-        backlogMs: this.#queue.size * serviceMs,
-        ...(faults.length > 0 && { faults }),
-      });
+      return (backlogMs) => {
+        for (const [index, { arrivedMs, faults, resolve }] of batch.entries()) {
+          // What an attempt that was lost took is time that the request waited.
+          const all = { ...times, queueMs: startedMs - arrivedMs, readbackMs };
+          resolve({ tensors: outputs[index]!, times: all, rows, backlogMs, ...(faults.length > 0 && { faults }) });
+        }
+      };
     } catch (error) {
-      const isLost = error instanceof ProblemError && error.problem.code === "device-lost";
-      if (!isLost || faults.length > 0) return work.reject(error);
-      return this.#run(work, [{ code: "device-lost", detail: error.problem.detail, action: "retried" }]);
+      this.#fail(batch, error);
+      return () => {};
     }
   }
+
+  /**
+   * What fails alone is refused, but once more tried where the device was lost under it. Of a joined batch
+   * one request may be to blame: each of them is tried by itself.
+   */
+  #fail(batch: readonly Work[], error: unknown): void {
+    const lost = error instanceof ProblemError && error.problem.code === "device-lost" ? error.problem : null;
+    for (const work of batch) {
+      if (lost === null ? batch.length === 1 : work.faults.length > 0) work.reject(error);
+      else {
+        const faults: Fault[] = lost === null ? [] : [{ code: lost.code, detail: lost.detail, action: "retried" }];
+        this.#order = insertByUrgency(this.#order, { ...work, line: work.line.alone, faults });
+      }
+    }
+  }
+}
+
+function countRows(batch: readonly Work[]): number {
+  return batch.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function createOverloaded(reason: string, backlogMs: number): ProblemError {
+  return new ProblemError("overloaded", reason, { retryAfterMs: Math.max(1, Math.ceil(backlogMs)) });
 }

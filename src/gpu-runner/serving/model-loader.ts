@@ -3,10 +3,17 @@ import { ProblemError } from "../../protocol/problem.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../process/device-host.ts";
 import { modelKeyOf, type ServedVariant } from "./model-key.ts";
+import { proveRows } from "./prove-rows.ts";
+
+/** What a load found out: how long it took, and whether requests may share a batch. */
+interface Loaded {
+  readonly loadMs: number;
+  readonly joins: boolean;
+}
 
 interface Load {
   readonly modelKey: string;
-  readonly loadMs: Promise<number>;
+  readonly loaded: Promise<Loaded>;
 }
 
 /** Brings models from the edge into the processes of devices, each once. */
@@ -22,16 +29,8 @@ export class ModelLoader {
   }
 
   /** Milliseconds that loading took when it was done first; a failed load may be tried again. */
-  ensureLoaded(model: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
-    this.#known.set(model.modelVersionId, model);
-    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
-    const key = `${host.device.key} ${modelKey}`;
-    const begun = this.#loads.get(key);
-    if (begun !== undefined) return begun.loadMs;
-    const load = { modelKey, loadMs: this.#load(model, variant, host) };
-    this.#loads.set(key, load);
-    load.loadMs.catch(() => this.#loads.delete(key));
-    return load.loadMs;
+  async ensureLoaded(model: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
+    return (await this.#ensureLoaded(model, variant, host)).loadMs;
   }
 
   /** What is known of a version; null where this runner does not have it. */
@@ -39,11 +38,26 @@ export class ModelLoader {
     return this.#known.get(modelVersionId) ?? null;
   }
 
-  /** Waits until a model can take requests. Throws `no-placement` where this runner does not have it. */
-  async ensureReady({ modelVersionId, variant }: ServedVariant, host: DeviceHost): Promise<void> {
+  /**
+   * Waits until a model can take requests, and says whether they may share a batch. Throws `no-placement`
+   * where this runner does not have it.
+   */
+  async ensureReady({ modelVersionId, variant }: ServedVariant, host: DeviceHost): Promise<Pick<Loaded, "joins">> {
     const model = this.#known.get(modelVersionId);
     if (model === undefined) throw new ProblemError("no-placement", "This runner does not have the model now.");
-    await this.ensureLoaded(model, variant, host);
+    return this.#ensureLoaded(model, variant, host);
+  }
+
+  #ensureLoaded(model: PlacedModel, variant: string, host: DeviceHost): Promise<Loaded> {
+    this.#known.set(model.modelVersionId, model);
+    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
+    const key = `${host.device.key} ${modelKey}`;
+    const begun = this.#loads.get(key);
+    if (begun !== undefined) return begun.loaded;
+    const load = { modelKey, loaded: this.#load(model, variant, host) };
+    this.#loads.set(key, load);
+    load.loaded.catch(() => this.#loads.delete(key));
+    return load.loaded;
   }
 
   /** Forgets the loads of a model that its process turned out not to have: the next request loads it again. */
@@ -52,13 +66,20 @@ export class ModelLoader {
     for (const [key, { modelKey }] of this.#loads) if (modelKey === modelKeyOf(served)) this.#loads.delete(key);
   }
 
-  async #load({ modelVersionId, variants }: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
-    const digest = variants.find(({ name }) => name === variant)?.digest;
+  /** Frees a model of a device; the next request or calibration that wants it there loads it again. */
+  async unload(served: ServedVariant, host: DeviceHost): Promise<void> {
+    const modelKey = modelKeyOf(served);
+    this.#loads.delete(`${host.device.key} ${modelKey}`);
+    await host.unloadModel(modelKey);
+  }
+
+  async #load(model: PlacedModel, variant: string, host: DeviceHost): Promise<Loaded> {
+    const digest = model.variants.find(({ name }) => name === variant)?.digest;
     if (digest === undefined)
       throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
     this.#residency.keep(digest);
-    const modelKey = modelKeyOf({ modelVersionId, variant });
-    const { loadMs } = await host.loadModel({ modelVersionId: modelKey, read: () => this.#residency.read(digest) });
-    return loadMs;
+    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
+    const { loadMs } = await host.loadModel({ modelKey, read: () => this.#residency.read(digest) });
+    return { loadMs, joins: await proveRows(modelKey, model, host) };
   }
 }

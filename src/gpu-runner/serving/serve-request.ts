@@ -19,8 +19,8 @@ export async function serveRequest(
   arrivedMs: number,
 ): Promise<Answer> {
   const serveOn = async ({ host, server }: FleetDevice): Promise<Answer> => {
-    await models.ensureReady(offer, host);
-    return server.serve(offer, tensors, arrivedMs);
+    const { joins } = await models.ensureReady(offer, host);
+    return server.serve({ ...offer, joins }, tensors, arrivedMs);
   };
   const placed = fleet.find(offer.deviceKey);
   if (placed === fleet.cpu) return serveOn(placed);

@@ -1,85 +1,173 @@
-/** Samples of a batch size that are kept, and how long one counts. */
-const KEPT_SAMPLES = 256;
+import { LIMITS } from "../../protocol/limits.ts";
+
+/** Confidences that times are told at; one between two of them counts as the higher. */
+const CONFIDENCES = [0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999] as const;
+
+/** A confidence as its place among those that times are told at. */
+export type Level = number;
+
+/** The level of a confidence, at least as sure. */
+export function levelOf(confidence: number): Level {
+  const level = CONFIDENCES.findIndex((known) => known >= confidence);
+  return level < 0 ? CONFIDENCES.length - 1 : level;
+}
+
+/** The level of a coin's toss. */
+export const EVEN: Level = levelOf(0.5);
+
+/** Samples of a size that are kept, how many of the last ones tell what it takes now, and how long one counts. */
+const KEPT_SAMPLES = 512;
+const RECENT_SAMPLES = 32;
 const LIFETIME_MS = 60_000;
 /** Of a size that ran less often in that time, older samples count, too. */
 const FEWEST_SAMPLES = 16;
-/** A quantile is read anew after so many further samples. */
-const STALE_AFTER = 8;
+/** A size is known from so many samples on: before that one hiccup would be all that is seen of it. */
+const KNOWN_FROM = 4;
+/** Times are read anew when this share of a size's samples is new. */
+const STALE_SHARE = 1 / 16;
+/** What a row may cost above the least, for a batch to stay small. */
+const ROW_COST = 1.05;
+/** Confidence up to which the last few samples are asked, too. */
+const RECENT_CONFIDENCE = 0.9;
 
-interface Sample {
-  readonly atMs: number;
-  readonly durationMs: number;
-}
-
+/** Batches of one octave of rows, (2^(n-1), 2^n]: their rows and durations, oldest first, and what was read of them. */
 interface Size {
-  readonly rows: number;
-  samples: Sample[];
-  readonly quantiles: Map<number, number>;
-  sinceRead: number;
+  readonly octave: number;
+  readonly rows: number[];
+  readonly durationsMs: number[];
+  readonly atMs: number[];
+  unread: number;
+  read: { readonly rows: number; readonly expectedMs: number; readonly quantilesMs: readonly number[] };
 }
 
 /**
- * What batches of one placement took lately, by their size. A quantile of a size is the nearest rank of
- * its last minute; between two sizes that were seen it is on the straight line between theirs, beyond
- * the largest on the line through the last two. So drift shows within as many batches as it lasts.
+ * What batches of one kind took lately, by their size. A quantile of a size is the nearest rank of its
+ * last minute, or that of its last few batches up to nine tenths where they are slower: so a drift shows
+ * within as many batches. Between two sizes a time is on the straight line between theirs, beyond the
+ * largest on the line through the last two.
  */
 export class ServiceTimes {
-  /** By rows, rising. */
+  /** By octave, rising. */
   #sizes: Size[] = [];
+  /** Times by rows, first those that are expected, then each level's; NaN is not read yet. */
+  readonly #curves = new Float64Array((LIMITS.batchRows + 1) * (CONFIDENCES.length + 1)).fill(Number.NaN);
+  #maxRows = 1;
+  #notedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** The largest size that was seen; 0 before the first. */
-  get largestRows(): number {
-    return this.#sizes.at(-1)?.rows ?? 0;
+  /** When the last batch ended; -∞ before the first. */
+  get notedAtMs(): number {
+    return this.#notedAtMs;
+  }
+
+  /**
+   * The largest batch to form: twice what was seen, until a row costs no less in a larger one; then the
+   * smallest in which it costs next to the least. What is larger only keeps the next ones waiting.
+   */
+  get maxRows(): number {
+    return this.#maxRows;
   }
 
   note(rows: number, durationMs: number, nowMs: number): void {
+    this.#notedAtMs = nowMs;
     const size = this.#sizeOf(rows);
-    size.samples.push({ atMs: nowMs, durationMs });
-    if (size.samples.length > FEWEST_SAMPLES) {
-      const recent = size.samples.filter(({ atMs }) => nowMs - atMs <= LIFETIME_MS);
-      size.samples = (recent.length >= FEWEST_SAMPLES ? recent : size.samples.slice(-FEWEST_SAMPLES)).slice(
-        -KEPT_SAMPLES,
-      );
-    }
-    size.sinceRead++;
+    size.rows.push(rows);
+    size.durationsMs.push(durationMs);
+    size.atMs.push(nowMs);
+    if (size.rows.length > KEPT_SAMPLES) for (const list of [size.rows, size.durationsMs, size.atMs]) list.shift();
+    size.unread++;
+    if (size.unread < STALE_SHARE * size.rows.length) return;
+    size.read = readSize(size);
+    size.unread = 0;
+    this.#curves.fill(Number.NaN);
+    this.#maxRows = this.#findMaxRows();
   }
 
-  /** The duration that a batch stays under with this confidence; 0 as long as nothing was seen. */
-  quantileMs(rows: number, confidence: number): number {
-    const [first] = this.#sizes;
-    if (first === undefined) return 0;
-    const above = this.#sizes.findIndex((size) => size.rows >= rows);
-    const upper = this.#sizes[above];
-    if (upper?.rows === rows || above === 0) return readQuantile(upper!, confidence);
-    const right = upper ?? this.#sizes.at(-1)!;
-    const left = this.#sizes[(upper === undefined ? this.#sizes.length - 1 : above) - 1];
-    const rightMs = readQuantile(right, confidence);
+  /** What a batch usually takes, the slowest of the last ones left out; 0 as long as nothing was seen. */
+  expectedMs(rows: number): number {
+    return this.#time(rows, 0);
+  }
+
+  /** The duration that a batch stays under at this level; 0 as long as nothing was seen. */
+  quantileMs(rows: number, level: Level): number {
+    return this.#time(rows, level + 1);
+  }
+
+  #time(rows: number, curve: number): number {
+    if (rows > LIMITS.batchRows) return this.#interpolate(rows, curve);
+    const place = curve * (LIMITS.batchRows + 1) + rows;
+    const read = this.#curves[place]!;
+    return Number.isNaN(read) ? (this.#curves[place] = this.#interpolate(rows, curve)) : read;
+  }
+
+  #interpolate(rows: number, curve: number): number {
+    const known = this.#known();
+    const right = known.find(({ read }) => read.rows >= rows) ?? known.at(-1);
+    if (right === undefined) return 0;
+    const rightMs = timeOf(right, curve);
+    const left = known[known.indexOf(right) - 1];
     // With one size alone, time is taken as proportional: nothing is known of what is fixed.
-    if (left === undefined) return (rightMs * rows) / right.rows;
-    const leftMs = readQuantile(left, confidence);
-    const slope = (rightMs - leftMs) / (right.rows - left.rows);
+    if (left === undefined) return rows < right.read.rows ? rightMs : (rightMs * rows) / right.read.rows;
+    const leftMs = timeOf(left, curve);
+    const slope = (rightMs - leftMs) / (right.read.rows - left.read.rows);
     // Noise may make a larger batch look faster; it is never taken to be.
-    return Math.max(leftMs, leftMs + slope * (rows - left.rows));
+    return Math.max(leftMs, leftMs + slope * (rows - left.read.rows));
+  }
+
+  #known(): readonly Size[] {
+    const known = this.#sizes.filter((size) => size.rows.length >= KNOWN_FROM);
+    return known.length > 0 ? known : this.#sizes;
+  }
+
+  #findMaxRows(): number {
+    const known = this.#known();
+    const largest = Math.max(...known.map(({ read }) => Math.round(read.rows)));
+    const costs = known.map(({ read }) => read.expectedMs / read.rows);
+    const least = Math.min(...costs) * ROW_COST;
+    const cheap = known[costs.findIndex((cost) => cost <= least)];
+    const isLargest = cheap === undefined || cheap === known.at(-1);
+    return Math.min(LIMITS.batchRows, isLargest ? 2 * largest : 2 ** cheap.octave);
   }
 
   #sizeOf(rows: number): Size {
-    const known = this.#sizes.find((size) => size.rows === rows);
-    if (known !== undefined) return known;
-    const size: Size = { rows, samples: [], quantiles: new Map(), sinceRead: 0 };
-    this.#sizes = [...this.#sizes, size].toSorted((a, b) => a.rows - b.rows);
+    const octave = rows <= 1 ? 0 : 32 - Math.clz32(rows - 1);
+    const found = this.#sizes.find((size) => size.octave === octave);
+    if (found !== undefined) return found;
+    const read = { rows, expectedMs: 0, quantilesMs: [] };
+    const size: Size = { octave, rows: [], durationsMs: [], atMs: [], unread: 0, read };
+    this.#sizes = [...this.#sizes, size].toSorted((a, b) => a.octave - b.octave);
     return size;
   }
 }
 
-function readQuantile(size: Size, confidence: number): number {
-  if (size.sinceRead >= STALE_AFTER || size.samples.length <= FEWEST_SAMPLES) {
-    size.quantiles.clear();
-    size.sinceRead = 0;
-  }
-  const known = size.quantiles.get(confidence);
-  if (known !== undefined) return known;
-  const sorted = size.samples.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
-  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * confidence))] ?? 0;
-  size.quantiles.set(confidence, value);
-  return value;
+function timeOf({ read }: Size, curve: number): number {
+  return curve === 0 ? read.expectedMs : read.quantilesMs[curve - 1]!;
+}
+
+function readSize({ rows, durationsMs, atMs }: Size): Size["read"] {
+  const oldestMs = (atMs.at(-1) ?? 0) - LIFETIME_MS;
+  const firstFresh = atMs.findIndex((each) => each >= oldestMs);
+  const sorted = sort(durationsMs.slice(Math.max(0, Math.min(durationsMs.length - FEWEST_SAMPLES, firstFresh))));
+  const lately = durationsMs.slice(-RECENT_SAMPLES);
+  const recent = sort(lately);
+  const quantilesMs = CONFIDENCES.map((confidence) =>
+    Math.max(nearestRank(sorted, confidence), nearestRank(recent, Math.min(confidence, RECENT_CONFIDENCE))),
+  );
+  const slowest = lately.length > 1 ? lately.indexOf(recent.at(-1)!) : -1;
+  const expectedMs = meanBut(lately, slowest);
+  return { rows: meanBut(rows.slice(-RECENT_SAMPLES), slowest), expectedMs, quantilesMs };
+}
+
+function sort(values: readonly number[]): Float64Array {
+  return Float64Array.from(values).toSorted();
+}
+
+function nearestRank(sorted: Float64Array, confidence: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * confidence))]!;
+}
+
+/** The mean of all values but the one at this index. */
+function meanBut(values: readonly number[], left: number): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return left < 0 ? sum / values.length : (sum - values[left]!) / (values.length - 1);
 }

@@ -15,7 +15,10 @@ interface RunningJob {
   readonly abort: AbortController;
 }
 
-type Shared = Pick<WorkloadContext, "fleet" | "models" | "probe" | "rooflines" | "tunings" | "userKernels">;
+type Shared = Pick<
+  WorkloadContext,
+  "fleet" | "models" | "probe" | "edgeProbe" | "rooflines" | "tunings" | "userKernels"
+>;
 
 function keyOf({ jobId, epoch }: Lease): string {
   return `${jobId} ${epoch}`;
@@ -87,16 +90,18 @@ export class JobRunner {
     for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
   }
 
-  async #run({ lease, spec, model, program }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+  async #run({ lease, spec, model, program, edge }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
     const startedAt = new Date().toISOString();
     const otherJobs = this.#running.size - 1;
     const context = {
       ...this.#shared,
       model,
       program: program ?? null,
+      edge: edge ?? null,
       otherJobs,
       signal: abort.signal,
       onProgress: throttleProgress((progress) => this.#channel.send({ type: "jobProgress", lease, progress })),
+      logger: this.#logger,
     };
     try {
       const { result, deviceKey, traceText = null } = await runWorkload(spec, context);

@@ -1,24 +1,26 @@
-import type { CalibratedPlacement, CalibrationSpec } from "../../protocol/calibration.ts";
+import type { CalibratedPlacement, CalibrationResult, CalibrationSpec } from "../../protocol/calibration.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
-import { createId } from "../../protocol/id.ts";
+import { FIRST_VARIANT } from "../../protocol/model.ts";
+import { modelBackendOf } from "../../protocol/model-backend.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import { summarise } from "../../stats/distribution.ts";
-import type { FleetDevice } from "../device-fleet.ts";
-import { modelKeyOf } from "../serving/model-key.ts";
-import { maxRelativeError } from "./compare-outputs.ts";
-import { describeEnvironment } from "./describe-environment.ts";
+import { calibrateEdge } from "./calibrate-edge.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import { summarise } from "../../stats/distribution.ts";
+import { modelKeyOf } from "../serving/model-key.ts";
+import { askDevice, calibratePlacement, type Reference } from "./calibrate-placement.ts";
 import type { Workload, WorkloadContext } from "./workload.ts";
 
-const WARMUP = 20;
 const ECHOES = 200;
-const COMPARED_INPUTS = 4;
-/** Backends may sum in another order, which f32 shows at about this size; wrong kernels show far more. */
-const AGREEMENT = 1e-3;
+const COMPARED_INPUTS = 64;
+/** Of the job's time: what one variant's reference answers may take, and all sweeps together. */
+const REFERENCE_SHARE = 1 / 16;
+const SWEEPS_SHARE = 1 / 2;
 
 /**
- * Proves and measures a model on every device that can run it: outputs first, against the CPU
- * provider on seeded inputs, then the service as requests will get it, then the link.
+ * Proves and measures every variant of a model on every device that serves models: outputs first, against
+ * the CPU provider on seeded inputs, then the service as requests will get it, then memory and the link.
+ * What cannot run is left out with its problem; the job fails where nothing can.
  */
 export const runCalibration: Workload<CalibrationSpec> = async (spec, outer) => {
   const timeout = AbortSignal.timeout(spec.timeoutMs);
@@ -34,79 +36,110 @@ export const runCalibration: Workload<CalibrationSpec> = async (spec, outer) => 
 const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   const { fleet, model, probe, signal, onProgress } = context;
   if (model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
-  const devices = fleet.all().filter(({ host }) => host.device.backends.includes("ort-cpu"));
+  const devices = fleet.all().flatMap((device) => {
+    const backend = modelBackendOf(device.host.device);
+    return backend === undefined ? [] : [{ device, backend }];
+  });
+  const steps = devices.length * model.variants.length * (Math.floor(Math.log2(spec.maxRows)) + 1);
+  const limits = { ...spec, stepMs: (spec.timeoutMs * SWEEPS_SHARE) / steps };
   const placements: CalibratedPlacement[] = [];
-  for (const device of devices) {
-    for (const { name } of model.variants) placements.push(await calibrate(device, model, name, spec, context));
+  const skipped: NonNullable<CalibrationResult["skipped"]> = [];
+  const original = await askOriginal(model, spec, context);
+  for (const { name: variant } of model.variants) {
+    const reference = await orProblem(askVariant(model, variant, original, context), signal);
+    for (const { device, backend } of devices) {
+      const outcome =
+        reference instanceof ProblemError
+          ? reference
+          : await orProblem(
+              calibratePlacement({ device, backend, model, variant }, reference, limits, context),
+              signal,
+            );
+      const { key: deviceKey } = device.host.device;
+      if (outcome instanceof ProblemError) skipped.push({ deviceKey, variant, backend, problem: outcome.problem });
+      else placements.push(outcome);
+    }
   }
+  const [first] = placements;
+  if (first === undefined) {
+    throw new ProblemError("backend-failed", `Nothing could run the model: ${skipped[0]?.problem.detail}`);
+  }
+  placements.push(...(await measureAtEdge(model, context)));
   onProgress({ phase: "link", done: 0, total: ECHOES });
   const linkMs = summarise(await probe.measureMs(ECHOES, signal));
-  const deviceKey = placements[0]?.deviceKey ?? "cpu";
-  return { result: { kind: "calibration", modelVersionId: spec.modelVersionId, placements, linkMs }, deviceKey };
+  const { modelVersionId } = spec;
+  const result: CalibrationResult = {
+    kind: "calibration",
+    modelVersionId,
+    placements,
+    linkMs,
+    ...(skipped.length > 0 && { skipped }),
+  };
+  return { result, deviceKey: first.deviceKey };
 };
 
-async function calibrate(
-  device: FleetDevice,
-  model: PlacedModel,
-  variant: string,
-  spec: CalibrationSpec,
-  context: WorkloadContext,
-): Promise<CalibratedPlacement> {
-  context.onProgress({ phase: "load", done: 0, total: 1 });
-  const environment = describeEnvironment(device.host.device, context.otherJobs);
-  const loadMs = await context.models.ensureLoaded(model, variant, device.host);
-  const error = await compareWithCpu(device, model, variant, context);
-  const samplesMs = await measureService(device, model, variant, spec, context);
-  return {
-    deviceKey: device.host.device.key,
-    variant,
-    backend: "ort-cpu",
-    agrees: error <= AGREEMENT,
-    maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
-    fidelity: 1,
-    loadMs,
-    sweep: [{ rows: 1, serviceMs: summarise(samplesMs) }],
-    memory: null,
-    environment,
-  };
-}
-
-/** For the CPU provider itself this tells that it is repeatable and finite. */
-async function compareWithCpu(
-  device: FleetDevice,
-  model: PlacedModel,
-  variant: string,
-  { fleet, models }: WorkloadContext,
-): Promise<number> {
-  await models.ensureLoaded(model, variant, fleet.cpu.host);
-  const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
-  let worst = 0;
-  for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
-    const inputs = createSeededInputs(model.inputs, seed);
-    const reference = await fleet.cpu.host.infer(modelKey, inputs, { requestId: createId("request") });
-    const found = await device.host.infer(modelKey, inputs, { requestId: createId("request") });
-    worst = Math.max(worst, maxRelativeError(reference.tensors, found.tensors));
-  }
-  return worst;
-}
-
-/** Service times in milliseconds, one request after the other, through the queue that requests take. */
-async function measureService(
-  { server }: FleetDevice,
-  { modelVersionId, inputs: specs }: PlacedModel,
-  variant: string,
-  { iterations, timeoutMs }: CalibrationSpec,
-  { signal, onProgress }: WorkloadContext,
-): Promise<number[]> {
-  const inputs = createSeededInputs(specs, 1);
-  const samplesMs: number[] = [];
-  for (let i = -WARMUP; i < iterations; i++) {
+/** What the edge computes by itself; what goes wrong there is no reason to keep this runner from serving. */
+async function measureAtEdge(model: PlacedModel, context: WorkloadContext): Promise<CalibratedPlacement[]> {
+  const { edge, signal, logger } = context;
+  if (edge === null) return [];
+  try {
+    return await calibrateEdge(model, edge, context);
+  } catch (error) {
     signal.throwIfAborted();
-    const offer = { requestId: createId("request"), modelVersionId, variant, budgetMs: timeoutMs };
-    const { times } = await server.serve(offer, inputs);
-    if (i < 0) continue;
-    samplesMs.push(times.queueMs + times.uploadMs + times.computeMs + times.readbackMs);
-    if (i % 20 === 0) onProgress({ phase: "measure", done: i, total: iterations });
+    logger.error({ error, modelVersionId: model.modelVersionId }, "the edge could not be calibrated");
+    return [];
   }
-  return samplesMs;
+}
+
+type Original = Omit<Reference, "answers">;
+
+/** What the version's own file answers on the CPU provider, to fewer inputs where it is slow. */
+async function askOriginal(model: PlacedModel, spec: CalibrationSpec, context: WorkloadContext): Promise<Original> {
+  const { signal, onProgress } = context;
+  const ask = await openReference(model, FIRST_VARIANT, context);
+  const untilMs = performance.now() + spec.timeoutMs * REFERENCE_SHARE;
+  const inputs: Tensor[][] = [];
+  const originals: Tensor[][] = [];
+  while (inputs.length < COMPARED_INPUTS && (inputs.length === 0 || performance.now() < untilMs)) {
+    onProgress({ phase: "reference", done: inputs.length, total: COMPARED_INPUTS });
+    signal.throwIfAborted();
+    const input = createSeededInputs(model.inputs, inputs.length + 1);
+    originals.push(await ask(input));
+    inputs.push(input);
+  }
+  return { inputs, originals };
+}
+
+/** What a variant's file answers there to the same inputs. */
+async function askVariant(
+  model: PlacedModel,
+  variant: string,
+  original: Original,
+  context: WorkloadContext,
+): Promise<Reference> {
+  if (variant === FIRST_VARIANT) return { ...original, answers: original.originals };
+  const ask = await openReference(model, variant, context);
+  const answers: Tensor[][] = [];
+  for (const tensors of original.inputs) {
+    context.signal.throwIfAborted();
+    answers.push(await ask(tensors));
+  }
+  return { ...original, answers };
+}
+
+async function openReference(model: PlacedModel, variant: string, { fleet, models }: WorkloadContext) {
+  const { host } = fleet.cpu;
+  await models.ensureLoaded(model, variant, host);
+  const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
+  return (tensors: readonly Tensor[]) => askDevice(host, modelKey, tensors);
+}
+
+/** What a device cannot do is told; the end of the job is not. */
+async function orProblem<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | ProblemError> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ProblemError)) throw error;
+    return error;
+  }
 }

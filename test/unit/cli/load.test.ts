@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { burstArrivals, poissonArrivals, readArrivals } from "../../../src/cli/load/arrivals.ts";
+import { LiveLine } from "../../../src/cli/load/live-line.ts";
 import { reportLoad } from "../../../src/cli/load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "../../../src/cli/load/open-loop.ts";
 
@@ -95,5 +96,23 @@ describe("a report", () => {
 
   it("of nothing answered has no latency", () => {
     expect(reportLoad([outcome("unreachable", 3)], 1_000)).toMatchObject({ inBudgetShare: null, latencyMs: null });
+  });
+});
+
+describe("the live line", () => {
+  const outcome = (result: string, latencyMs: number): LoadOutcome => ({ result, latencyMs, lagMs: 0 });
+
+  it("tells how far the load is, its last second and every end so far", () => {
+    const line = new LiveLine(50, 1_000);
+    for (let i = 0; i < 5; i++) line.noteSent();
+    line.noteEnded(outcome("ok", 700), 2_000);
+    line.noteEnded(outcome("overloaded", 1), 3_100);
+    line.noteEnded(outcome("ok", 12), 3_200);
+    line.noteEnded(outcome("ok", 14), 3_300);
+    expect(line.render(3_500, 200)).toBe(
+      "2.5 s · 5/50 sent, 1 waiting · now 2/s in budget · p99 14.0 ms · ok 3, overloaded 1",
+    );
+    expect(line.render(9_000, 200)).toBe("8.0 s · 5/50 sent, 1 waiting · now 0/s in budget · ok 3, overloaded 1");
+    expect(line.render(9_000, 12)).toBe("8.0 s · 5/50");
   });
 });

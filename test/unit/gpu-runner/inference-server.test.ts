@@ -1,103 +1,251 @@
 import { describe, expect, it, vi } from "vitest";
-import { InferenceServer } from "../../../src/gpu-runner/serving/inference-server.ts";
+import {
+  type InferenceBackend,
+  InferenceServer,
+  type ServerRequest,
+} from "../../../src/gpu-runner/serving/inference-server.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
+import { type Tensor, typedView } from "../../../src/protocol/tensor.ts";
 
-/** A backend whose calls end when the test says so. */
-function scriptBackend() {
-  const started: string[] = [];
-  const pending = new Map<string, { finish: () => void; fail: (error: Error) => void }>();
-  const server = new InferenceServer({
-    infer: (_model, tensors, { requestId }) => {
-      started.push(requestId);
-      return new Promise((resolve, reject) => {
-        const times = { uploadMs: 0, computeMs: 0, readbackMs: 0 };
-        pending.set(requestId, { finish: () => resolve({ tensors: [...tensors], times }), fail: reject });
-      });
+type Outcome = Awaited<ReturnType<InferenceBackend["infer"]>>;
+interface Call {
+  readonly modelKey: string;
+  readonly tensors: readonly Tensor[];
+  readonly requestId: string;
+  readonly finish: (tensors?: Tensor[]) => void;
+  readonly fail: (error: Error) => void;
+}
+
+const row = (...values: number[]): Tensor => ({
+  name: "x",
+  dtype: "float32",
+  shape: [values.length],
+  bytes: new Uint8Array(Float32Array.from(values).buffer),
+});
+const valuesOf = (tensors: readonly Tensor[] | undefined) => Array.from(typedView(tensors![0]!), Number);
+const codeOf = (error: unknown) => (error instanceof ProblemError ? error.problem.code : String(error));
+
+/** A backend whose calls end when the test says so, on a clock that the test turns. */
+function scriptServer() {
+  const clock = { nowMs: 1_000 };
+  const calls: Call[] = [];
+  const server = new InferenceServer(
+    {
+      infer: (modelKey, tensors, { requestId }) =>
+        new Promise<Outcome>((resolve, reject) => {
+          const finish = (outputs: Tensor[] = [...tensors]) =>
+            resolve({ tensors: outputs, times: { uploadMs: 1, computeMs: 2, readbackMs: 0 } });
+          calls.push({ modelKey, tensors, requestId, finish, fail: reject });
+        }),
     },
-  });
-  const serve = (requestId: string, budgetMs: number) => {
-    const answer = server.serve({ requestId, modelVersionId: "ver_x", variant: "fp32", budgetMs }, []);
+    () => clock.nowMs,
+  );
+  const serve = (requestId: string, budgetMs: number, changes: Partial<ServerRequest> = {}, tensors = [row(1)]) => {
+    const request = { requestId, modelVersionId: "ver_x", variant: "fp32", budgetMs, joins: true, ...changes };
+    const answer = server.serve(request, tensors);
     answer.catch(() => undefined);
     return answer;
   };
-  const finish = async (requestId: string) => {
-    await vi.waitFor(() => expect(started).toContain(requestId));
-    pending.get(requestId)?.finish();
+  /** The call with this number, once it has come. */
+  const call = (number: number) => vi.waitFor(() => calls[number] ?? Promise.reject(new Error("no such call")));
+  /** Ends a call after a time on the clock. */
+  const finish = async (number: number, afterMs = 0, outputs?: Tensor[]) => {
+    const { finish: end } = await call(number);
+    clock.nowMs += afterMs;
+    end(outputs);
   };
-  const fail = async (requestId: string, error: Error, times = 1) => {
-    await vi.waitFor(() => expect(started.filter((id) => id === requestId)).toHaveLength(times));
-    pending.get(requestId)?.fail(error);
+  /** Lets the server learn that requests of one row take so long, and batches of two half as long again. */
+  const learn = async (durationMs: number) => {
+    for (let time = 0; time < 4; time++) {
+      const answer = serve(`one${time}`, 60_000);
+      await finish(calls.length - 1, durationMs);
+      await answer;
+    }
+    calls.length = 0;
   };
-  return { server, started, serve, finish, fail };
+  return { server, clock, calls, serve, call, finish, learn };
 }
 
-const code = (error: unknown) => (error instanceof ProblemError ? error.problem.code : String(error));
-
 describe("the server of a device", () => {
-  it("runs one request at a time, the earliest deadline first", async () => {
-    const { serve, started, finish } = scriptBackend();
-    const answers = [serve("first", 60_000), serve("late", 50_000), serve("early", 10_000), serve("middle", 20_000)];
-    for (const id of ["first", "early", "middle", "late"]) {
-      await finish(id);
-      await vi.waitFor(() =>
-        expect(started.at(-1)).toBe({ first: "early", early: "middle", middle: "late", late: "late" }[id]),
-      );
+  it("runs one batch at a time, the earliest deadline first", async () => {
+    const { serve, calls, finish } = scriptServer();
+    const alone = { joins: false };
+    const answers = [
+      serve("first", 60_000, alone),
+      serve("late", 50_000, alone),
+      serve("early", 10_000, alone),
+      serve("middle", 20_000, alone),
+    ];
+    for (const number of [0, 1, 2, 3]) {
+      await finish(number);
+      expect(calls.length).toBe(number + 1);
     }
     await Promise.all(answers);
-    expect(started).toEqual(["first", "early", "middle", "late"]);
+    expect(calls.map(({ requestId }) => requestId)).toEqual(["first", "early", "middle", "late"]);
+    expect(calls[0]?.modelKey).toBe("ver_x/fp32");
   });
 
-  it("does not begin what cannot end in time", async () => {
-    const { serve, started, finish } = scriptBackend();
-    const first = serve("first", 60_000);
-    const doomed = serve("doomed", -1);
-    await finish("first");
-    await first;
-    expect(await doomed.then(String, code)).toBe("budget-exceeded");
-    expect(started).toEqual(["first"]);
+  it("joins what waits, by rows, and gives each its own", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const running = serve("running", 60_000);
+    const [one, two] = [serve("a", 60_000, {}, [row(5)]), serve("b", 60_000, {}, [row(7)])];
+    await finish(0, 10);
+    expect(await running).toMatchObject({ rows: 1, backlogMs: 20 });
+    await finish(1, 15);
+    expect(calls[1]?.tensors).toMatchObject([{ name: "x", shape: [2] }]);
+    const [first, second] = await Promise.all([one, two]);
+    expect([valuesOf(first.tensors), valuesOf(second.tensors)]).toEqual([[5], [7]]);
+    expect(first).toMatchObject({ rows: 2, backlogMs: 0 });
+    expect(first.times).toEqual({ queueMs: 10, uploadMs: 1, computeMs: 2, readbackMs: 12 });
+    expect(first.faults).toBeUndefined();
+  });
+
+  it("joins nothing but requests of one variant that are alike but for their rows, and may be joined", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    void serve("running", 60_000);
+    const wide: Tensor = { name: "x", dtype: "float32", shape: [1, 2], bytes: new Uint8Array(8) };
+    const others = [
+      serve("a", 60_000),
+      serve("b", 60_000, { variant: "int8" }),
+      serve("c", 60_000, {}, [wide]),
+      serve("d", 60_000, { joins: false }),
+      serve("e", 60_000, {}, [wide, { ...row(1, 2), name: "y" }]),
+    ];
+    for (let number = 0; number <= others.length; number++) await finish(number, 10);
+    expect((await Promise.all(others)).map(({ rows }) => rows)).toEqual([1, 1, 1, 1, 1]);
+    expect(calls).toHaveLength(6);
+  });
+
+  it("refuses at once what would be late, and says when to come again", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const running = serve("running", 60_000);
+    const refused = await serve("tight", 15).catch((error: ProblemError) => error.problem);
+    expect(refused).toMatchObject({ code: "overloaded", retryAfterMs: 10 });
+    await finish(0, 10);
+    await running;
+    expect(await serve("hopeless", 5).then(String, codeOf)).toBe("budget-exceeded");
+    expect(calls).toHaveLength(1);
+  });
+
+  it("refuses at once whoever is no better off than one that was refused, until the next batch begins", async () => {
+    const { serve, clock, finish, learn } = scriptServer();
+    await learn(10);
+    const running = serve("running", 60_000);
+    expect(await serve("tight", 15).then(String, codeOf)).toBe("overloaded");
+    clock.nowMs += 4;
+    const refused = await serve("tighter", 11).catch((error: ProblemError) => error.problem);
+    expect(refused).toMatchObject({ code: "overloaded", retryAfterMs: 6 });
+    const longer = serve("longer", 40);
+    const important = serve("important", 16, { priority: 1 });
+    await finish(0, 6);
+    await running;
+    const next = serve("next", 40);
+    await finish(1, 10);
+    await finish(2, 10);
+    await Promise.all([longer, important, next]);
+  });
+
+  it("tries after a silence what it refused before, and learns from it", async () => {
+    const { serve, clock, finish, learn } = scriptServer();
+    await learn(10);
+    expect(await serve("early", 5).then(String, codeOf)).toBe("budget-exceeded");
+    clock.nowMs += 101;
+    const trial = serve("trial", 5);
+    await finish(0, 1);
+    expect((await trial).rows).toBe(1);
+  });
+
+  it("answers what turned out to be doomed before anything is computed", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const running = serve("running", 60_000);
+    const doomed = serve("doomed", 100);
+    await finish(0, 95);
+    await running;
+    expect(await doomed.then(String, codeOf)).toBe("budget-exceeded");
+    expect(calls).toHaveLength(1);
+  });
+
+  it("refuses what is less important where something else needs its place", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const alone = { joins: false };
+    const running = serve("running", 60_000);
+    const plain = serve("plain", 25, alone);
+    const important = serve("important", 24, { ...alone, priority: 1 });
+    expect(await plain.then(String, codeOf)).toBe("overloaded");
+    await finish(0, 10);
+    await finish(1, 10);
+    await Promise.all([running, important]);
+    expect(calls.map(({ requestId }) => requestId)).toEqual(["running", "important"]);
   });
 
   it("drops what was cancelled while it waits, and finishes what runs", async () => {
-    const { server, serve, started, finish } = scriptBackend();
+    const { server, serve, calls, finish } = scriptServer();
     const running = serve("running", 60_000);
     const waiting = serve("waiting", 60_000);
     server.cancel("waiting");
     server.cancel("running");
     server.cancel("unknown");
-    expect(await waiting.then(String, code)).toBe("budget-exceeded");
-    await finish("running");
-    expect((await running).tensors).toEqual([]);
-    expect(started).toEqual(["running"]);
+    expect(await waiting.then(String, codeOf)).toBe("budget-exceeded");
+    await finish(0);
+    expect(valuesOf((await running).tensors)).toEqual([1]);
+    expect(calls).toHaveLength(1);
   });
+});
 
-  it("goes on behind a request that failed", async () => {
-    const { serve, fail, finish } = scriptBackend();
-    const broken = serve("broken", 60_000);
+describe("a batch that fails", () => {
+  const broken = new ProblemError("backend-failed", "It cannot.");
+  const lost = (detail: string) => new ProblemError("device-lost", detail);
+
+  it("alone is refused, and the next goes on", async () => {
+    const { serve, call, finish } = scriptServer();
+    const first = serve("first", 60_000);
     const next = serve("next", 60_000);
-    await fail("broken", new ProblemError("backend-failed", "It cannot."));
-    expect(await broken.then(String, code)).toBe("backend-failed");
-    await finish("next");
-    const { times, faults } = await next;
-    expect(faults).toBeUndefined();
-    expect(times.queueMs).toBeGreaterThanOrEqual(0);
-    expect(times.readbackMs).toBeGreaterThanOrEqual(0);
+    (await call(0)).fail(broken);
+    expect(await first.then(String, codeOf)).toBe("backend-failed");
+    await finish(1);
+    expect((await next).faults).toBeUndefined();
   });
 
-  it("runs a request once more whose device was lost, and says so", async () => {
-    const { serve, started, finish, fail } = scriptBackend();
-    const answer = serve("unlucky", 60_000);
-    await fail("unlucky", new ProblemError("device-lost", "It died."));
-    await vi.waitFor(() => expect(started).toEqual(["unlucky", "unlucky"]));
-    await finish("unlucky");
-    expect((await answer).faults).toEqual([{ code: "device-lost", detail: "It died.", action: "retried" }]);
+  /** A batch of two under way. */
+  async function runTwo() {
+    const scripted = scriptServer();
+    await scripted.learn(10);
+    void scripted.serve("running", 60_000);
+    const two = [scripted.serve("a", 50_000), scripted.serve("b", 60_000)] as const;
+    await scripted.finish(0, 10);
+    await scripted.call(1);
+    return { ...scripted, two };
+  }
+
+  it("is computed again one by one, so that only the one to blame fails", async () => {
+    const { two, call, calls, finish } = await runTwo();
+    (await call(1)).fail(broken);
+    (await call(2)).fail(broken);
+    await finish(3);
+    expect(await two[0].then(String, codeOf)).toBe("backend-failed");
+    expect(await two[1]).toMatchObject({ rows: 1 });
+    expect(calls.slice(1).map(({ tensors }) => tensors[0]?.shape)).toEqual([[2], [1], [1]]);
   });
 
-  it("gives a request up whose device is lost again", async () => {
-    const { serve, started, fail } = scriptBackend();
-    const answer = serve("doomed", 60_000);
-    await fail("doomed", new ProblemError("device-lost", "It died."));
-    await fail("doomed", new ProblemError("device-lost", "It died again."), 2);
-    expect(await answer.then(String, code)).toBe("device-lost");
-    expect(started).toHaveLength(2);
+  it("is computed one by one, too, where its outputs were not rows", async () => {
+    const { two, finish } = await runTwo();
+    await finish(1, 10, [row(1)]);
+    await finish(2);
+    await finish(3);
+    expect(await Promise.all(two)).toMatchObject([{ rows: 1 }, { rows: 1 }]);
+  });
+
+  it("for want of the device is run once more, one by one, and says so", async () => {
+    const { two, call, finish } = await runTwo();
+    (await call(1)).fail(lost("It died."));
+    await finish(2);
+    (await call(3)).fail(lost("It died again."));
+    expect((await two[0]).faults).toEqual([{ code: "device-lost", detail: "It died.", action: "retried" }]);
+    expect(await two[1].then(String, codeOf)).toBe("device-lost");
   });
 });

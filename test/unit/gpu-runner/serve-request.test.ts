@@ -30,7 +30,7 @@ function scriptFleet({ fails, isDown = false }: { fails?: ProblemCode; isDown?: 
     return { host: { isDown: key === "gpu0" && isDown }, server: new InferenceServer({ infer }), infer };
   };
   const [cpu, gpu] = [device("cpu"), device("gpu0", fails)];
-  const ensureReady = vi.fn<ModelLoader["ensureReady"]>(async () => {});
+  const ensureReady = vi.fn<ModelLoader["ensureReady"]>(async () => ({ joins: true }));
   const parts = { fleet: { cpu, find: (key: string) => (key === "cpu" ? cpu : gpu) }, models: { ensureReady } };
   const serve = async (changes: Partial<InferOffer> = {}) =>
     serveRequest(parts as never, { ...offer, ...changes }, [], performance.now()).then(

@@ -1,4 +1,4 @@
-import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import { env, InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { ProblemError } from "../../../protocol/problem.ts";
 import {
   DTYPE_BYTES,
@@ -21,8 +21,13 @@ export interface InferenceOutcome {
   readonly times: InferenceTimes;
 }
 
+/** What a fingerprint says of ONNX Runtime; its WebGPU provider and the Dawn inside are of this version, too. */
+export const ORT_VERSION = env.versions.node === undefined ? null : `onnxruntime-node ${env.versions.node}`;
+
+/** ONNX Runtime's own names of what executes a model. */
+export type OrtProvider = "cpu" | "webgpu";
+
 const SESSION_OPTIONS: InferenceSession.SessionOptions = {
-  executionProviders: ["cpu"],
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
   executionMode: "sequential",
@@ -31,28 +36,33 @@ const SESSION_OPTIONS: InferenceSession.SessionOptions = {
 };
 
 /**
- * Models on ONNX Runtime's CPU provider, one thread each. `load` and `run` block the event loop of
- * their process, so this lives in a child.
+ * Models on one of ONNX Runtime's providers, with one CPU thread each. `load` and `run` block the event
+ * loop of their process, so this lives in a child. WebGPU finds its adapter in the environment by itself.
  */
-export class OrtCpuBackend {
+export class OrtBackend {
+  readonly #options: InferenceSession.SessionOptions;
   readonly #sessions = new Map<string, InferenceSession>();
 
+  constructor(provider: OrtProvider) {
+    this.#options = { ...SESSION_OPTIONS, executionProviders: [provider] };
+  }
+
   /** Loads an ONNX file by its path, or its content; what was loaded under the id before is replaced. Fails with `invalid-model`. */
-  async load(modelVersionId: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
+  async load(modelKey: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
     const startedAt = performance.now();
     // Its overloads know one or the other.
-    const session = await InferenceSession.create(model as string, SESSION_OPTIONS).catch((error: unknown) => {
+    const session = await InferenceSession.create(model as string, this.#options).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
-    await this.unload(modelVersionId);
-    this.#sessions.set(modelVersionId, session);
+    await this.unload(modelKey);
+    this.#sessions.set(modelKey, session);
     return { loadMs: performance.now() - startedAt };
   }
 
   /** Frees a model; one that is not loaded is no error. */
-  async unload(modelVersionId: string): Promise<void> {
-    const session = this.#sessions.get(modelVersionId);
-    this.#sessions.delete(modelVersionId);
+  async unload(modelKey: string): Promise<void> {
+    const session = this.#sessions.get(modelKey);
+    this.#sessions.delete(modelKey);
     await session?.release();
   }
 
@@ -60,9 +70,9 @@ export class OrtCpuBackend {
    * Runs a model on tensors by the names of its inputs; all outputs come back in the model's order.
    * Fails with `not-found` for a model that is not loaded, else with `backend-failed`.
    */
-  async run(modelVersionId: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
-    const session = this.#sessions.get(modelVersionId);
-    if (session === undefined) throw new ProblemError("not-found", `The model '${modelVersionId}' is not loaded`);
+  async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const session = this.#sessions.get(modelKey);
+    if (session === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
     try {
       const startedAt = performance.now();
       const feeds = Object.fromEntries(inputs.map((tensor) => [tensor.name, toOrtTensor(tensor)]));

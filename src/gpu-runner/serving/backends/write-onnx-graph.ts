@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** A float32 tensor that enters or leaves the graph. */
+/** A float32 tensor that enters or leaves the graph; a free dimension is -1. */
 export interface OnnxValue {
   readonly name: string;
   readonly shape: readonly number[];
@@ -32,7 +32,7 @@ const OPSET = 17;
 const FLOAT = 1;
 const INTS = 7;
 
-/** The bytes of an ONNX file with the graph: the peers that run ONNX get the operators that are measured, and no more. */
+/** The bytes of an ONNX file with the graph and no more: for what tries a provider, or measures single operators. */
 export function writeOnnxGraph(graph: OnnxGraph): Uint8Array<ArrayBuffer> {
   const model = new BinaryWriter();
   model.tag(1, WireType.Varint).int64(IR_VERSION);
@@ -77,10 +77,16 @@ function writeValue(writer: BinaryWriter, { name, shape }: OnnxValue): void {
     message(type, 1, (tensor) => {
       tensor.tag(1, WireType.Varint).int32(FLOAT);
       message(tensor, 2, (dimensions) => {
-        for (const size of shape) message(dimensions, 1, (dimension) => dimension.tag(1, WireType.Varint).int64(size));
+        for (const size of shape) message(dimensions, 1, (dimension) => writeDimension(dimension, size));
       });
     }),
   );
+}
+
+/** All free dimensions of a graph have one name, so they are of one size. */
+function writeDimension(writer: BinaryWriter, size: number): void {
+  if (size === -1) text(writer, 2, "rows");
+  else writer.tag(1, WireType.Varint).int64(size);
 }
 
 function text(writer: BinaryWriter, field: number, value: string): void {

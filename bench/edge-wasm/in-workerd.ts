@@ -1,0 +1,61 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createEdgeProbe } from "../../src/gpu-runner/edge-probe.ts";
+import { readCredential } from "../../src/gpu-runner/credential-file.ts";
+import type { EdgeVariant } from "../../src/protocol/edge-place.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import { typedView } from "../../src/protocol/tensor.ts";
+import { median } from "../../src/stats/median.ts";
+import type { Contender, Entry } from "../contest.ts";
+import type { Stack } from "../hop/start-stack.ts";
+import { type MlpCase, nameModel, SEED, writeModel } from "./mlp-case.ts";
+import { runsOf } from "./runs-of.ts";
+
+const VARIANTS: Record<MlpCase["precision"], EdgeVariant> = { fp32: "fp32", int8: "edge-int8" };
+const PLACEMENT_LIMIT_MS = 120_000;
+/** Requests of a round, of each of the two kinds. */
+const REQUESTS = 15;
+
+/**
+ * The network in the Worker itself, timed from outside: what requests that compute it many times take longer than
+ * those that compute it once, by how much more often they do.
+ */
+export function inWorkerd({ client, runnerFolder }: Stack): Contender<MlpCase> {
+  return async (input) => {
+    const credential = await readCredential(runnerFolder);
+    if (credential === null) throw new Error("the runner is not registered");
+    const probe = createEdgeProbe(credential);
+    const modelVersionId = await place(client, input);
+    const signal = new AbortController().signal;
+    const run = (repetitions: number) =>
+      probe.run({ modelVersionId, variant: VARIANTS[input.precision], seed: SEED, repetitions }, signal);
+    const { outputs } = await run(1);
+    return {
+      opened: { output: typedView(outputs[0]!) as Float32Array, adapter: null },
+      measure: async () => ({ time: await timeOnce(run, runsOf(input)) }),
+      close: async () => {},
+    } satisfies Entry;
+  };
+}
+
+async function timeOnce(run: (repetitions: number) => Promise<{ durationMs: number }>, repetitions: number) {
+  const [once, often]: [number[], number[]] = [[], []];
+  for (let i = 0; i < REQUESTS; i++) {
+    once.push((await run(1)).durationMs);
+    often.push((await run(repetitions)).durationMs);
+  }
+  return (median(often) - median(once)) / (repetitions - 1);
+}
+
+/** Uploads the model and waits until the runner has measured it, so that nothing else goes on. */
+async function place(client: Stack["client"], input: MlpCase): Promise<string> {
+  const name = nameModel(input);
+  const rawBody = { mediaType: "application/octet-stream", content: writeModel(input) };
+  const { version } = await client.call(endpoints.uploadModel, { query: { name }, rawBody });
+  const endMs = performance.now() + PLACEMENT_LIMIT_MS;
+  while (performance.now() < endMs) {
+    const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
+    if (items.some(({ backend }) => backend === "edge-wasm")) return version.id;
+    await delay(200);
+  }
+  throw new Error(`${name} was not placed within ${PLACEMENT_LIMIT_MS / 1_000} s`);
+}

@@ -1,0 +1,103 @@
+import { cpus } from "node:os";
+import type { Bench, BenchContext } from "./benches.ts";
+import { type Contest, runContest } from "./contest.ts";
+import { FrameSender } from "./goodput/frame-sender.ts";
+import { checkOutputs, collectOutputs, type GoodputCase } from "./goodput/goodput-case.ts";
+import { compareAlone } from "./goodput/compare-alone.ts";
+import { measureCapacity } from "./goodput/measure-capacity.ts";
+import { openModelDevice } from "./goodput/model-device.ts";
+import { openLoaded } from "./goodput/open-loaded.ts";
+import { openOracle } from "./goodput/open-oracle.ts";
+import { openPolicy, startPolicy } from "./goodput/open-policy.ts";
+import { measureServiceTimes } from "./goodput/service-times.ts";
+import { MODELS, readModel } from "./goodput/served-models.ts";
+import { startStack } from "./hop/start-stack.ts";
+
+/** Multiples of the measured capacity. */
+const LOADS = [0.5, 1, 1.5, 2, 3];
+
+const MS = { unit: "ms", better: "lower" } as const;
+const METRICS = {
+  goodput: { unit: "1/s", better: "higher" },
+  "in budget of admitted": { unit: "%", better: "higher" },
+  refused: { unit: "%", better: "lower" },
+  p50: MS,
+  p99: MS,
+  "p99 lateness of the generator": MS,
+} as const;
+
+const PEERS = {
+  "runner-alone": openPolicy("runner-alone"),
+  fifo: openPolicy("fifo"),
+  "fifo-timeouts": openPolicy("fifo-timeouts"),
+  "clipper-aimd": openPolicy("clipper-aimd"),
+  bentoml: openPolicy("bentoml"),
+  oracle: openOracle,
+};
+
+/**
+ * Answers in budget under one trace that no contender can slow down: the whole product, its scheduler
+ * alone behind the same HTTP server as the peers, four peers, and an upper bound of what any schedule
+ * reaches that knows the trace beforehand.
+ */
+export const benchGoodput: Bench = async function* benchGoodput(context) {
+  const say = (text: string) => context.say(`${context.bench}: ${text}`);
+  const known = await measureBefore(say);
+  const stack = await startStack(say);
+  try {
+    for (const model of MODELS) {
+      say(`placing ${model}`);
+      await stack.place(model, await readModel(model));
+    }
+    const target = { url: stack.url, key: stack.key };
+    const ours = (input: GoodputCase) =>
+      openLoaded(
+        target,
+        input,
+        () => {},
+        async () => {},
+      );
+    for (const load of LOADS) yield* contend(context, load, { ...known, ours });
+  } finally {
+    await stack.stop();
+  }
+};
+
+type Known = Awaited<ReturnType<typeof measureBefore>>;
+
+/** What the loads and the ceiling are made of, and the outputs that all have to have. */
+async function measureBefore(say: BenchContext["say"]) {
+  say("measuring service times");
+  const device = await openModelDevice();
+  const serviceTimes = await measureServiceTimes(device).finally(() => device.stop());
+  for (const model of MODELS) {
+    const at = (rows: number) => `${rows}: ${serviceTimes[model][rows - 1]?.toFixed(2)}`;
+    say(`${model}, ms by rows: ${[1, 2, 4, 8, 16, 32, 64].map(at).join(", ")}`);
+  }
+  const server = await startPolicy("fifo");
+  const sender = new FrameSender({ url: server.url, key: "" });
+  const expected = await collectOutputs(sender).finally(() => server.close());
+  sender.close();
+  const capacity = await measureCapacity();
+  say(`capacity: ${capacity.toFixed(1)} requests/s`);
+  return { serviceTimes, expected, capacity };
+}
+
+async function* contend(
+  context: BenchContext,
+  load: number,
+  { capacity, serviceTimes, expected, ours }: Known & Pick<Contest<GoodputCase>, "ours">,
+) {
+  const rows = runContest<GoodputCase>(
+    {
+      metrics: METRICS,
+      cases: [{ name: `${load}×`, input: { ratePerSecond: load * capacity, serviceTimes, expected } }],
+      device: { name: cpus()[0]?.model.trim() ?? "unknown", software: false },
+      ours,
+      peers: PEERS,
+      check: checkOutputs,
+    },
+    context,
+  );
+  yield* compareAlone(rows);
+}

@@ -1,0 +1,111 @@
+import type { ModelName } from "./served-models.ts";
+
+/** A request as the oracle knows it beforehand, in milliseconds. */
+export interface KnownRequest {
+  readonly model: ModelName;
+  readonly arrivalMs: number;
+  readonly deadlineMs: number;
+}
+
+interface Job extends KnownRequest {
+  /** The least share of device time that an answer in time can take. */
+  readonly costMs: number;
+}
+
+/**
+ * An upper bound of how many requests any schedule answers in time on one device that computes one
+ * batch at a time, even one that knows every arrival beforehand. `batchMs` of a model holds the duration
+ * of a batch of each size from one row on; no batch is larger than that.
+ *
+ * Two relaxations, each of which only allows more. (1) Every request is charged its share of the
+ * cheapest batch that it could be in: of a size k that ends in time with k requests of its model present
+ * at one moment of its window. The shares that the members of a real batch are charged add up to at most
+ * its duration. (2) Device time may be cut into any pieces and a request served in part. What is left is
+ * to fill the windows with charges so that the sum of 1/charge per millisecond is largest. The amounts
+ * of work that fit are a polymatroid, whose optimum is greedy (Edmonds, 1970): the cheapest requests
+ * first, then as much as fits beside them of the next. How much fits at all of a set is what working by
+ * earliest deadline gets done.
+ */
+export function boundGoodput(
+  requests: readonly KnownRequest[],
+  batchMs: Readonly<Record<ModelName, readonly number[]>>,
+): number {
+  const models = Map.groupBy(requests, ({ model }) => model);
+  const jobs = [...models].flatMap(([model, ofModel]) => chargeRequests(ofModel, batchMs[model]));
+  const costs = [...new Set(jobs.map(({ costMs }) => costMs))].toSorted((a, b) => a - b);
+  let fitted = 0;
+  let count = 0;
+  for (const costMs of costs) {
+    const work = fitWork(jobs.filter((job) => job.costMs <= costMs));
+    count += (work - fitted) / costMs;
+    fitted = work;
+  }
+  return count;
+}
+
+/** The requests of one model that can be served in time at all, each with its least charge. */
+function chargeRequests(requests: readonly KnownRequest[], batchMs: readonly number[]): Job[] {
+  const costs = requests.map(() => Infinity);
+  for (const [index, durationMs] of batchMs.entries()) {
+    const rows = index + 1;
+    const moments = findMoments(requests, rows, durationMs);
+    if (moments.length === 0) break;
+    for (const [each, { arrivalMs, deadlineMs }] of requests.entries()) {
+      const isPossible = moments.some(([from, to]) => to >= arrivalMs && from <= deadlineMs - durationMs);
+      if (isPossible) costs[each] = Math.min(costs[each]!, durationMs / rows);
+    }
+  }
+  return requests
+    .map((request, each) => ({ ...request, costMs: costs[each]! }))
+    .filter(({ costMs }) => costMs < Infinity);
+}
+
+/** When a batch of so many rows could start with all of its members there and in time: from, to. */
+function findMoments(requests: readonly KnownRequest[], rows: number, durationMs: number): [number, number][] {
+  const able = requests.filter(({ arrivalMs, deadlineMs }) => deadlineMs - arrivalMs >= durationMs);
+  const begins = Float64Array.from(able, ({ arrivalMs }) => arrivalMs).toSorted();
+  const ends = Float64Array.from(able, ({ deadlineMs }) => deadlineMs - durationMs).toSorted();
+  const moments: [number, number][] = [];
+  let ended = 0;
+  let openedAt: number | null = null;
+  for (const [begun, atMs] of begins.entries()) {
+    // Who leaves just when another comes is still there.
+    for (; ends[ended]! < atMs; ended++) {
+      if (openedAt !== null && begun - ended === rows) {
+        moments.push([openedAt, ends[ended]!]);
+        openedAt = null;
+      }
+    }
+    if (openedAt === null && begun + 1 - ended >= rows) openedAt = atMs;
+  }
+  // Nobody comes any more: the moment ends when one fewer than needed is left.
+  if (openedAt !== null) moments.push([openedAt, ends[ends.length - rows]!]);
+  return moments;
+}
+
+/** How much of the jobs' work one device gets done within their windows: earliest deadline first, in pieces. */
+function fitWork(jobs: readonly Job[]): number {
+  const order = jobs.toSorted((a, b) => a.arrivalMs - b.arrivalMs);
+  /** What is there and not done, the earliest deadline last. */
+  const ready: { readonly deadlineMs: number; leftMs: number }[] = [];
+  let done = 0;
+  let nowMs = 0;
+  for (const [index, job] of order.entries()) {
+    insert(ready, { deadlineMs: job.deadlineMs, leftMs: job.costMs });
+    nowMs = Math.max(nowMs, job.arrivalMs);
+    const untilMs = order[index + 1]?.arrivalMs ?? Infinity;
+    for (let first = ready.at(-1); first !== undefined && nowMs < untilMs; first = ready.at(-1)) {
+      const sliceMs = Math.max(0, Math.min(first.leftMs, first.deadlineMs - nowMs, untilMs - nowMs));
+      first.leftMs -= sliceMs;
+      nowMs += sliceMs;
+      done += sliceMs;
+      if (first.leftMs <= 1e-9 || nowMs >= first.deadlineMs) ready.pop();
+    }
+  }
+  return done;
+}
+
+function insert(ready: { deadlineMs: number; leftMs: number }[], job: { deadlineMs: number; leftMs: number }): void {
+  const at = ready.findLastIndex(({ deadlineMs }) => deadlineMs >= job.deadlineMs);
+  ready.splice(at + 1, 0, job);
+}

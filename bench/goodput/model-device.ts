@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { modelKeyOf } from "../../src/gpu-runner/serving/model-key.ts";
+import { joinTensors } from "../../src/gpu-runner/serving/join-tensors.ts";
+import { FIRST_VARIANT } from "../../src/protocol/model.ts";
+import type { Tensor } from "../../src/protocol/tensor.ts";
+import { splitRows } from "./split-rows.ts";
+import { type ModelName, MODELS, readModel } from "./served-models.ts";
+
+const SILENT = { info() {}, warn() {}, error() {} };
+
+/** The CPU's process of a runner with both models loaded: what every contender computes on. */
+export interface ModelDevice {
+  readonly host: DeviceHost;
+  /** Runs requests as one batch; an answer each, in their order. */
+  compute(model: ModelName, requests: readonly (readonly Tensor[])[]): Promise<Tensor[][]>;
+  stop(): Promise<void>;
+}
+
+/** Starts the process and loads the models. It runs ONNX Runtime on one thread, as everywhere here. */
+export async function openModelDevice(): Promise<ModelDevice> {
+  const cacheDir = await mkdtemp(join(tmpdir(), "millrace-goodput-"));
+  const host = await DeviceHost.start({ role: "cpu", deviceKey: "cpu", cacheDir, logger: SILENT });
+  for (const model of MODELS) {
+    const content = await readModel(model);
+    await host.loadModel({ modelKey: keyOf(model), read: async () => content });
+  }
+  let batches = 0;
+  return {
+    host,
+    async compute(model, requests) {
+      const requestId = `batch${batches++}`;
+      const inputs = requests.length === 1 ? requests[0]! : joinTensors(requests);
+      const { tensors } = await host.infer(keyOf(model), inputs, { requestId });
+      return splitRows(tensors, requests.length);
+    },
+    async stop() {
+      await host.stop();
+      await rm(cacheDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function keyOf(model: ModelName): string {
+  return modelKeyOf({ modelVersionId: model, variant: FIRST_VARIANT });
+}

@@ -1,0 +1,43 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Contender } from "../contest.ts";
+import type { GoodputCase } from "./goodput-case.ts";
+import { openLoaded } from "./open-loaded.ts";
+import type { PolicyName } from "./policies.ts";
+
+const ENTRY = fileURLToPath(new URL("policy-server.ts", import.meta.url));
+
+/** A policy behind Node's HTTP server, in a process of its own. */
+export interface PolicyServer {
+  readonly url: string;
+  /** Makes it give up what waits. */
+  readonly reset: () => void;
+  readonly close: () => Promise<void>;
+}
+
+export async function startPolicy(name: PolicyName): Promise<PolicyServer> {
+  const server = fork(ENTRY, [name], { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const close = async () => {
+    const closed = server.exitCode === null && server.signalCode === null ? once(server, "close") : null;
+    server.kill("SIGKILL");
+    await closed;
+  };
+  const ended = once(server, "close").then(() => Promise.reject(new Error("its server ended")));
+  ended.catch(() => {});
+  try {
+    const [port] = (await Promise.race([once(server, "message"), ended])) as [number];
+    return { url: `http://127.0.0.1:${port}`, reset: () => void server.send("reset"), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A policy as a contender. */
+export function openPolicy(name: PolicyName): Contender<GoodputCase> {
+  return async (input) => {
+    const server = await startPolicy(name);
+    return openLoaded({ url: server.url, key: "" }, input, server.reset, server.close);
+  };
+}

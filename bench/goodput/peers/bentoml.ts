@@ -1,0 +1,127 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ModelDevice } from "../model-device.ts";
+import {
+  answerBatch,
+  type CreatePolicy,
+  type Pending,
+  type PolicyReply,
+  type PolicyRequest,
+  REFUSED,
+} from "../policy.ts";
+import { MODELS } from "../served-models.ts";
+import { type BatchSample, fitBatchTimes } from "./fit-batch-times.ts";
+
+/**
+ * Its `max_latency_ms`, one for a model: it knows no budgets of requests. Of 10, 20, 30, 50 and 100 ms
+ * this is the one with its best round of five at twice the capacity.
+ */
+const MAX_LATENCY_MS = 30;
+const MAX_ROWS = 64;
+const TICK_MS = 1;
+const DECAY = 0.95;
+const SKIPPED_SAMPLES = 2;
+const KEPT_SAMPLES = 50;
+/** The first fits follow each other at once, as its training does; then it fits every five seconds. */
+const TRAINING_SAMPLES = 5;
+const REFIT_MS = 5_000;
+
+/** What its optimiser has learnt: a batch of n takes `rowMs · n + fixedMs`, and its oldest waited `waitMs` on average. */
+export interface CorkModel {
+  readonly rowMs: number;
+  readonly fixedMs: number;
+  readonly waitMs: number;
+}
+
+export type CorkStep = "drop-oldest" | "wait" | "release";
+
+/**
+ * BentoML's adaptive batching, by its documentation and its dispatcher (release 1.1): each model has a
+ * queue and one batch at a time. A linear regression of the last 50 batches predicts a batch's duration.
+ * The oldest request is dropped where it would miss the maximal latency; a batch is released when
+ * waiting for one more costs those that wait more than the average wait; it takes the newest first. Here
+ * the end of a batch is noticed at once, not at the next tick: that only helps it.
+ */
+export const createBentoml: CreatePolicy = (device) => {
+  const queues = new Map(MODELS.map((model) => [model, new CorkQueue(device)]));
+  return {
+    serve: (request) => queues.get(request.model)!.serve(request),
+    reset: () => queues.forEach((queue) => queue.reset()),
+  };
+};
+
+/** What to do with `waiting` requests, whose oldest and newest came so long ago, while a batch runs or none does. */
+export function stepCork(
+  { waiting, oldestMs, newestMs, busy }: { waiting: number; oldestMs: number; newestMs: number; busy: boolean },
+  { rowMs, fixedMs, waitMs }: CorkModel,
+): CorkStep {
+  if (waiting > 1 && oldestMs + rowMs * waiting + fixedMs >= MAX_LATENCY_MS) return "drop-oldest";
+  if (busy) return waiting === 1 && oldestMs >= MAX_LATENCY_MS ? "drop-oldest" : "wait";
+  const isWorthWaiting = waiting < MAX_ROWS && waiting * (newestMs + TICK_MS + rowMs) <= waitMs * DECAY;
+  return isWorthWaiting ? "wait" : "release";
+}
+
+class CorkQueue {
+  readonly #device: ModelDevice;
+  /** In order of arrival. */
+  #queue: Pending[] = [];
+  #model: CorkModel = { rowMs: MAX_LATENCY_MS / 15, fixedMs: MAX_LATENCY_MS / 30, waitMs: 10 };
+  #samples: BatchSample[] = [];
+  #seen = 0;
+  #fittedMs = -Infinity;
+  #running: Promise<void> | null = null;
+  #isControlled = false;
+
+  constructor(device: ModelDevice) {
+    this.#device = device;
+  }
+
+  serve(request: PolicyRequest): Promise<PolicyReply> {
+    return new Promise((reply) => {
+      this.#queue.push({ request, reply });
+      void this.#control();
+    });
+  }
+
+  reset(): void {
+    for (const { reply } of this.#queue) reply(REFUSED);
+    this.#queue = [];
+  }
+
+  async #control(): Promise<void> {
+    if (this.#isControlled) return;
+    this.#isControlled = true;
+    while (this.#queue.length > 0) {
+      const step = this.#step();
+      if (step === "drop-oldest") this.#queue.shift()!.reply(REFUSED);
+      else if (step === "wait")
+        await Promise.race([delay(TICK_MS), ...(this.#running === null ? [] : [this.#running])]);
+      else this.#running = this.#run(this.#queue.splice(-MAX_ROWS)).finally(() => (this.#running = null));
+    }
+    this.#isControlled = false;
+  }
+
+  #step(): CorkStep {
+    const nowMs = performance.now();
+    const oldestMs = nowMs - this.#queue[0]!.request.arrivedMs;
+    const newestMs = nowMs - this.#queue.at(-1)!.request.arrivedMs;
+    const busy = this.#running !== null;
+    return stepCork({ waiting: this.#queue.length, oldestMs, newestMs, busy }, this.#model);
+  }
+
+  async #run(batch: readonly Pending[]): Promise<void> {
+    const startedMs = performance.now();
+    await answerBatch(this.#device, batch);
+    const endedMs = performance.now();
+    this.#seen++;
+    if (this.#seen <= SKIPPED_SAMPLES) return;
+    const sample = {
+      rows: batch.length,
+      durationMs: endedMs - startedMs,
+      waitMs: startedMs - batch[0]!.request.arrivedMs,
+    };
+    this.#samples = [...this.#samples.slice(1 - KEPT_SAMPLES), sample];
+    if (this.#seen > TRAINING_SAMPLES && endedMs - this.#fittedMs < REFIT_MS) return;
+    this.#model = fitBatchTimes(this.#samples);
+    this.#fittedMs = endedMs;
+  }
+}

@@ -1,0 +1,35 @@
+import type { ModelDevice } from "../model-device.ts";
+import { answerBatch, type CreatePolicy, EXPIRED, type Pending, type Policy, REFUSED } from "../policy.ts";
+
+/** What a plain server does: one request at a time in order of arrival, whatever its budget. */
+export const createFifo: CreatePolicy = (device) => openQueue(device, false);
+
+/** The same with timeouts: a request whose budget has passed is dropped before it is computed. */
+export const createFifoWithTimeouts: CreatePolicy = (device) => openQueue(device, true);
+
+function openQueue(device: ModelDevice, dropsLate: boolean): Policy {
+  let queue: Pending[] = [];
+  let busy = false;
+
+  async function drain(): Promise<void> {
+    if (busy) return;
+    busy = true;
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (dropsLate && performance.now() >= next.request.deadlineMs) next.reply(EXPIRED);
+      else await answerBatch(device, [next]);
+    }
+    busy = false;
+  }
+
+  return {
+    serve: (request) =>
+      new Promise((reply) => {
+        queue.push({ request, reply });
+        void drain();
+      }),
+    reset() {
+      for (const { reply } of queue) reply(REFUSED);
+      queue = [];
+    },
+  };
+}

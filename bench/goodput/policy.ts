@@ -1,0 +1,52 @@
+import type { Tensor } from "../../src/protocol/tensor.ts";
+import type { ModelDevice } from "./model-device.ts";
+import type { ModelName } from "./served-models.ts";
+
+/** A request as the policy of a server sees it; times are of the monotonic clock. */
+export interface PolicyRequest {
+  readonly id: string;
+  readonly model: ModelName;
+  readonly tensors: readonly Tensor[];
+  readonly arrivedMs: number;
+  readonly deadlineMs: number;
+}
+
+/** An answer, or the HTTP status of what was not computed: 503 where it was refused, 504 where its time had passed. */
+export type PolicyReply =
+  | { readonly status: 200; readonly tensors: readonly Tensor[] }
+  | { readonly status: number; readonly tensors: null };
+
+/** Decides what a device computes next. */
+export interface Policy {
+  serve(request: PolicyRequest): Promise<PolicyReply>;
+  /** Gives up what waits: the next trace begins with an empty queue. */
+  reset(): void;
+}
+
+export type CreatePolicy = (device: ModelDevice) => Policy;
+
+/** A request that waits, with the way to answer it. */
+export interface Pending {
+  readonly request: PolicyRequest;
+  readonly reply: (reply: PolicyReply) => void;
+}
+
+export const REFUSED: PolicyReply = { status: 503, tensors: null };
+export const EXPIRED: PolicyReply = { status: 504, tensors: null };
+const FAILED: PolicyReply = { status: 500, tensors: null };
+
+/** Computes requests of one model as one batch and answers them. */
+export async function answerBatch(device: ModelDevice, batch: readonly Pending[]): Promise<void> {
+  const [first] = batch;
+  if (first === undefined) return;
+  try {
+    const { model } = first.request;
+    const answers = await device.compute(
+      model,
+      batch.map(({ request }) => request.tensors),
+    );
+    for (const [index, { reply }] of batch.entries()) reply({ status: 200, tensors: answers[index]! });
+  } catch {
+    for (const { reply } of batch) reply(FAILED);
+  }
+}

@@ -1,0 +1,42 @@
+import { InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { FIRST_VARIANT } from "../../src/protocol/model.ts";
+import { PROBLEMS, ProblemError } from "../../src/protocol/problem.ts";
+import type { CreatePolicy } from "./policy.ts";
+
+const CONFIDENCE = 0.99;
+
+/** The runner's own queue in the place of a peer's: our scheduler without edge, link and session. */
+export const createRunnerAlone: CreatePolicy = ({ host }) => {
+  const server = new InferenceServer(host);
+  const waiting = new Set<string>();
+  return {
+    async serve({ id, model, tensors, arrivedMs, deadlineMs }) {
+      const offer = {
+        type: "infer",
+        requestId: id,
+        modelVersionId: model,
+        variant: FIRST_VARIANT,
+        deviceKey: "cpu",
+        backend: "ort-cpu",
+        budgetMs: deadlineMs - arrivedMs,
+        confidence: CONFIDENCE,
+        priority: 0,
+        joins: true,
+        tensors: [...tensors],
+      } as const;
+      waiting.add(id);
+      try {
+        const answer = await server.serve(offer, tensors, arrivedMs);
+        return { status: 200, tensors: answer.tensors };
+      } catch (error) {
+        if (!(error instanceof ProblemError)) throw error;
+        return { status: PROBLEMS[error.problem.code].status, tensors: null };
+      } finally {
+        waiting.delete(id);
+      }
+    },
+    reset() {
+      for (const id of waiting) server.cancel(id);
+    },
+  };
+};

@@ -1,0 +1,54 @@
+import { burstArrivals, type BurstShape, poissonArrivals } from "../../src/cli/load/arrivals.ts";
+import { philox4x32 } from "../../src/stats/philox.ts";
+import type { ModelName } from "./served-models.ts";
+
+export interface TracedRequest {
+  readonly model: ModelName;
+  readonly budgetMs: number;
+  /** Which of the images it brings. */
+  readonly image: number;
+}
+
+/** One round's requests; the times of their arrivals rise, in milliseconds from its start. */
+export interface Trace {
+  readonly arrivalsMs: Float64Array;
+  readonly requests: readonly TracedRequest[];
+  readonly durationMs: number;
+}
+
+/** The first half comes by a Poisson process, the second in bursts. */
+const HALF_MS = 1_500;
+/**
+ * A burst is 1.92 times as dense as the mean: at half the capacity it still stays below the capacity,
+ * so that a server which refuses some of it then has no excuse.
+ */
+const BURSTS: BurstShape = { density: 2.5, share: 0.2, periodMs: 500 };
+/** Two of three requests are for the large model. */
+const SMALL_SHARE = 1 / 3;
+const MIN_BUDGET_MS = 5;
+export const MAX_BUDGET_MS = 200;
+export const IMAGES = 16;
+
+/** A trace of a mean rate: the same for the same seed. Budgets are log-uniform. */
+export function createTrace(ratePerSecond: number, seed: number): Trace {
+  const plan = { ratePerSecond, durationMs: HALF_MS };
+  const poisson = poissonArrivals({ ...plan, seed: 2 * seed });
+  const bursts = burstArrivals({ ...plan, seed: 2 * seed + 1 }, BURSTS);
+  const arrivalsMs = Float64Array.from([...poisson, ...bursts.map((atMs) => HALF_MS + atMs)]);
+  const requests = Array.from(arrivalsMs, (_, index) => drawRequest(index, seed));
+  return { arrivalsMs, requests, durationMs: 2 * HALF_MS };
+}
+
+/** Of the pieces of the bench's trace; 0 is for warming up. */
+export function seedOfRound(round: number): number {
+  return 1_000 + round;
+}
+
+function drawRequest(index: number, seed: number): TracedRequest {
+  const [first, second, third] = philox4x32([index, 1, 0, 0], [seed, 0]).map((word) => (word + 0.5) / 2 ** 32);
+  return {
+    model: first! < SMALL_SHARE ? "lenet5" : "stack6",
+    budgetMs: MIN_BUDGET_MS * (MAX_BUDGET_MS / MIN_BUDGET_MS) ** second!,
+    image: Math.floor(third! * IMAGES),
+  };
+}

@@ -1,0 +1,1 @@
+ALTER TABLE `model_versions` ADD `edge_parameters` integer;

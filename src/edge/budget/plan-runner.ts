@@ -1,0 +1,69 @@
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
+import type { Capabilities } from "../../protocol/hardware.ts";
+import type { PlacedModel } from "../../protocol/link.ts";
+import { modelBackendOf } from "../../protocol/model-backend.ts";
+import type { Database } from "../store/database.ts";
+import { type NamedVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
+import { resolveRule } from "../store/placement-rule-store.ts";
+import { type MeasuredPlace, readMeasuredPlaces } from "../store/placement-store.ts";
+import { isPlacedHere } from "./is-placed-here.ts";
+
+export interface RunnerPlan {
+  /** Versions that the runner shall keep warm, each where it is eligible. */
+  readonly placed: PlacedModel[];
+  /** What it was not measured with yet, whole: latest versions, and those whose measurements are outdated. */
+  readonly uncalibrated: string[];
+  /** Placements that were measured on what this runner is no longer, or where their model is not placed any more. */
+  readonly outdated: string[];
+}
+
+/**
+ * What a runner shall do that can do this. A placement counts only while the fingerprint of its device is the
+ * one that it was measured on, and while the model's rule places it on the runner.
+ */
+export async function planRunner(db: Database, runnerId: string, capabilities: Capabilities): Promise<RunnerPlan> {
+  const [measured, all] = await Promise.all([readMeasuredPlaces(db, runnerId), readAllVersions(db)]);
+  const versions = await keepPlaced(db, all, runnerId, capabilities);
+  const known = new Set(versions.map(({ id }) => id));
+  const fingerprints = new Map(capabilities.devices.map(({ key, fingerprint }) => [key, fingerprintText(fingerprint)]));
+  const isCurrent = (place: MeasuredPlace) =>
+    fingerprints.get(place.deviceKey) === fingerprintText(place.fingerprint) && known.has(place.versionId);
+  const outdated = measured.filter((place) => !isCurrent(place));
+  const current = Map.groupBy(measured.filter(isCurrent), ({ versionId }) => versionId);
+  const latest = new Map(versions.map((version) => [version.modelId, version.id]));
+  const owed = new Set([...latest.values(), ...outdated.map(({ versionId }) => versionId)]);
+  return {
+    placed: versions.flatMap((version) => {
+      const places = (current.get(version.id) ?? []).filter(({ isEligible }) => isEligible);
+      if (places.length === 0) return [];
+      return { ...toPlacedModel(version), places: places.map(({ deviceKey, variant }) => ({ deviceKey, variant })) };
+    }),
+    uncalibrated: versions
+      .filter((version) => owed.has(version.id) && lacksPlaces(version, capabilities, current.get(version.id) ?? []))
+      .map(({ id }) => id),
+    outdated: outdated.map(({ placementId }) => placementId),
+  };
+}
+
+/** The versions that their models' rules place on this runner. */
+async function keepPlaced<Version extends NamedVersion & { readonly modelId: string }>(
+  db: Database,
+  versions: readonly Version[],
+  id: string,
+  capabilities: Capabilities,
+): Promise<Version[]> {
+  const rules = new Map(versions.map(({ modelId, placement }) => [modelId, placement]));
+  const placed = new Set<string>();
+  for (const [modelId, rule] of rules) {
+    if (isPlacedHere(await resolveRule(db, rule), { id, capabilities })) placed.add(modelId);
+  }
+  return versions.filter(({ modelId }) => placed.has(modelId));
+}
+
+/** Whether a variant was not measured on some device that serves models; one that failed there was. */
+function lacksPlaces({ variants }: NamedVersion, { devices }: Capabilities, places: readonly MeasuredPlace[]): boolean {
+  const serving = devices.filter((device) => modelBackendOf(device) !== undefined);
+  return variants.some(({ name }) =>
+    serving.some(({ key }) => !places.some(({ variant, deviceKey }) => variant === name && deviceKey === key)),
+  );
+}

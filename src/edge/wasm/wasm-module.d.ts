@@ -1,0 +1,5 @@
+/** A compiled program: wrangler, Miniflare and the edge's tests take such a file as a module. */
+declare module "*.wasm" {
+  const program: WebAssembly.Module;
+  export default program;
+}

@@ -1,0 +1,23 @@
+import { ORT_VERSION, OrtBackend } from "../serving/backends/ort-backend.ts";
+import { tryProvider } from "../serving/backends/try-provider.ts";
+import type { DeviceHandlers } from "./messages.ts";
+import { createModelHandlers } from "./model-handlers.ts";
+import { noWgslHandlers } from "./no-wgsl-handlers.ts";
+
+/**
+ * Serves models by ONNX Runtime's WebGPU provider. It does not tell which adapter it took, so the device
+ * is what the parent knows of it; each life proves first that the provider computes.
+ */
+export function createOrtWebgpuHandlers(): DeviceHandlers {
+  const ort = new OrtBackend("webgpu");
+  return {
+    ...noWgslHandlers,
+    ...createModelHandlers(ort),
+    describe: async ({ known }) => {
+      if (known === undefined) throw new TypeError("nothing is known of the device");
+      await tryProvider(ort);
+      const { device } = known;
+      return { ...known, device: { ...device, fingerprint: { ...device.fingerprint, ort: ORT_VERSION } } };
+    },
+  };
+}

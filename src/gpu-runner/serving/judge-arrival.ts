@@ -1,0 +1,94 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { type Line, playQueue, type Running, type Waiting } from "./play-queue.ts";
+import { insertByUrgency } from "./urgency.ts";
+
+/** What becomes of a request that has just come. */
+export type Verdict<Work extends Waiting> =
+  /** It waits from now on. What had to make room for it is less important, and is not in the queue any more. */
+  | {
+      readonly kind: "admitted";
+      readonly order: readonly Work[];
+      readonly pushedOut: readonly Work[];
+      /** How long everything is expected to take now. */
+      readonly backlogMs: number;
+    }
+  /** Nothing says that it can be in time, but nothing new does: it may find out. */
+  | { readonly kind: "trial" }
+  /** It could not be in time even if nothing else were there. */
+  | { readonly kind: "doomed" }
+  /** There is no room, or it would be late or make another one late. */
+  | { readonly kind: "overloaded"; readonly reason: string; readonly backlogMs: number };
+
+/** An idle device that was silent for so long may try what its times say it cannot do. */
+const TRIAL_AFTER_MS = 100;
+/** Batches that wait when each newcomer has to have room for a full one. */
+const BATCHES_UNTIL_ROOM = 3;
+
+/**
+ * Decides on arrival: a request that is let in is to be in time, and so are those that were let in before
+ * it, so the queue is played through with it. One of higher priority may push out others; else nobody who
+ * was safe without it may be late with it.
+ */
+export function judgeArrival<Work extends Waiting>(
+  order: readonly Work[],
+  newcomer: Work,
+  nowMs: number,
+  running: Running | null,
+): Verdict<Work> {
+  const { line, rows, level, deadlineMs, priority } = newcomer;
+  if (nowMs + line.times.quantileMs(rows, level) > deadlineMs) {
+    const isIdle = order.length === 0 && running === null;
+    const isTrial = isIdle && nowMs < deadlineMs && nowMs - line.times.notedAtMs > TRIAL_AFTER_MS;
+    return { kind: isTrial ? "trial" : "doomed" };
+  }
+  const { kept, pushedOut } = makeRoom(order, newcomer);
+  if (isFull(kept, newcomer)) {
+    const backlogMs = playQueue(order, nowMs, running).endMs - nowMs;
+    return { kind: "overloaded", reason: "As much waits for the device as may.", backlogMs };
+  }
+  const grown = insertByUrgency(kept, newcomer);
+  const { late, endsMs, endMs } = playQueue(grown, nowMs, running);
+  const backlogMs = endMs - nowMs;
+  if (late.includes(newcomer) || endsMs[grown.indexOf(newcomer)]! + roomMs(kept, line) > deadlineMs) {
+    return { kind: "overloaded", reason: "What waits already leaves too little of the budget.", backlogMs };
+  }
+  if (late.length === 0) return { kind: "admitted", order: grown, pushedOut, backlogMs };
+  const lateBefore = new Set(playQueue(kept, nowMs, running).late);
+  const harmed = late.filter((each) => !lateBefore.has(each));
+  if (harmed.some((each) => each.priority >= priority)) {
+    return { kind: "overloaded", reason: "It would make others late that came before it.", backlogMs };
+  }
+  const out = new Set(harmed);
+  return {
+    kind: "admitted",
+    order: grown.filter((each) => !out.has(each)),
+    pushedOut: [...pushedOut, ...harmed],
+    backlogMs,
+  };
+}
+
+/**
+ * What a request has to have left at its expected end: nothing while one batch takes all that waits, the
+ * time of a full batch once three do not, and in between in proportion. Who is let in without it leads a
+ * batch when there is time for a small one only; a queue of such requests is computed in small batches,
+ * which cost most a row, and has nothing to spare when the device stalls.
+ */
+function roomMs(order: readonly Waiting[], { joins, times }: Line): number {
+  if (!joins) return 0;
+  const share = (order.length / times.maxRows - 1) / (BATCHES_UNTIL_ROOM - 1);
+  return share <= 0 ? 0 : Math.min(1, share) * times.expectedMs(times.maxRows);
+}
+
+/** Leaves out the least urgent ones of lower priority, as long as the queue is full. */
+function makeRoom<Work extends Waiting>(order: readonly Work[], newcomer: Work) {
+  let kept = order;
+  while (isFull(kept, newcomer) && (kept.at(-1)?.priority ?? Infinity) < newcomer.priority) kept = kept.slice(0, -1);
+  return { kept, pushedOut: order.slice(kept.length) };
+}
+
+function isFull(order: readonly Waiting[], newcomer: Waiting): boolean {
+  if (order.length >= LIMITS.deviceQueueRequests) return true;
+  let sizeBytes = newcomer.sizeBytes;
+  for (const each of order) sizeBytes += each.sizeBytes;
+  return sizeBytes > LIMITS.deviceQueueBytes;
+}

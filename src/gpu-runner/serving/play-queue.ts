@@ -1,0 +1,184 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { EVEN, type Level, levelOf, type ServiceTimes } from "./service-times.ts";
+
+/** Requests that may share batches: of one variant, with tensors that differ in their rows alone. */
+export interface Line {
+  /** False where each request is a batch of its own. */
+  readonly joins: boolean;
+  /** What its batches take. */
+  readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "notedAtMs">;
+}
+
+/** A request that waits for a device. */
+export interface Waiting {
+  readonly id: string;
+  readonly line: Line;
+  /** On the monotonic clock. */
+  readonly deadlineMs: number;
+  /** Higher goes first, whatever the deadlines. */
+  readonly priority: number;
+  /** How sure its answer has to be in time. */
+  readonly level: Level;
+  /** Items of the batch dimension that it brings, and bytes of its tensors. */
+  readonly rows: number;
+  readonly sizeBytes: number;
+  /** Begun while there is time at all, whatever is known of the times: they are old. */
+  readonly isTrial?: boolean;
+}
+
+/** What a device computes now. */
+export interface Running {
+  readonly line: Line;
+  readonly rows: number;
+  readonly startedMs: number;
+}
+
+/** A moment in the future of a device: when it is expected, and the variance of that. */
+interface Moment {
+  atMs: number;
+  variance: number;
+}
+
+/** How a queue is expected to go on. */
+export interface Outcome<Work extends Waiting> {
+  /** The first batch: it is safe together, but for a request that is not even safe alone. */
+  readonly batch: readonly Work[];
+  /** Those that will not be in time as surely as they have to. */
+  readonly late: readonly Work[];
+  /** When each is expected to be done, by its place in the queue; NaN for those that are not begun. */
+  readonly endsMs: Float64Array;
+  /** When all are. */
+  readonly endMs: number;
+}
+
+/** How far behind its leader in the queue a batch looks for members; bounds what a decision costs. */
+const HORIZON = 256;
+/** Requests of other lines that keep a batch from growing. */
+const OTHERS = 8;
+
+/** Standard normal quantiles of the levels, from 0 (never above) to 0.999. */
+const DEVIATIONS = [0, 0, 0.674, 1.282, 1.645, 2.054, 2.326, 2.576, 3.09];
+const SURE = levelOf(0.99);
+
+/**
+ * Plays a queue through that is ordered by urgency: at each step the first request that waits leads a
+ * batch. A batch takes what it is expected to; what comes before a request widens its spread as that of
+ * independent normal times does (variances add). `leader` is the place in the queue of the first batch's
+ * leader. Costs time in proportion to the queue, times `HORIZON` at worst.
+ */
+export function playQueue<Work extends Waiting>(
+  order: readonly Work[],
+  nowMs: number,
+  running: Running | null,
+  leader = 0,
+): Outcome<Work> {
+  const moment = endOf(running, nowMs);
+  const taken = new Uint8Array(order.length);
+  const late: Work[] = [];
+  const endsMs = new Float64Array(order.length).fill(Number.NaN);
+  let batch: readonly Work[] = [];
+  for (let next = leader, front = 0; front < order.length; next = front) {
+    const head = order[next]!;
+    taken[next] = 1;
+    if (isHopeless(head, moment.atMs)) late.push(head);
+    else {
+      const { places, rows, isSafe } = growBatch(order, taken, next, moment);
+      if (batch.length === 0) batch = places.map((place) => order[place]!);
+      if (!isSafe) late.push(head);
+      moment.atMs += head.line.times.expectedMs(rows);
+      moment.variance += varianceOf(head.line, rows);
+      for (const place of places) endsMs[place] = moment.atMs;
+    }
+    while (taken[front] === 1) front++;
+  }
+  return { batch, late, endsMs, endMs: moment.atMs };
+}
+
+/** Whether it would rather be late than not if it began at this time; a trial only knows its deadline. */
+export function isHopeless({ line, rows, level, deadlineMs, isTrial = false }: Waiting, atMs: number): boolean {
+  return atMs + (isTrial ? 0 : line.times.quantileMs(rows, Math.min(level, EVEN))) > deadlineMs;
+}
+
+/**
+ * Grows a batch from its leader on, by urgency. It stays so small that each member is in time as surely
+ * as it has to be, and that those of other lines which are more urgent than a further member still are.
+ */
+function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number, moment: Moment) {
+  const head = order[leader]!;
+  const { line } = head;
+  const places = [leader];
+  let { rows, sizeBytes } = head;
+  const isSafe = moment.atMs + spanMs(head, rows, moment.variance) <= head.deadlineMs;
+  if (!line.joins || !isSafe) return { places, rows, isSafe };
+  let limit = safeRows(head, rows, line.times.maxRows, moment);
+  let others = OTHERS;
+  const end = Math.min(order.length, leader + HORIZON);
+  for (let index = leader + 1; index < end && rows < limit; index++) {
+    if (taken[index] === 1) continue;
+    const each = order[index]!;
+    if (each.line !== line) {
+      if (others-- > 0) limit = rowsBefore(each, line, rows, limit, moment);
+      continue;
+    }
+    const grown = rows + each.rows;
+    if (grown > limit || sizeBytes + each.sizeBytes > LIMITS.batchBytes) continue;
+    // What is safe for the head is safe for whoever is as sure and has as long.
+    if (each.level > head.level || each.deadlineMs < head.deadlineMs) {
+      const own = safeRows(each, grown, limit, moment);
+      if (own < grown) continue;
+      limit = own;
+    }
+    taken[index] = 1;
+    places.push(index);
+    rows = grown;
+    sizeBytes += each.sizeBytes;
+  }
+  return { places, rows, isSafe };
+}
+
+/** The largest batch, of `fewest` rows to `most`, in which a request is in time; less than `fewest` where none is. */
+function safeRows(work: Waiting, fewest: number, most: number, { atMs, variance }: Moment): number {
+  return largest(fewest, most, (rows) => atMs + spanMs(work, rows, variance) <= work.deadlineMs);
+}
+
+/** The largest batch behind which a request of another line can begin in time; `most` where none is. */
+function rowsBefore(other: Waiting, { times }: Line, fewest: number, most: number, { atMs, variance }: Moment): number {
+  const startMs = other.deadlineMs - spanMs(other, other.rows, variance);
+  const rows = largest(fewest, most, (each) => atMs + times.expectedMs(each) <= startMs);
+  return rows < fewest ? most : rows;
+}
+
+/** The last number from `low` to `high` for which something holds that stops holding once; less than `low` where it never does. */
+function largest(low: number, high: number, holds: (value: number) => boolean): number {
+  if (holds(high)) return high;
+  let last = low - 1;
+  let first = high;
+  while (first - last > 1) {
+    const middle = (last + first) >>> 1;
+    if (holds(middle)) last = middle;
+    else first = middle;
+  }
+  return last;
+}
+
+/** From the expected moment of a batch's start to the end that it stays under at the level of a member. */
+function spanMs({ line, level }: Waiting, rows: number, variance: number): number {
+  const expectedMs = line.times.expectedMs(rows);
+  const ownMs = line.times.quantileMs(rows, level) - expectedMs;
+  if (variance === 0 || ownMs < 0) return expectedMs + ownMs;
+  return expectedMs + Math.sqrt(ownMs ** 2 + DEVIATIONS[level]! ** 2 * variance);
+}
+
+/** The variance of a normal time with the same distance from its expectation to its 0.99 quantile. */
+function varianceOf({ times }: Line, rows: number): number {
+  return (Math.max(0, times.quantileMs(rows, SURE) - times.expectedMs(rows)) / DEVIATIONS[SURE]!) ** 2;
+}
+
+/** When a device is done. What is overdue is taken to need as long again as it is overdue: nobody knows. */
+function endOf(running: Running | null, nowMs: number): Moment {
+  if (running === null) return { atMs: nowMs, variance: 0 };
+  const { line, rows, startedMs } = running;
+  const overdueMs = Math.max(0, nowMs - startedMs - line.times.quantileMs(rows, SURE));
+  const atMs = Math.max(startedMs + line.times.expectedMs(rows), nowMs + overdueMs);
+  return { atMs, variance: overdueMs > 0 ? 0 : varianceOf(line, rows) };
+}

@@ -1,0 +1,41 @@
+import { createId } from "../../protocol/id.ts";
+import type { PlacedModel } from "../../protocol/link.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import { maxRelativeError } from "../workloads/compare-outputs.ts";
+import type { InferenceBackend } from "./inference-server.ts";
+import { hasRows, joinTensors, splitRows } from "./join-tensors.ts";
+
+/** As in calibrations: a batch may be summed in another order than its rows alone. */
+const AGREEMENT = 1e-3;
+const SEEDS = [1, 2, 3];
+
+/**
+ * Whether requests of a loaded model may share a batch. A free leading dimension may as well be a
+ * sequence, or rows may be normalised together: so seeded inputs are computed one by one and joined, and
+ * the answers have to be the same. Warms the model on the way. Fails with `device-lost`.
+ */
+export async function proveRows(
+  modelKey: string,
+  model: Pick<PlacedModel, "inputs" | "outputs">,
+  backend: InferenceBackend,
+): Promise<boolean> {
+  const compute = async (tensors: Tensor[]) =>
+    (await backend.infer(modelKey, tensors, { requestId: createId("request") })).tensors;
+  const inputs = SEEDS.map((seed) => createSeededInputs(model.inputs, seed));
+  try {
+    const alone: Tensor[][] = [];
+    for (const each of inputs) alone.push(await compute(each));
+    if (!hasRows(model)) return false;
+    const split = splitRows(
+      await compute(joinTensors(inputs)),
+      inputs.map(() => 1),
+    );
+    return split?.every((together, index) => maxRelativeError(alone[index]!, together) <= AGREEMENT) ?? false;
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.code === "device-lost") throw error;
+    // A network that refuses made-up inputs takes requests all the same, one by one.
+    return false;
+  }
+}

@@ -1,0 +1,52 @@
+import { summarise } from "../../stats/distribution.ts";
+import type { SweepStep } from "../../protocol/model.ts";
+
+const WARMUP = 10;
+/** After so many runs it is known whether a batch size gains enough to be measured. */
+const PILOT = 16;
+/** A step with so many samples ends with its time. */
+const FEWEST_SAMPLES = 50;
+/** A larger batch has to answer so many times as many rows a second. */
+const GAIN = 1.05;
+
+export interface SweepOptions {
+  readonly maxRows: number;
+  /** Samples of each batch size, as long as a step takes less than `stepMs`. */
+  readonly iterations: number;
+  readonly stepMs: number;
+  /** Whether batches of so many rows may be measured at all. */
+  readonly isSound: (rows: number) => Promise<boolean>;
+  /** Milliseconds of one request with so many rows. */
+  readonly serve: (rows: number) => Promise<number>;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Measures batches of 1, 2, 4 and so on rows, while they are sound and answer more rows a second than the one before. */
+export async function sweepBatches(options: SweepOptions): Promise<SweepStep[]> {
+  const sweep: SweepStep[] = [];
+  for (let rows = 1; rows <= options.maxRows; rows *= 2) {
+    const last = sweep.at(-1);
+    if (last !== undefined && !(await options.isSound(rows))) break;
+    const worthMs = last === undefined ? Number.POSITIVE_INFINITY : (rows * last.serviceMs.p50) / last.rows / GAIN;
+    const samplesMs = await measureStep(rows, worthMs, options);
+    if (samplesMs === null) break;
+    sweep.push({ rows, serviceMs: summarise(samplesMs) });
+  }
+  return sweep;
+}
+
+/** The durations of one batch size; null where its median is too long to be worth it. */
+async function measureStep(rows: number, worthMs: number, options: SweepOptions): Promise<number[] | null> {
+  const { iterations, stepMs, serve, onProgress } = options;
+  for (let i = 0; i < WARMUP; i++) await serve(rows);
+  const samplesMs: number[] = [];
+  let spentMs = 0;
+  while (samplesMs.length < iterations && (samplesMs.length < FEWEST_SAMPLES || spentMs < stepMs)) {
+    const sampleMs = await serve(rows);
+    samplesMs.push(sampleMs);
+    spentMs += sampleMs;
+    if (samplesMs.length === PILOT && summarise(samplesMs).p50 > worthMs) return null;
+    onProgress(samplesMs.length, iterations);
+  }
+  return summarise(samplesMs).p50 > worthMs ? null : samplesMs;
+}

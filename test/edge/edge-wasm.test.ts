@@ -1,0 +1,205 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
+import { InferReply } from "../../src/protocol/inference.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import type { CalibrationResult } from "../../src/protocol/calibration.ts";
+import { callEdge, pointersOf, problemOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
+import { BOUND } from "./runner-script.ts";
+import { calibrationResult, distribution } from "./samples.ts";
+import { ScriptedRunner } from "./scripted-runner.ts";
+import { type FileTensor, writeDenseFile } from "./dense-file.ts";
+import { lenet5, variantOf } from "./zoo.ts";
+
+const OBSERVATION = [0.01, -0.02, 0.03, 0.04];
+
+/** 4-128-128-2 with tanh between: enough for weights of one byte. */
+const PARAMETERS = 4 * 128 + 128 + 128 * 128 + 128 + 128 * 2;
+const tensor = (...dims: number[]): FileTensor => {
+  const size = dims.reduce((product, each) => product * each, 1);
+  return { dims, floats: Array.from({ length: size }, (_, i) => Math.sin(i * i + dims.length) / 8) };
+};
+const wide = writeDenseFile({
+  input: [-1, 4],
+  output: [-1, 2],
+  tensors: { u: tensor(4, 128), a: tensor(128), v: tensor(128, 128), b: tensor(128), w: tensor(128, 2) },
+  nodes: [
+    { operator: "Gemm", inputs: ["x", "u", "a"], output: "p" },
+    { operator: "Tanh", inputs: ["p"], output: "q" },
+    { operator: "Gemm", inputs: ["q", "v", "b"], output: "r" },
+    { operator: "Tanh", inputs: ["r"], output: "s" },
+    { operator: "MatMul", inputs: ["s", "w"], output: "y" },
+  ],
+});
+
+let runner: RegisteredRunner;
+let scripted: ScriptedRunner;
+let versionId = "";
+
+const upload = (name: string, body: Uint8Array) =>
+  callEdge("POST", `/v1/models?name=${name}`, { body, headers: { "content-type": "application/octet-stream" } });
+const runAtEdge = (changes: object = {}, key = runner.credential) =>
+  callEdge("POST", "/v1/link/edge-runs", {
+    key,
+    body: { modelVersionId: versionId, variant: "fp32", seed: 1, ...changes },
+  });
+const infer = (rows: number[][] = [OBSERVATION], changes: object = {}) =>
+  callEdge("POST", "/v1/infer", {
+    body: { model: "wide", budgetMs: 5_000, inputs: { x: { data: rows } }, ...changes },
+  });
+
+/** What a runner finds out: its own placement, and two at the edge that are faster. */
+function withEdge(modelVersionId: string): CalibrationResult {
+  const result = calibrationResult(modelVersionId);
+  const [own] = result.placements;
+  const atEdge = (variant: string, fidelity: number) => ({
+    ...own!,
+    deviceKey: EDGE_DEVICE_KEY,
+    variant,
+    backend: "edge-wasm" as const,
+    fidelity,
+    sweep: [1, 8, LIMITS.edgeRows].map((rows) => ({ rows, serviceMs: distribution([0.001 * rows]) })),
+    linkMs: distribution([0.01]),
+  });
+  return { ...result, placements: [own!, atEdge("fp32", 1), atEdge("edge-int8", 0.9)] };
+}
+
+beforeAll(async () => {
+  runner = await registerRunner();
+  scripted = await ScriptedRunner.online(runner);
+  versionId = (await upload("wide", wide)).json.version.id;
+  const offer = await scripted.next("offer");
+  expect(offer.edge).toEqual({ variants: ["fp32", "edge-int8"], parameters: PARAMETERS });
+  scripted.succeed(offer, withEdge(versionId));
+  expect((await scripted.next("jobSettled")).stored).toBe(true);
+  await vi.waitFor(
+    async () => expect((await infer([OBSERVATION], { runnerId: EDGE_RUNNER_ID })).status).toBe(200),
+    BOUND,
+  );
+});
+
+describe("a network that the edge can compute", () => {
+  it("is known when it is uploaded", async () => {
+    expect((await callEdge("GET", "/v1/models/wide")).json.versions[0].edgeParameters).toBe(PARAMETERS);
+    const other = (await upload("lenet5", lenet5)).json.version;
+    expect(other.edgeParameters).toBeNull();
+    const offer = await scripted.next("offer");
+    expect(offer).not.toHaveProperty("edge");
+    // A runner that is mistaken places nothing there.
+    scripted.succeed(offer, withEdge(other.id));
+    await scripted.next("jobSettled");
+    const { items } = (await callEdge("GET", "/v1/models/lenet5/placements")).json;
+    expect(items.map(({ backend }: { backend: string }) => backend)).toEqual(["ort-cpu"]);
+  });
+
+  it("has placements there that belong to no runner", async () => {
+    const { items } = (await callEdge("GET", "/v1/models/wide/placements")).json;
+    const atEdge = items.filter(({ backend }: { backend: string }) => backend === "edge-wasm");
+    const byFidelity = (a: { fidelity: number }, b: { fidelity: number }) => b.fidelity - a.fidelity;
+    expect(atEdge.toSorted(byFidelity)).toMatchObject(
+      [1, 0.9].map((fidelity) => ({
+        runnerId: EDGE_RUNNER_ID,
+        deviceKey: EDGE_DEVICE_KEY,
+        state: "eligible",
+        fidelity,
+        linkMs: { max: 0.01 },
+      })),
+    );
+    const runners = (await callEdge("GET", "/v1/runners")).json.items;
+    expect(runners.map(({ id }: { id: string }) => id)).not.toContain(EDGE_RUNNER_ID);
+    for (const [method, path] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/drain"],
+      ["POST", "/rotate"],
+    ] as const) {
+      expect((await callEdge(method, `/v1/runners/${EDGE_RUNNER_ID}${path}`)).status).toBe(404);
+    }
+  });
+
+  it("is answered without any runner, as it is computed for one", async () => {
+    const reply = InferReply.parse((await infer()).json);
+    expect(reply).toMatchObject({
+      placement: { runnerId: EDGE_RUNNER_ID, backend: "edge-wasm", variant: "fp32", fidelity: 1, batch: 1 },
+      latency: { linkMs: 0, computeMs: 0 },
+      budgetMet: true,
+    });
+    expect(reply.outputs["y"]?.shape).toEqual([1, 2]);
+    expect(reply.prediction.latencyMs).toBeCloseTo(0.011, 3);
+    const several = InferReply.parse((await infer([[1, 2, 3, 4], OBSERVATION, [4, 3, 2, 1]])).json);
+    expect(several.outputs["y"]?.shape).toEqual([3, 2]);
+    expect(several.outputs["y"]?.data.slice(2, 4)).toEqual(reply.outputs["y"]?.data);
+    // Three rows fit the step of eight.
+    expect(several.prediction.serviceMs).toBeCloseTo(0.008, 3);
+    expect(scripted.frames).toEqual([]);
+  });
+
+  it("goes to the runner that is named, and where it has more rows than the edge takes", async () => {
+    const rows = Array.from({ length: LIMITS.edgeRows + 1 }, () => OBSERVATION);
+    const output = (count: number) => ({
+      name: "y",
+      dtype: "float32" as const,
+      shape: [count, 2],
+      bytes: new Uint8Array(8 * count),
+    });
+    const large = infer(rows);
+    scripted.answer((await scripted.nextInfer()).offer, [output(rows.length)]);
+    expect((await large).json.placement.runnerId).toBe(runner.runnerId);
+    const named = infer([OBSERVATION], { runnerId: runner.runnerId });
+    scripted.answer((await scripted.nextInfer()).offer, [output(1)]);
+    expect((await named).json.placement.runnerId).toBe(runner.runnerId);
+  });
+
+  it("leaves its requests in the history", async () => {
+    await vi.waitFor(async () => {
+      const { items } = (await callEdge("GET", "/v1/history/series?subject=wide@1&metric=totalMs")).json;
+      const backends = items.map(({ configuration }: { configuration: { backend: string } }) => configuration.backend);
+      expect(backends).toContain("edge-wasm");
+    }, BOUND);
+  });
+});
+
+describe("a run at the edge for a runner", () => {
+  it("answers the same for the same seed, and nearly so with weights of one byte", async () => {
+    const [once, often, other, bytes] = await Promise.all([
+      runAtEdge(),
+      runAtEdge({ repetitions: 50, fresh: true }),
+      runAtEdge({ seed: 2 }),
+      runAtEdge({ variant: "edge-int8" }),
+    ]);
+    expect(once.json).toMatchObject({ outputs: { y: { shape: [1, 2] } }, sizeBytes: expect.any(Number) });
+    expect(often.json).toEqual(once.json);
+    expect(other.json.outputs).not.toEqual(once.json.outputs);
+    const [wanted, found] = [once, bytes].map(({ json }) => json.outputs.y.data as number[]);
+    expect(found).not.toEqual(wanted);
+    found!.forEach((value, i) => expect(Math.abs(value - wanted![i]!)).toBeLessThan(0.1));
+    const rows = await runAtEdge({ rows: LIMITS.edgeRows });
+    expect(rows.json.outputs.y.shape).toEqual([LIMITS.edgeRows, 2]);
+  });
+
+  it("is refused to a runner that has nothing to do with it, and of what is not dense", async () => {
+    const stranger = await registerRunner();
+    expect(problemOf(await runAtEdge({}, stranger.credential)).code).toBe("not-found");
+    const other = (await upload("conv", variantOf(lenet5, 9))).json.version.id;
+    await scripted.next("offer");
+    expect(problemOf(await runAtEdge({ modelVersionId: other })).code).toBe("not-found");
+  });
+
+  it("is refused with each wrong field named, and where it would take too long", async () => {
+    for (const [field, value] of Object.entries({
+      modelVersionId: "ver_x",
+      variant: "fp16",
+      seed: -1,
+      rows: LIMITS.edgeRows + 1,
+      repetitions: LIMITS.edgeRepetitions + 1,
+      fresh: "yes",
+      budgetMs: 1,
+    })) {
+      const reply = await runAtEdge({ [field]: value });
+      expect(reply.status, field).toBe(400);
+      expect(pointersOf(reply)).toEqual([`#/${field}`]);
+    }
+    const long = await runAtEdge({ rows: LIMITS.edgeRows, repetitions: LIMITS.edgeRepetitions });
+    expect(long.status).toBe(400);
+    expect(pointersOf(long)).toEqual(["#/repetitions"]);
+  });
+});

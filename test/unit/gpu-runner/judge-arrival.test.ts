@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { judgeArrival } from "../../../src/gpu-runner/serving/judge-arrival.ts";
+import type { Waiting } from "../../../src/gpu-runner/serving/play-queue.ts";
+import { levelOf } from "../../../src/gpu-runner/serving/service-times.ts";
+import { byUrgency } from "../../../src/gpu-runner/serving/urgency.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { idsOf, scriptLine, scriptRequest } from "./scripted-line.ts";
+
+/** Ten milliseconds a request, one after the other. */
+const line = scriptLine({ fixedMs: 10, rowMs: 0, joins: false });
+const request = (id: string, deadlineMs: number, changes: Partial<Waiting> = {}) =>
+  scriptRequest(line, id, deadlineMs, changes);
+const running = { line, rows: 1, startedMs: 0 };
+
+function judge(waiting: readonly Waiting[], newcomer: Waiting, { nowMs = 0, isBusy = false } = {}) {
+  const verdict = judgeArrival(waiting.toSorted(byUrgency), newcomer, nowMs, isBusy ? running : null);
+  if (verdict.kind !== "admitted") return verdict;
+  return { kind: verdict.kind, order: idsOf(verdict.order), pushedOut: idsOf(verdict.pushedOut) };
+}
+
+describe("a request that comes", () => {
+  it("is let in where all are in time with it, in its place", () => {
+    expect(judge([request("a", 20), request("c", 40)], request("b", 30))).toEqual({
+      kind: "admitted",
+      order: ["a", "b", "c"],
+      pushedOut: [],
+    });
+  });
+
+  it("is refused where what is before it leaves too little time, and told when the queue is empty", () => {
+    expect(judge([request("a", 10)], request("b", 19))).toMatchObject({ kind: "overloaded", backlogMs: 10 });
+    expect(judge([], request("b", 19), { isBusy: true })).toMatchObject({ kind: "overloaded", backlogMs: 10 });
+    expect(judge([], request("b", 20), { isBusy: true }).kind).toBe("admitted");
+  });
+
+  it("is refused where another one would be late with it", () => {
+    const reason = expect.stringContaining("others");
+    expect(judge([request("a", 15)], request("b", 12))).toMatchObject({ kind: "overloaded", reason });
+  });
+
+  it("is not held up by one that will be late anyway", () => {
+    const lost = request("lost", 12);
+    expect(judge([lost], request("b", 30), { isBusy: true }).kind).toBe("admitted");
+  });
+
+  it("pushes out what is less important and would be late with it, and nothing else", () => {
+    const waiting = [request("a", 15), request("b", 40)];
+    expect(judge(waiting, request("vip", 12, { priority: 1 }))).toEqual({
+      kind: "admitted",
+      order: ["vip", "b"],
+      pushedOut: ["a"],
+    });
+    const equal = request("equal", 15, { priority: 1 });
+    expect(judge([equal], request("vip", 12, { priority: 1 })).kind).toBe("overloaded");
+  });
+
+  it("is doomed where the device is too slow for it even if it were idle", () => {
+    expect(judge([], request("b", 9), { nowMs: 0 }).kind).toBe("doomed");
+    const sure = scriptRequest(scriptLine({ fixedMs: 10, rowMs: 0, tail: 2 }), "sure", 15, { level: levelOf(0.99) });
+    expect(judge([], sure).kind).toBe("doomed");
+    expect(judge([], { ...sure, level: levelOf(0.9) }).kind).toBe("admitted");
+  });
+
+  it("is tried all the same on an idle device of which nothing new is known", () => {
+    expect(judge([], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("trial");
+    expect(judge([], request("b", 999), { nowMs: 1_000 }).kind).toBe("doomed");
+    expect(judge([request("a", 2_000)], request("b", 1_009), { nowMs: 1_000 }).kind).toBe("doomed");
+    expect(judge([], request("b", 1_009), { nowMs: 1_000, isBusy: true }).kind).toBe("doomed");
+  });
+
+  it("waits for what is overdue as long again as that is overdue", () => {
+    // Begun at 0 and to end at 10: at 30 it is 20 late, and expected at 50.
+    expect(judge([], request("b", 60), { nowMs: 30, isBusy: true }).kind).toBe("admitted");
+    expect(judge([], request("b", 59), { nowMs: 30, isBusy: true })).toMatchObject({
+      kind: "overloaded",
+      backlogMs: 20,
+    });
+  });
+
+  it("behind many batches has room for the spread of all of them", () => {
+    const wide = scriptLine({ fixedMs: 10, rowMs: 0, tail: 1.5, joins: false });
+    const of = (id: string, deadlineMs: number) => scriptRequest(wide, id, deadlineMs, { level: levelOf(0.99) });
+    const waiting = [of("a", 100), of("b", 100), of("c", 100)];
+    // Four times ten, and 5·√4 for four equal spreads.
+    expect(judge(waiting, of("d", 49.9)).kind).toBe("admitted");
+    expect(judge(waiting, of("d", 200)).kind).toBe("admitted");
+    expect(judge(waiting, of("z", 100)).kind).toBe("admitted");
+    expect(judge([of("a", 49), of("b", 49), of("c", 49)], of("d", 49.9)).kind).toBe("overloaded");
+    expect(judge([of("a", 49), of("b", 49), of("c", 49)], of("d", 50.1)).kind).toBe("admitted");
+  });
+});
+
+describe("where more waits than one batch takes", () => {
+  const joining = scriptLine({ fixedMs: 4, rowMs: 1, maxRows: 8 });
+  const crowd = (count: number) =>
+    Array.from({ length: count }, (_, index) => scriptRequest(joining, `r${index}`, 1_000 + index));
+  const judgeAt = (count: number, deadlineMs: number) =>
+    judge(crowd(count), scriptRequest(joining, "x", deadlineMs)).kind;
+
+  it("a request needs room for a batch beyond its own, and more of it the more waits", () => {
+    // It leads the first batch, which is done at 12; the room is the time of a full one, 12, or a part of it.
+    expect(judgeAt(8, 12)).toBe("admitted");
+    expect(judgeAt(16, 17.9)).toBe("overloaded");
+    expect(judgeAt(16, 18)).toBe("admitted");
+    expect(judgeAt(24, 23.9)).toBe("overloaded");
+    expect(judgeAt(24, 24)).toBe("admitted");
+    expect(judgeAt(80, 24)).toBe("admitted");
+  });
+
+  it("but not where it is computed by itself", () => {
+    const alone = scriptLine({ fixedMs: 1, rowMs: 0, maxRows: 8, joins: false });
+    const waiting = Array.from({ length: 24 }, (_, index) => scriptRequest(alone, `r${index}`, 1_000));
+    expect(judge(waiting, scriptRequest(alone, "x", 1)).kind).toBe("admitted");
+  });
+});
+
+describe("a queue that is full", () => {
+  const fast = scriptLine({ fixedMs: 0, rowMs: 0, joins: false });
+  const full = Array.from({ length: LIMITS.deviceQueueRequests }, (_, index) =>
+    scriptRequest(fast, `r${index}`, 1_000 + index),
+  );
+
+  it("takes nothing more but what is more important, for which the least urgent goes", () => {
+    expect(judge(full, scriptRequest(fast, "x", 500))).toMatchObject({ kind: "overloaded" });
+    expect(judge(full.slice(1), scriptRequest(fast, "x", 500)).kind).toBe("admitted");
+    const verdict = judge(full, scriptRequest(fast, "x", 500, { priority: 1 }));
+    expect(verdict).toMatchObject({ kind: "admitted", pushedOut: [`r${LIMITS.deviceQueueRequests - 1}`] });
+  });
+
+  it("is full of bytes, too", () => {
+    const large = scriptRequest(fast, "large", 100, { sizeBytes: LIMITS.deviceQueueBytes - 4 });
+    expect(judge([large], scriptRequest(fast, "x", 500)).kind).toBe("admitted");
+    expect(judge([large], scriptRequest(fast, "x", 500, { sizeBytes: 5 })).kind).toBe("overloaded");
+  });
+});

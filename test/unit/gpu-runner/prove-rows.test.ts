@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import type { InferenceBackend } from "../../../src/gpu-runner/serving/inference-server.ts";
+import { proveRows } from "../../../src/gpu-runner/serving/prove-rows.ts";
+import type { TensorSpec } from "../../../src/protocol/model.ts";
+import { ProblemError } from "../../../src/protocol/problem.ts";
+import { type Tensor, typedView } from "../../../src/protocol/tensor.ts";
+
+const spec = (shape: number[]): TensorSpec => ({ name: "x", dtype: "float32", shape });
+const rows = { inputs: [spec([-1, 2])], outputs: [spec([-1, 2])] };
+const times = { uploadMs: 0, computeMs: 0, readbackMs: 0 };
+
+/** A network that maps all its numbers at once. */
+function compute(map: (values: number[]) => number[]) {
+  const calls: (readonly Tensor[])[] = [];
+  const infer: InferenceBackend["infer"] = async (_, tensors) => {
+    calls.push(tensors);
+    const [{ name, dtype, shape }] = tensors as [Tensor];
+    const values = map(Array.from(typedView(tensors[0]!), Number));
+    return { tensors: [{ name, dtype, shape, bytes: new Uint8Array(Float32Array.from(values).buffer) }], times };
+  };
+  return { infer, calls };
+}
+
+describe("requests may share a batch", () => {
+  it("where each row is computed by itself", async () => {
+    const backend = compute((values) => values.map((value) => value * 2));
+    expect(await proveRows("m", rows, backend)).toBe(true);
+    expect(backend.calls.map(([input]) => input?.shape)).toEqual([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+      [3, 2],
+    ]);
+  });
+
+  it("but not where rows change each other's answers", async () => {
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+    expect(
+      await proveRows(
+        "m",
+        rows,
+        compute((values) => values.map((value) => value / sum(values))),
+      ),
+    ).toBe(false);
+  });
+
+  it("nor where the model has none, which is warmed all the same", async () => {
+    const backend = compute((values) => values);
+    expect(await proveRows("m", { ...rows, outputs: [spec([1, 2])] }, backend)).toBe(false);
+    expect(backend.calls).toHaveLength(3);
+  });
+
+  it("nor where made-up inputs are refused", async () => {
+    const infer = () => Promise.reject(new ProblemError("backend-failed", "It cannot."));
+    expect(await proveRows("m", rows, { infer })).toBe(false);
+  });
+
+  it("which is not known where the device was lost", async () => {
+    const infer = () => Promise.reject(new ProblemError("device-lost", "It died."));
+    await expect(proveRows("m", rows, { infer })).rejects.toThrow("It died.");
+  });
+});
