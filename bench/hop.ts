@@ -2,13 +2,15 @@ import { cpus } from "node:os";
 import { seededUniform } from "../kernels/seeded-uniform.ts";
 import type { Bench } from "./benches.ts";
 import { type Contender, runContest } from "./contest.ts";
+import { addedRow } from "./hop/added-row.ts";
+import { findOurs } from "./hop/find-ours.ts";
 import { findNodeProxy, findPlainHttp } from "./hop/find-plain.ts";
+import { GcLog } from "./hop/gc-log.ts";
 import type { HopCase } from "./hop/hop-case.ts";
 import { openArrivals } from "./hop/open-arrivals.ts";
 import { type FindTarget, openStream } from "./hop/open-stream.ts";
 import { readParts } from "./hop/read-parts.ts";
 import { startStack } from "./hop/start-stack.ts";
-import { addedRow } from "./hop/added-row.ts";
 
 /** Floats in the payload, which goes out and comes back. */
 const SIZES = [
@@ -49,7 +51,9 @@ const ARRIVALS_METRICS = {
  * and the same behind a plain proxy. The network does next to nothing (Neg), so what differs is the way.
  */
 export const benchHop: Bench = async function* benchHop(context) {
-  const stack = await startStack((text) => context.say(`${context.bench}: ${text}`));
+  const gc = await GcLog.open();
+  const stack = await startStack((text) => context.say(`${context.bench}: ${text}`), gc.variables);
+  const ours = findOurs(stack);
   const device = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
   const cases = (way: HopCase["way"], suffix: string) =>
     SIZES.map(({ name, elements }) => ({
@@ -70,7 +74,7 @@ export const benchHop: Bench = async function* benchHop(context) {
         metrics: STREAM_METRICS,
         cases: [...cases("edge", ""), ...cases("direct", ", direct")],
         device,
-        ours: async (input) => openStream(await stack.find(input), input, readParts),
+        ours: async (input) => openStream(await ours(input), input, readParts),
         peers: { "plain-http": stream(findPlainHttp), "node-proxy": stream(findNodeProxy) },
         check: checkNegated,
       },
@@ -84,7 +88,7 @@ export const benchHop: Bench = async function* benchHop(context) {
         metrics: ARRIVALS_METRICS,
         cases: [...cases("edge", ", 200/s"), ...cases("direct", ", direct, 200/s")],
         device,
-        ours: async (input) => openArrivals(await stack.find(input), input, stack.readPauses),
+        ours: async (input) => openArrivals(await ours(input), input, () => gc.read()),
         peers: { "node-proxy": arrivals(findNodeProxy) },
         check: checkNegated,
       },
@@ -92,6 +96,7 @@ export const benchHop: Bench = async function* benchHop(context) {
     );
   } finally {
     await stack.stop();
+    await gc.close();
   }
 };
 

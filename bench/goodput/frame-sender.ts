@@ -3,13 +3,8 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import { encodeFrame } from "../../src/protocol/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
+import type { Target } from "../hop/start-stack.ts";
 import type { ModelName } from "./served-models.ts";
-
-/** Where a server stands, and the key that it asks for. */
-export interface Target {
-  readonly url: string;
-  readonly key: string;
-}
 
 export interface FrameReply {
   readonly status: number;

@@ -1,5 +1,5 @@
 import type { Entry } from "../contest.ts";
-import type { Target } from "./frame-sender.ts";
+import type { Target } from "../hop/start-stack.ts";
 import { FrameSender } from "./frame-sender.ts";
 import { collectOutputs, type GoodputCase } from "./goodput-case.ts";
 import { putTrace } from "./put-trace.ts";

@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url";
 import { writeModel } from "./hop-case.ts";
 import type { FindTarget } from "./open-stream.ts";
 
+const PLAIN_HTTP = new URL("plain-http.ts", import.meta.url);
+const NODE_PROXY = new URL("node-proxy.ts", import.meta.url);
+
 /** The same backend behind nothing but Node's HTTP server, in a process of its own. */
 export const findPlainHttp: FindTarget = (input) => startPlain(input, false);
 
@@ -22,18 +25,20 @@ async function startPlain(input: Parameters<FindTarget>[0], isProxied: boolean):
     await Promise.all(servers.map(end));
     await rm(folder, { recursive: true, force: true });
   };
-  const start = async (entry: string, argument: string): Promise<number> => {
-    const path = fileURLToPath(new URL(entry, import.meta.url));
-    const server = fork(path, [argument], { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const start = async (entry: URL, argument: string): Promise<number> => {
+    const server = fork(fileURLToPath(entry), [argument], {
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
     servers.push(server);
-    const ended = once(server, "close").then(() => Promise.reject(new Error(`${entry} ended`)));
+    const ended = once(server, "close").then(() => Promise.reject(new Error(`${entry.pathname} ended`)));
     ended.catch(() => {});
     const [port] = (await Promise.race([once(server, "message"), ended])) as [number];
     return port;
   };
   try {
-    const backend = await start("plain-http.ts", model);
-    const port = isProxied ? await start("node-proxy.ts", String(backend)) : backend;
+    const backend = await start(PLAIN_HTTP, model);
+    const port = isProxied ? await start(NODE_PROXY, String(backend)) : backend;
     const target = { url: new URL(`http://127.0.0.1:${port}/`), bearer: "none" };
     return { aim: async () => target, close };
   } catch (error) {

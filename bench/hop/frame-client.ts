@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference.ts";
 
 /** Where a client reaches the backend now, and with which bearer. */
-export interface Target {
+export interface Aim {
   readonly url: URL;
   readonly bearer: string;
 }
@@ -16,11 +16,11 @@ export interface TimedReply {
 /** Sends one frame over kept connections, again and again; the same client whatever stands behind the target. */
 export class FrameClient {
   readonly #agent: Agent;
-  readonly #aim: () => Promise<Target>;
+  readonly #aim: () => Promise<Aim>;
   readonly #frame: Uint8Array;
 
   /** `aim` is asked before each request, outside of what is timed. */
-  constructor(aim: () => Promise<Target>, frame: Uint8Array, connections: number) {
+  constructor(aim: () => Promise<Aim>, frame: Uint8Array, connections: number) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
     this.#aim = aim;
     this.#frame = frame;

@@ -2,7 +2,7 @@ import { poissonArrivals } from "../../src/cli/load/arrivals.ts";
 import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
 import type { Entry } from "../contest.ts";
 import { FrameClient } from "./frame-client.ts";
-import type { GcPauses } from "./gc-pauses.ts";
+import type { GcPauses } from "./gc-log.ts";
 import { type HopCase, writeFrame } from "./hop-case.ts";
 import type { OpenTarget } from "./open-stream.ts";
 import { readReply } from "./read-reply.ts";

@@ -1,5 +1,5 @@
 import type { Entry } from "../contest.ts";
-import { FrameClient, type Target } from "./frame-client.ts";
+import { FrameClient, type Aim } from "./frame-client.ts";
 import { type HopCase, writeFrame } from "./hop-case.ts";
 import { readReply } from "./read-reply.ts";
 
@@ -9,7 +9,7 @@ const REQUESTS = 1_000;
 
 /** A target, by the client that measures it. */
 export interface OpenTarget {
-  readonly aim: () => Promise<Target>;
+  readonly aim: () => Promise<Aim>;
   readonly close: () => Promise<void>;
 }
 

@@ -6,6 +6,7 @@ import type { Capabilities } from "../protocol/hardware.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { VERSION } from "../protocol/version.ts";
 import { type RunnerConfig, readConfig } from "./config.ts";
+import { collectRarely } from "./collect-rarely.ts";
 import { keepConnected } from "./connection.ts";
 import { readCredential, type StoredCredential, writeCredential } from "./credential-file.ts";
 import { DeviceFleet } from "./device-fleet.ts";
@@ -29,6 +30,7 @@ import { JobRunner } from "./workloads/job-runner.ts";
 
 /** The runner: registers once, then serves its edge until it is told to stop. */
 async function main(): Promise<void> {
+  collectRarely();
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
   const stopping = new AbortController();

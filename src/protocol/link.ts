@@ -224,6 +224,9 @@ export const InferResult = z.object({
 });
 export type InferResult = z.infer<typeof InferResult>;
 
+/** What tells whose answer a frame is. */
+export const InferResultHead = z.object({ type: z.literal("inferResult"), requestId: z.string() });
+
 /** Close codes beyond those of RFC 6455. */
 export const CLOSE_CODES = {
   /** Another socket of the same runner took over, or the runner was removed: do not come back. */

@@ -19,8 +19,8 @@ export function parseTraceparent(header: string | null | undefined): TraceContex
 /** A new trace, or a child span of the one given. */
 export function createTraceContext(parent: TraceContext | null): TraceContext {
   return {
-    traceId: parent?.traceId ?? randomHex(16),
-    parentId: randomHex(8),
+    traceId: parent?.traceId ?? randomId(),
+    parentId: randomId().slice(0, 16),
     sampled: parent?.sampled ?? true,
   };
 }
@@ -29,8 +29,7 @@ export function formatTraceparent(context: TraceContext): string {
   return `00-${context.traceId}-${context.parentId}-${context.sampled ? "01" : "00"}`;
 }
 
-function randomHex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+/** 32 hex digits, 122 bits of them random: every request has two, and this is the platform's fastest way. */
+function randomId(): string {
+  return crypto.randomUUID().replaceAll("-", "");
 }

@@ -20,7 +20,7 @@ interface CachedKey {
 type WaitUntil = (work: Promise<unknown>) => void;
 
 const CACHED_KEYS = 1_000;
-/** By hash of the secret, so that the inference path asks no database. */
+/** By secret, so that the inference path neither asks a database nor hashes. */
 const keyCache = new Map<string, CachedKey>();
 
 /** Checks `Authorization: Bearer …` against what a route wants; throws `unauthorized` or `forbidden`. */
@@ -33,13 +33,12 @@ export async function authorise(
   if (access === "public") return null;
   const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
   if (secret === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a key.");
-  const hash = await hashSecret(secret);
   if (access === "runner") {
-    const runnerId = await findRunnerByCredentialHash(openDatabase(env.DB), hash);
+    const runnerId = await findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret));
     if (runnerId === null) throw refusal("unauthorized", "This is not the credential of a registered runner.");
     return { kind: "runner", id: runnerId };
   }
-  const principal = await findKey(env, secret, hash, access === "infer" ? waitUntil : null);
+  const principal = await findKey(env, secret, access === "infer" ? waitUntil : null);
   if (principal?.kind !== "key") throw refusal("unauthorized", "The key is unknown or was revoked.");
   if (!principal.scopes.includes("admin") && !principal.scopes.includes(access)) {
     throw refusal("forbidden", `This needs a key with the scope \`${access}\`.`);
@@ -53,30 +52,30 @@ export function forgetCachedKeys(): void {
 }
 
 /** With `refresh`, a key that has aged serves once more while it is looked up behind the request. */
-async function findKey(env: Env, secret: string, hash: string, refresh: WaitUntil | null): Promise<Principal | null> {
+async function findKey(env: Env, secret: string, refresh: WaitUntil | null): Promise<Principal | null> {
   const { keyRefreshMs, keyExpiryMs } = configOf(env);
-  const cached = keyCache.get(hash);
+  const cached = keyCache.get(secret);
   const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.readAtMs;
   if (cached !== undefined && ageMs < keyRefreshMs) return cached.principal;
-  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readKey(env, secret, hash);
-  refresh(readKey(env, secret, hash).catch(() => undefined));
+  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readKey(env, secret);
+  refresh(readKey(env, secret).catch(() => undefined));
   return cached.principal;
 }
 
-async function readKey(env: Env, secret: string, hash: string): Promise<Principal | null> {
+async function readKey(env: Env, secret: string): Promise<Principal | null> {
   const { bootstrapSecret } = configOf(env);
   const principal: Principal | null =
     bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))
       ? { kind: "key", id: "bootstrap", scopes: ["admin"] }
-      : await findStoredKey(env, hash);
+      : await findStoredKey(env, secret);
   if (keyCache.size >= CACHED_KEYS) keyCache.clear();
-  if (principal === null) keyCache.delete(hash);
-  else keyCache.set(hash, { principal, readAtMs: Date.now() });
+  if (principal === null) keyCache.delete(secret);
+  else keyCache.set(secret, { principal, readAtMs: Date.now() });
   return principal;
 }
 
-async function findStoredKey(env: Env, hash: string): Promise<Principal | null> {
-  const key = await findKeyByHash(openDatabase(env.DB), hash);
+async function findStoredKey(env: Env, secret: string): Promise<Principal | null> {
+  const key = await findKeyByHash(openDatabase(env.DB), await hashSecret(secret));
   return key === null ? null : { kind: "key", ...key };
 }
 

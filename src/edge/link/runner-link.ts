@@ -6,7 +6,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import {
   CLOSE_CODES,
   type EdgeMessage,
-  InferResult,
+  InferResultHead,
   type Lease,
   LINK_SUBPROTOCOL,
   type Offer,
@@ -249,9 +249,10 @@ export class RunnerLink extends DurableObject<Env> {
 
   #receiveFrame(socket: WebSocket, frame: Uint8Array): void {
     const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
-    const header = decoded?.ok ? InferResult.safeParse(decoded.header) : null;
-    if (!header?.success) return endSocket(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
-    this.#inFlight.answer(header.data.requestId, attachmentOf(socket).connectionId, frame);
+    // The Worker that waits parses the rest.
+    const head = decoded?.ok ? InferResultHead.safeParse(decoded.header) : null;
+    if (!head?.success) return endSocket(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
+    this.#inFlight.answer(head.data.requestId, attachmentOf(socket).connectionId, frame);
   }
 
   async #welcome(socket: WebSocket, runnerId: string, hello: Extract<RunnerMessage, { type: "hello" }>): Promise<void> {

@@ -16,12 +16,18 @@ export interface Attachment {
   readonly direct?: DirectWay;
 }
 
+/** Attachments that were read or written since the object came to life: reading one deserialises it. */
+const known = new WeakMap<WebSocket, Attachment>();
+
 export function attach(socket: WebSocket, attachment: Attachment): void {
   socket.serializeAttachment(attachment);
+  known.set(socket, attachment);
 }
 
 export function attachmentOf(socket: WebSocket): Attachment {
-  return socket.deserializeAttachment() as Attachment;
+  const attachment = known.get(socket) ?? (socket.deserializeAttachment() as Attachment);
+  known.set(socket, attachment);
+  return attachment;
 }
 
 /** Gives a runner with a listener a new key for its tickets, where one is due. */

@@ -107,17 +107,18 @@ export class DeviceChild {
     const id = this.#nextId++;
     return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
       let abortTimer: NodeJS.Timeout | undefined;
-      const cancelled = new ProblemError("cancelled", `The call '${name}' was cancelled`);
+      // Made where it is needed: an error looks through its stack, and every inference is a call.
+      const cancelled = () => new ProblemError("cancelled", `The call '${name}' was cancelled`);
       const limitTimer = setTimeout(() => {
         this.kill();
         settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
       }, limitMs);
       const abort = () => {
         this.#send({ type: "abort", id });
-        if (!endOnAbort) return settle(() => reject(cancelled));
+        if (!endOnAbort) return settle(() => reject(cancelled()));
         abortTimer = setTimeout(() => {
           this.kill();
-          settle(() => reject(cancelled));
+          settle(() => reject(cancelled()));
         }, ABORT_GRACE_MS);
       };
       const settle = (finish: () => void) => {
@@ -132,7 +133,7 @@ export class DeviceChild {
         reject: (error) => settle(() => reject(error)),
         onProgress,
       });
-      if (signal?.aborted) return settle(() => reject(cancelled));
+      if (signal?.aborted) return settle(() => reject(cancelled()));
       signal?.addEventListener("abort", abort, { once: true });
       if (!this.alive) return settle(() => reject(lost("is gone")));
       this.#send({ type: "call", id, name, input } as DeviceRequest);

@@ -3,6 +3,7 @@
  * its name>` and `--memory-bytes <cap of its buffers>`.
  */
 import { parseArgs } from "node:util";
+import { collectRarely } from "../collect-rarely.ts";
 import { serveCalls } from "./serve-calls.ts";
 
 const { values } = parseArgs({
@@ -12,6 +13,9 @@ const { values } = parseArgs({
     "memory-bytes": { type: "string" },
   },
 });
+
+// Those that serve models; what a GPU's process holds of its device is not to wait for a collection.
+if (values.role !== "gpu") collectRarely();
 
 serveCalls(async ({ die, noteUsed }) => {
   if (values.role === "gpu") {

@@ -1,15 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
+import type { StackVariables } from "./start-stack.ts";
 
 /** When collectors stood still, rising by start, in milliseconds of the epoch. */
 export type GcPauses = readonly { readonly fromMs: number; readonly toMs: number }[];
 
-const RECORDER = pathToFileURL(join(import.meta.dirname, "record-gc.ts"));
+const RECORDER = new URL("record-gc.ts", import.meta.url);
 /** The program of the edge, as Miniflare finds it. */
 const { default: WORKERD } = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd") as {
   default: string;
@@ -19,35 +20,42 @@ const LINE = /^\[\d+:(\w+)\]\s+(\d+) ms: .*?([\d.]+) \/ [\d.]+ ms/;
 
 /** Notes the collections of the edge and of the runner's processes; they have to be started with what it gives. */
 export class GcLog {
+  readonly variables: StackVariables;
+  readonly #folder: string;
   readonly #nodeLog: string;
   /** Of each of workerd's heaps: collections by its own clock, and the least distance of that to ours. */
   readonly #heaps = new Map<string, { atMs: number; tookMs: number }[]>();
   readonly #offsets = new Map<string, number>();
 
-  private constructor(nodeLog: string) {
-    this.#nodeLog = nodeLog;
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#nodeLog = join(folder, "gc.log");
+    this.variables = {
+      edge: { MINIFLARE_WORKERD_PATH: join(folder, "workerd.sh"), MINIFLARE_WORKERD_V8_FLAGS: "--trace-gc" },
+      runner: { NODE_OPTIONS: `--import=${RECORDER.href}?to=${encodeURIComponent(this.#nodeLog)}` },
+    };
   }
 
   /**
-   * Prepares `folder`. V8 tells collections of workerd on its standard output, which Miniflare does not
+   * Makes a folder for it. V8 tells collections of workerd on its standard output, which Miniflare does not
    * hand on: a script in between leads it into a pipe that is read here.
    */
-  static async open(
-    folder: string,
-  ): Promise<{ log: GcLog; edge: Record<string, string>; runner: Record<string, string> }> {
-    const log = new GcLog(join(folder, "gc.log"));
+  static async open(): Promise<GcLog> {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-gc-"));
+    const log = new GcLog(folder);
     const pipe = join(folder, "gc.pipe");
-    const script = join(folder, "workerd.sh");
+    const script = log.variables.edge["MINIFLARE_WORKERD_PATH"] ?? "";
     execFileSync("mkfifo", [pipe]);
     await writeFile(log.#nodeLog, "");
     await writeFile(script, `#!/bin/sh\nexec "${WORKERD}" "$@" > "${pipe}"\n`);
     await chmod(script, 0o700);
     createInterface({ input: createReadStream(pipe) }).on("line", (line) => log.#note(line));
-    return {
-      log,
-      edge: { MINIFLARE_WORKERD_PATH: script, MINIFLARE_WORKERD_V8_FLAGS: "--trace-gc" },
-      runner: { NODE_OPTIONS: `--import=${RECORDER.href}?to=${encodeURIComponent(log.#nodeLog)}` },
-    };
+    return log;
+  }
+
+  /** Once the stack has stopped. */
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** All pauses so far. */

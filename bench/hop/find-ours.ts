@@ -1,0 +1,31 @@
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import type { Aim } from "./frame-client.ts";
+import { BUDGET_MS, type HopCase, nameModel, writeModel } from "./hop-case.ts";
+import type { FindTarget } from "./open-stream.ts";
+import type { Stack } from "./start-stack.ts";
+
+const RENEW_AFTER_MS = 5_000;
+
+/** Our stack by the way of the case: over the edge, or with tickets to the runner itself. */
+export function findOurs(stack: Stack): FindTarget {
+  return async (input) => {
+    await stack.place(nameModel(input), writeModel(input));
+    const overEdge = { url: new URL(endpoints.infer.path, stack.url), bearer: stack.key };
+    const aim = input.way === "edge" ? async () => overEdge : aimByTicket(stack, input);
+    return { aim, close: async () => {} };
+  };
+}
+
+/** The runner itself, with a ticket that is always good. */
+function aimByTicket({ client }: Stack, input: HopCase): () => Promise<Aim> {
+  let aim: Aim | null = null;
+  let takenAtMs = 0;
+  return async () => {
+    if (aim !== null && performance.now() - takenAtMs < RENEW_AFTER_MS) return aim;
+    takenAtMs = performance.now();
+    const body = { model: nameModel(input), budgetMs: BUDGET_MS };
+    const { url, ticket } = await client.call(endpoints.createTicket, { body });
+    aim = { url: new URL(url), bearer: ticket };
+    return aim;
+  };
+}
