@@ -66,6 +66,7 @@ async function calibrate(model: PlacedModel, changes: object = {}): Promise<Cali
     models,
     model,
     probe: { measureMs: async () => [0.1] },
+    edge: null,
     otherJobs: 0,
     signal: new AbortController().signal,
     onProgress: () => {},
