@@ -108,7 +108,8 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
   [
     "hop",
     {
-      description: "What the edge adds to an inference, against plain-http to the same backend",
+      description:
+        "What the edge adds to an inference, against plain-http to the same backend and node-proxy before it; the same by tickets",
       load: async () => (await import("./hop.ts")).benchHop,
     },
   ],

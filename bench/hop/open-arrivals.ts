@@ -8,8 +8,8 @@ import type { OpenTarget } from "./open-stream.ts";
 import { readReply } from "./read-reply.ts";
 
 const RATE = 200;
-/** 3,000 requests: three stand above a round's p99.9. */
-const ROUND_MS = 15_000;
+/** 2,000 requests: two stand above a round's p99.9. */
+const ROUND_MS = 10_000;
 const WARMUP = 500;
 const CONNECTIONS = 64;
 

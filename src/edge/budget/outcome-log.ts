@@ -2,7 +2,8 @@ import type { Env } from "../config.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
 import { runnerLink } from "../stubs.ts";
 
-const FLUSH_AFTER_MS = 200;
+/** Each hand-over is a write to the object's disk, and requests to its runner wait behind that. */
+const FLUSH_AFTER_MS = 1_000;
 /** A flush that did not happen by now was cut off with its request; the next request takes over. */
 const OVERDUE_MS = 5_000;
 

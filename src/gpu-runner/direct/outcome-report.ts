@@ -3,7 +3,7 @@ import type { DirectOutcome } from "../../protocol/ticket.ts";
 import type { LinkChannel } from "../link-channel.ts";
 
 /** As long as a Worker keeps its outcomes back. */
-const REPORT_AFTER_MS = 200;
+const REPORT_AFTER_MS = 1_000;
 
 /** Tells the edge what became of direct requests, some at a time; without a link the newest are kept. */
 export class OutcomeReport {
