@@ -18,14 +18,18 @@ export function findOurs(stack: Stack): FindTarget {
 
 /** The runner itself, with a ticket that is always good. */
 function aimByTicket({ client }: Stack, input: HopCase): () => Promise<Aim> {
-  let aim: Aim | null = null;
-  let takenAtMs = 0;
-  return async () => {
-    if (aim !== null && performance.now() - takenAtMs < RENEW_AFTER_MS) return aim;
-    takenAtMs = performance.now();
+  const renew = async (): Promise<Aim> => {
     const body = { model: nameModel(input), budgetMs: BUDGET_MS };
     const { url, ticket } = await client.call(endpoints.createTicket, { body });
-    aim = { url: new URL(url), bearer: ticket };
+    return { url: new URL(url), bearer: ticket };
+  };
+  let aim: Promise<Aim> | null = null;
+  let renewedAtMs = 0;
+  return () => {
+    if (aim === null || performance.now() - renewedAtMs > RENEW_AFTER_MS) {
+      renewedAtMs = performance.now();
+      aim = renew();
+    }
     return aim;
   };
 }

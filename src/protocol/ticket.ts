@@ -66,7 +66,8 @@ export interface SplitTicket {
   readonly mac: Uint8Array<ArrayBuffer>;
 }
 
-const FORM = /^(mx_([0-9a-f]{16})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/;
+/** The last digit of a MAC holds four bits: others would be a second text for the same ticket. */
+const FORM = /^(mx_([0-9a-f]{16})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])$/;
 
 /** The text that is signed: `mx_<key id>.<grant as JSON in base64url>`. */
 export function writeGrant(keyId: string, grant: TicketGrant): string {

@@ -7,10 +7,9 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type Problem, ProblemError, toProblem } from "../../protocol/problem.ts";
 import type { DirectAddress } from "../config.ts";
 import { answerDirect, type DirectParts } from "./answer-direct.ts";
-import { readTicket } from "./read-ticket.ts";
 import { discardBody, takeBody } from "./take-body.ts";
 import type { TicketKeys } from "./ticket-keys.ts";
-import { TicketUses } from "./ticket-uses.ts";
+import { TicketBook } from "./ticket-book.ts";
 
 const PATH = "/v1/infer";
 const IDLE_MS = 60_000;
@@ -61,11 +60,12 @@ export class DirectListener {
 /** Answers requests, so many at once. */
 class Answerer {
   readonly #parts: ListenerParts;
-  readonly #uses = new TicketUses();
+  readonly #tickets: TicketBook;
   #inFlight = 0;
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
+    this.#tickets = new TicketBook(parts.keys, parts.runnerId);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -86,16 +86,16 @@ class Answerer {
   async #infer(request: IncomingMessage, response: ServerResponse, arrivedMs: number): Promise<Uint8Array> {
     if (request.url !== PATH) throw new ProblemError("not-found", `There is only ${PATH} here.`);
     if (request.method !== "POST") throw new ProblemError("method-not-allowed", `${PATH} takes POST.`);
-    const { keys, runnerId } = this.#parts;
-    const grant = readTicket(request.headers.authorization, keys, runnerId, arrivedMs);
+    const grant = this.#tickets.use(request.headers.authorization, arrivedMs);
     if (this.#inFlight >= LIMITS.directInFlight) {
       const detail = `${LIMITS.directInFlight} direct requests are in flight on this runner.`;
       throw new ProblemError("overloaded", detail, { retryAfterMs: 100 });
     }
-    this.#uses.count(grant, keys.edgeTimeMs(arrivedMs));
     assertFrame(request);
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort();
+    });
     this.#inFlight++;
     try {
       const body = await readBody(request, grant.budgetMs);

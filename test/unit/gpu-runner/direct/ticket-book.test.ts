@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { renewKeys, signingKey, signTicket, toTicketKey } from "../../../../src/edge/link/ticket-keys.ts";
-import { readTicket } from "../../../../src/gpu-runner/direct/read-ticket.ts";
 import { TicketKeys } from "../../../../src/gpu-runner/direct/ticket-keys.ts";
-import { TicketUses } from "../../../../src/gpu-runner/direct/ticket-uses.ts";
+import { TicketBook } from "../../../../src/gpu-runner/direct/ticket-book.ts";
 import { createId } from "../../../../src/protocol/id.ts";
 import { LIMITS } from "../../../../src/protocol/limits.ts";
 import { ProblemError } from "../../../../src/protocol/problem.ts";
@@ -33,7 +32,9 @@ function handOver() {
   if (key === undefined) throw new Error("no key was made");
   const keys = new TicketKeys();
   keys.take(toTicketKey(key, EDGE_MS), RUNNER_MS);
-  return { key, keys };
+  const read = (authorization: string | undefined, nowMs = RUNNER_MS, runnerId = grant.runnerId) =>
+    new TicketBook(keys, runnerId).use(authorization, nowMs);
+  return { key, keys, read };
 }
 
 function codeOf(read: () => unknown): string | null {
@@ -49,10 +50,10 @@ function codeOf(read: () => unknown): string | null {
 
 describe("a ticket", () => {
   it("that the edge signed is read by the runner", async () => {
-    const { key, keys } = handOver();
+    const { key, read } = handOver();
     const ticket = await signTicket(key, grant);
     expect(ticket.length).toBeLessThan(LIMITS.ticketLength);
-    expect(readTicket(`Bearer ${ticket}`, keys, grant.runnerId, RUNNER_MS)).toEqual(grant);
+    expect(read(`Bearer ${ticket}`)).toEqual(grant);
   });
 
   it("has the layout of docs/protocol.md", async () => {
@@ -65,7 +66,7 @@ describe("a ticket", () => {
   });
 
   it("of which any field was changed is refused", async () => {
-    const { key, keys } = handOver();
+    const { key, read: readNow } = handOver();
     const ticket = await signTicket(key, grant);
     const mac = splitTicket(ticket)?.mac ?? new Uint8Array();
     const changes: { [Field in keyof TicketGrant]: TicketGrant[Field] } = {
@@ -82,7 +83,7 @@ describe("a ticket", () => {
       nonce: "abd",
     };
     expect(Object.keys(changes).toSorted()).toEqual(Object.keys(grant).toSorted());
-    const read = (text: string) => codeOf(() => readTicket(`Bearer ${text}`, keys, grant.runnerId, RUNNER_MS));
+    const read = (text: string) => codeOf(() => readNow(`Bearer ${text}`));
     for (const [field, value] of Object.entries(changes)) {
       expect(read(joinTicket(writeGrant(key.keyId, { ...grant, [field]: value }), mac)), field).toBe("unauthorized");
     }
@@ -90,24 +91,25 @@ describe("a ticket", () => {
   });
 
   it("of which any character was changed is refused", async () => {
-    const { key, keys } = handOver();
+    const { key, read } = handOver();
     const ticket = await signTicket(key, grant);
-    for (let place = 0; place < ticket.length - 1; place++) {
-      const other = ticket[place] === "A" ? "B" : "A";
-      const changed = ticket.slice(0, place) + other + ticket.slice(place + 1);
-      expect(
-        codeOf(() => readTicket(`Bearer ${changed}`, keys, grant.runnerId, RUNNER_MS)),
-        changed,
-      ).toBe("unauthorized");
+    for (let place = 0; place < ticket.length; place++) {
+      for (const other of ["A", "B"].filter((each) => each !== ticket[place])) {
+        const changed = ticket.slice(0, place) + other + ticket.slice(place + 1);
+        expect(
+          codeOf(() => read(`Bearer ${changed}`)),
+          changed,
+        ).toBe("unauthorized");
+      }
     }
   });
 
   it("that is none, of another key or for another runner is refused", async () => {
-    const { key, keys } = handOver();
+    const { key, read: readAt } = handOver();
     const [stranger] = renewKeys([], EDGE_MS) ?? [];
     if (stranger === undefined) throw new Error("no key was made");
     const read = (authorization: string | undefined, runnerId = grant.runnerId) =>
-      codeOf(() => readTicket(authorization, keys, runnerId, RUNNER_MS));
+      codeOf(() => readAt(authorization, RUNNER_MS, runnerId));
     const ticket = await signTicket(key, grant);
     expect(read(undefined)).toBe("unauthorized");
     expect(read(ticket)).toBe("unauthorized");
@@ -124,9 +126,10 @@ describe("a ticket", () => {
 
   it("ends on the edge's clock, whatever the runner's says", async () => {
     const { key, keys } = handOver();
+    const book = new TicketBook(keys, grant.runnerId);
     const ticket = await signTicket(key, grant);
-    const readAfter = (ms: number) =>
-      codeOf(() => readTicket(`Bearer ${ticket}`, keys, grant.runnerId, RUNNER_MS + ms));
+    // By one book, that knows the ticket from before.
+    const readAfter = (ms: number) => codeOf(() => book.use(`Bearer ${ticket}`, RUNNER_MS + ms));
     expect(readAfter(LIMITS.ticketMs - 1)).toBeNull();
     expect(readAfter(LIMITS.ticketMs)).toBe("ticket-expired");
   });
@@ -166,19 +169,26 @@ describe("the keys of a runner", () => {
 });
 
 describe("the uses of tickets", () => {
-  it("are counted, each ticket by itself", () => {
-    const uses = new TicketUses();
-    const ticket = { nonce: "a", expiresAtMs: 1_000 };
-    for (let i = 0; i < LIMITS.ticketRequests; i++) uses.count(ticket, 0);
-    expect(codeOf(() => uses.count(ticket, 0))).toBe("ticket-expired");
-    expect(codeOf(() => uses.count({ ...ticket, nonce: "b" }, 0))).toBeNull();
+  it("are counted, each ticket by itself, however its header is written", async () => {
+    const { key, keys } = handOver();
+    const book = new TicketBook(keys, grant.runnerId);
+    const [one, other] = [await signTicket(key, grant), await signTicket(key, { ...grant, nonce: "abd" })];
+    for (let i = 0; i < LIMITS.ticketRequests; i++) book.use(`Bearer ${one}`, RUNNER_MS);
+    for (const header of [`Bearer ${one}`, `bearer  ${one}`]) {
+      expect(codeOf(() => book.use(header, RUNNER_MS))).toBe("ticket-expired");
+    }
+    expect(book.use(`Bearer ${other}`, RUNNER_MS).nonce).toBe("abd");
   });
 
-  it("are held of so many tickets at once, and forgotten when a ticket has ended", () => {
-    const uses = new TicketUses();
-    for (let i = 0; i < LIMITS.ticketsHeld; i++) uses.count({ nonce: String(i), expiresAtMs: 1_000 + i }, 0);
-    expect(() => uses.count({ nonce: "more", expiresAtMs: 9_000 }, 999)).toThrow(`${LIMITS.ticketsHeld} tickets`);
-    uses.count({ nonce: "more", expiresAtMs: 9_000 }, 1_000);
-    expect(() => uses.count({ nonce: "another", expiresAtMs: 9_000 }, 1_000)).toThrow(`${LIMITS.ticketsHeld} tickets`);
+  it("are held of so many tickets at once, and forgotten when a ticket has ended", async () => {
+    const { key, keys } = handOver();
+    const book = new TicketBook(keys, grant.runnerId);
+    const sign = (nonce: string, lifeMs: number) => signTicket(key, { ...grant, nonce, expiresAtMs: EDGE_MS + lifeMs });
+    const use = async (nonce: string, lifeMs: number, atMs: number) =>
+      book.use(`Bearer ${await sign(nonce, lifeMs)}`, RUNNER_MS + atMs);
+    for (let i = 0; i < LIMITS.ticketsHeld; i++) await use(String(i), 1_000 + i, 0);
+    await expect(use("more", 9_000, 999)).rejects.toThrow(`${LIMITS.ticketsHeld} tickets`);
+    await use("more", 9_000, 1_000);
+    await expect(use("another", 9_000, 1_000)).rejects.toThrow(`${LIMITS.ticketsHeld} tickets`);
   });
 });
