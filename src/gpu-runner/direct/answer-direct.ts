@@ -28,7 +28,7 @@ export interface DirectRequest {
 
 /**
  * Answers a frame with a frame, through the same queue as what comes over the link, and when its budget
- * ends at the latest. What was admitted is told to the edge, whatever became of it.
+ * ends at the latest. What was answered is told to the edge.
  */
 export async function answerDirect(parts: DirectParts, request: DirectRequest): Promise<Uint8Array> {
   const { grant, arrivedMs } = request;
@@ -38,8 +38,6 @@ export async function answerDirect(parts: DirectParts, request: DirectRequest): 
   try {
     answer = await untilDeadline(parts, requestId, { ...request, budgetMs, tensors });
   } catch (error) {
-    const totalMs = performance.now() - arrivedMs;
-    parts.outcomes.add({ placementId: grant.placementId, rows: 1, totalMs, times: null });
     const problem = explainFailure(parts.models, grant, error);
     throw problem.code === "internal" ? error : new ProblemError(problem.code, problem.detail, problem);
   }
