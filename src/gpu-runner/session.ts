@@ -6,6 +6,7 @@ import { EdgeMessage, InferOffer, type PlacedModel, parseText, type Welcome } fr
 import { ProblemError } from "../protocol/problem.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
+import type { OutcomeReport } from "./direct/outcome-report.ts";
 import type { TicketKeys } from "./direct/ticket-keys.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import type { LinkChannel } from "./link-channel.ts";
@@ -25,6 +26,7 @@ export interface SessionParts {
   readonly probe: LinkProbe;
   readonly jobs: JobRunner;
   readonly channel: LinkChannel;
+  readonly outcomes: Pick<OutcomeReport, "stop">;
   readonly ticketKeys: Pick<TicketKeys, "take">;
   readonly logger: Logger;
 }
@@ -61,6 +63,11 @@ export class Session {
     this.#parts.channel.detach();
     this.#heartbeat?.stop();
     this.#heartbeat = null;
+  }
+
+  stopping(): void {
+    this.#parts.jobs.stop();
+    this.#parts.outcomes.stop();
   }
 
   heard(): void {

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { OutcomeReport } from "../../src/gpu-runner/direct/outcome-report.ts";
 import { TicketKeys } from "../../src/gpu-runner/direct/ticket-keys.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
@@ -29,7 +30,7 @@ export interface LiveRunner {
     readonly fleet: DeviceFleet;
     readonly models: ModelLoader;
     readonly keys: TicketKeys;
-    readonly channel: LinkChannel;
+    readonly outcomes: OutcomeReport;
   };
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
@@ -108,11 +109,11 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
     probe,
     jobs,
     channel,
+    outcomes,
     ticketKeys: keys,
     logger,
   });
   const stopping = new AbortController();
-  stopping.signal.addEventListener("abort", () => jobs.stop());
   const edgeUrl = `http://127.0.0.1:${port}`;
   const credential = {
     edgeUrl,
@@ -125,7 +126,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
   return {
     benchmarks,
     warmed,
-    parts: { fleet, models, keys, channel },
+    parts: { fleet, models, keys, outcomes },
     done,
     changeSlots: (slots) => {
       jobSlots = slots;
