@@ -39,13 +39,8 @@ export interface LiveRunner {
   stop(): Promise<void>;
 }
 
-const echo: InferenceBackend["infer"] = async (_model, tensors) => ({
-  tensors: [...tensors],
-  times: { uploadMs: 0, computeMs: 0, readbackMs: 0 },
-});
-
 /** The runner's real session, jobs and connection, on devices that a test plays; `infer` is what they do with a request. */
-export function startLiveRunner(port: number, infer: InferenceBackend["infer"] = echo): LiveRunner {
+export function startLiveRunner(port: number, infer: InferenceBackend["infer"]): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];
   const [cpu, gpu] = capabilities.devices;
@@ -88,6 +83,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
   } as unknown as DeviceFleet;
   const channel = new LinkChannel();
   const keys = new TicketKeys();
+  const outcomes = new OutcomeReport(channel);
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
