@@ -66,7 +66,7 @@ async function main(): Promise<void> {
     source: createTuningSource(credential),
     logger,
   });
-  const models = new ModelLoader(residency);
+  const models = new ModelLoader(residency, logger);
   const { userKernels } = config;
   const edgeProbe = createEdgeProbe(credential);
   const jobs = new JobRunner({ fleet, models, probe, edgeProbe, rooflines, tunings, userKernels }, channel, logger);

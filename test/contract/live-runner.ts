@@ -72,8 +72,8 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     read: async () => new Uint8Array(),
     report: async () => memoryReport,
   };
-  const models = new ModelLoader(residency);
   const logger = pino({ level: "silent" });
+  const models = new ModelLoader(residency, logger);
   const fleet = {
     all: () => devices,
     find,
