@@ -4,12 +4,10 @@ import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { maxRelativeError } from "../workloads/compare-outputs.ts";
+import { AGREEMENT, maxRelativeError } from "../workloads/compare-outputs.ts";
 import type { InferenceBackend } from "./inference-server.ts";
 import { hasRows, joinTensors, splitRows } from "./join-tensors.ts";
 
-/** As in calibrations: a batch may be summed in another order than its rows alone. */
-const AGREEMENT = 1e-3;
 const SEEDS = [1, 2, 3];
 
 /**
