@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type HeldKey, renewKeys, signTicket, toTicketKey } from "../../src/edge/link/ticket-keys.ts";
 import { DirectListener } from "../../src/gpu-runner/direct/direct-listener.ts";
@@ -257,6 +259,21 @@ describe("a request is refused", () => {
     expect((await refused({ ticket })).code).toBe("overloaded");
     ended.resolve();
     expect(new Set((await Promise.all(served)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it("beyond the connections that may be open, by closing the one more", async () => {
+    const { hostname, port } = new URL(listener.url);
+    const open = async () => {
+      const socket = connect(Number(port), hostname);
+      await once(socket, "connect");
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: LIMITS.directConnections }, open));
+    await once(await open(), "close");
+    expect(sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([]);
+    sockets.pop()?.destroy();
+    await vi.waitFor(async () => expect((await post()).status).toBe(200));
+    for (const socket of sockets) socket.destroy();
   });
 
   it("with a head that is too long", async () => {
