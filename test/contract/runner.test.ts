@@ -211,11 +211,11 @@ describe("an inference", () => {
     const connection = await nextWelcomed([model]);
     connection.sendFrame(request("cpu").frame);
     await vi.waitFor(() => expect(connection.frames).toHaveLength(1));
-    const begun: string[] = [];
+    const computed: string[] = [];
     const ended = Promise.withResolvers<void>();
     const answer = infer;
     infer = async (...call) => {
-      begun.push(call[2].requestId);
+      computed.push(call[2].requestId);
       await ended.promise;
       return answer(...call);
     };
@@ -226,7 +226,7 @@ describe("an inference", () => {
     expect(await connection.next("inferFailed")).toMatchObject({ requestId: waiting.requestId });
     ended.resolve();
     await vi.waitFor(() => expect(connection.frames).toHaveLength(2));
-    expect(begun).toEqual([running.requestId]);
+    expect(computed).toEqual([running.requestId]);
   });
 
   it("of nonsense does not end the connection", async () => {
