@@ -23,7 +23,7 @@ export async function serveRequest(
     const { joins } = await models.ensureReady(request, host);
     if (signal.aborted) throw new ProblemError("budget-exceeded", "The request ended before it began.");
     signal.addEventListener("abort", () => server.cancel(request.requestId), { once: true });
-    return server.serve({ ...request, joins }, tensors, arrivedMs);
+    return server.serve({ ...request, joins, signal }, tensors, arrivedMs);
   };
   const placed = fleet.find(request.deviceKey);
   if (placed === fleet.cpu) return serveOn(placed);
