@@ -138,16 +138,16 @@ async function planArrivals({ trace, arrivals, rate, duration, seed }: LoadOptio
 
 /** The model's name and the version that is meant; without a number the one that an inference would find. */
 async function findVersion(client: Client, model: string): Promise<[name: string, version: ModelVersion]> {
-  const [name = "", number] = model.split("@", 2);
+  const [name = "", wanted] = model.split("@", 2);
   const { versions } = await client.call(endpoints.getModel, { params: { model: name } });
   const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
   const isPlaced = ({ id }: ModelVersion) =>
     items.some((each) => each.modelVersionId === id && each.state === "eligible");
   const version =
-    number === undefined
+    wanted === undefined
       ? (versions.findLast(isPlaced) ?? versions.at(-1))
-      : versions.find((each) => String(each.version) === number);
-  if (version === undefined) throw new Error(`There is no version ${number} of ${name}.`);
+      : versions.find((each) => String(each.version) === wanted);
+  if (version === undefined) throw new Error(`There is no version ${wanted} of ${name}.`);
   return [name, version];
 }
 
