@@ -117,7 +117,7 @@ export class InferenceServer {
         this.#order = [{ ...work, isTrial: true }];
         return;
       case "doomed":
-        return work.reject(new ProblemError("budget-exceeded", "The model takes longer here than the budget lasts."));
+        return work.reject(createOverloaded("The model takes longer here now than the budget lasts.", 0));
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;

@@ -126,7 +126,7 @@ describe("the server of a device", () => {
     expect(refused).toMatchObject({ code: "overloaded", retryAfterMs: 10 });
     await finish(0, 10);
     await running;
-    expect(await serve("hopeless", 5).then(String, codeOf)).toBe("budget-exceeded");
+    expect(await serve("hopeless", 5).then(String, codeOf)).toBe("overloaded");
     expect(calls).toHaveLength(1);
   });
 
@@ -151,7 +151,7 @@ describe("the server of a device", () => {
   it("tries after a silence what it refused before, and learns from it", async () => {
     const { serve, clock, finish, learn } = scriptServer();
     await learn(10);
-    expect(await serve("early", 5).then(String, codeOf)).toBe("budget-exceeded");
+    expect(await serve("early", 5).then(String, codeOf)).toBe("overloaded");
     clock.nowMs += 101;
     const trial = serve("trial", 5);
     await finish(0, 1);
