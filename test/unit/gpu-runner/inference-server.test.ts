@@ -248,4 +248,18 @@ describe("a batch that fails", () => {
     expect((await two[0]).faults).toEqual([{ code: "device-lost", detail: "It died.", action: "retried" }]);
     expect(await two[1].then(String, codeOf)).toBe("device-lost");
   });
+
+  it("is not computed again for whoever has left", async () => {
+    const { serve, call, calls, finish } = scriptServer();
+    const caller = new AbortController();
+    const left = serve("left", 60_000, { signal: caller.signal });
+    const next = serve("next", 60_000);
+    const running = await call(0);
+    caller.abort();
+    running.fail(lost("It died."));
+    expect(await left.then(String, codeOf)).toBe("device-lost");
+    await finish(1);
+    await next;
+    expect(calls.map(({ requestId }) => requestId)).toEqual(["left", "next"]);
+  });
 });
