@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
 import { InferReply } from "../../src/protocol/inference.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { OipStats } from "../../src/protocol/oip.ts";
 import type { CalibrationResult } from "../../src/protocol/calibration.ts";
 import { callEdge, pointersOf, problemOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
 import { BOUND } from "./runner-script.ts";
@@ -151,7 +152,13 @@ describe("a network that the edge can compute", () => {
     expect((await named).json.placement.runnerId).toBe(runner.runnerId);
   });
 
-  it("leaves its requests in the history", async () => {
+  it("leaves its requests in the history, where they count as answered", async () => {
+    await vi.waitFor(async () => {
+      const [stats] = OipStats.parse((await callEdge("GET", "/v2/models/wide/stats")).json).model_stats;
+      // The first tells the tests that the model is placed; one of the others has three rows.
+      expect(stats?.inference_stats).toMatchObject({ success: { count: 5 }, fail: { ns: 0 } });
+      expect(stats?.inference_count).toBe(1 + 1 + 3 + (LIMITS.edgeRows + 1) + 1);
+    }, BOUND);
     await vi.waitFor(async () => {
       const { items } = (await callEdge("GET", "/v1/history/series?subject=wide@1&metric=totalMs")).json;
       const backends = items.map(({ configuration }: { configuration: { backend: string } }) => configuration.backend);

@@ -16,6 +16,8 @@ export async function toRequestOutcomes(
   return outcomes.flatMap(({ placementId, rows, totalMs, times }): RequestOutcome[] => {
     const about = known.get(placementId);
     if (about === undefined) return [];
-    return [{ ...about, batch: rows, totalMs, totalClock: "runner-wall", split: times, forecast: null }];
+    // Its own rows the runner does not tell: each counts as one.
+    const answered = { rows: times === null ? null : 1, split: times, forecast: null };
+    return [{ ...about, batch: rows, totalMs, totalClock: "runner-wall", ...answered }];
   });
 }

@@ -11,6 +11,7 @@ const outcome = (confidence: number, inTime: boolean, asPredicted: boolean) => (
   software: false,
   fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "sample" },
   totalMs: 3,
+  rows: null,
   split: null,
   forecast: { placementId: "plc_a", confidence, inTime, asPredicted },
 });
@@ -49,6 +50,7 @@ describe("what became of predictions", () => {
     ]);
     expect(measured.map(({ key, aggregate }) => [key.subject, key.metric, aggregate.sum])).toEqual([
       ["mine@1", "totalMs", 3],
+      ["mine@1", "lostMs", 3],
       ["mine@1", "refused.overloaded", 2],
       ["other@1", "refused.overloaded", 1],
     ]);
