@@ -1,3 +1,4 @@
+import { edgeVariantsOf } from "../../protocol/edge-place.ts";
 import { isPlacedHere } from "../budget/is-placed-here.ts";
 import { openDatabase } from "../store/database.ts";
 import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
@@ -43,9 +44,10 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   // Somebody may measure a model where its rule does not place it.
   const runner = (await readRunnerCapabilities(db)).find(({ id }) => id === input.runnerId);
   const isPlaced = runner !== undefined && isPlacedHere(await resolveRule(db, version.placement), runner);
+  const edgeVariants: readonly string[] = version.edgeParameters === null ? [] : edgeVariantsOf(version.edgeParameters);
   for (const placement of isPlaced ? result.placements : []) {
     // What the edge cannot compute it must not be asked for.
-    if (placement.backend === "edge-wasm" && version.edgeParameters === null) continue;
+    if (placement.backend === "edge-wasm" && !edgeVariants.includes(placement.variant)) continue;
     await savePlacement(db, input.runnerId, result, placement);
   }
   await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));

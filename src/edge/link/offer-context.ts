@@ -15,7 +15,7 @@ export async function readOfferContext(
     if (version === null) return { model: null };
     const { edgeParameters: parameters } = version;
     const model = toPlacedModel(version);
-    return parameters === null ? { model } : { model, edge: { variants: edgeVariantsOf(parameters), parameters } };
+    return parameters === null ? { model } : { model, edge: { variants: edgeVariantsOf(parameters) } };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

@@ -38,13 +38,13 @@ type Context = Pick<
  */
 export async function calibrateEdge(
   model: PlacedModel,
-  { variants, parameters }: EdgeWork,
+  { variants }: EdgeWork,
   context: Context,
 ): Promise<CalibratedPlacement[]> {
   const linkMs = summarise(await measureAround(context));
   const placements: CalibratedPlacement[] = [];
   for (const variant of variants) {
-    placements.push({ ...(await calibrate(model, variant, parameters, context)), linkMs });
+    placements.push({ ...(await calibrate(model, variant, context)), linkMs });
   }
   return placements;
 }
@@ -59,24 +59,20 @@ async function measureAround({ probe, edgeProbe, signal }: Context): Promise<num
   return requestsMs.map((ms) => Math.max(0, ms - echoMs));
 }
 
-async function calibrate(
-  model: PlacedModel,
-  variant: EdgeVariant,
-  parameters: number,
-  context: Context,
-): Promise<CalibratedPlacement> {
+async function calibrate(model: PlacedModel, variant: EdgeVariant, context: Context): Promise<CalibratedPlacement> {
   const { modelVersionId } = model;
   const { edgeProbe: edge, fleet, otherJobs, signal, onProgress } = context;
   onProgress({ phase: `edge ${variant}: load`, done: 0, total: 1 });
   const fresh = await edge.run({ modelVersionId, variant, seed: 1, fresh: true }, signal);
   const warm = await edge.run({ modelVersionId, variant, seed: 1 }, signal);
   const { error, fidelity } = await compare(model, variant, context);
-  const isFree = model.inputs[0]?.shape[0] === -1;
+  const [fixedRows = 1] = model.inputs[0]?.shape ?? [];
+  const isFree = fixedRows === -1;
   const sweep: CalibratedPlacement["sweep"] = [];
   for (const rows of isFree ? SWEEP : [1]) {
     const measure = (seed: number, repetitions: number) =>
       edge.run({ modelVersionId, variant, rows, seed, repetitions }, signal).then(({ durationMs }) => durationMs);
-    const most = Math.floor(LIMITS.edgeRunProducts / (parameters * rows));
+    const most = Math.floor(LIMITS.edgeRunProducts / (fresh.rowProducts * (isFree ? rows : fixedRows)));
     onProgress({ phase: `edge ${variant}: measure`, done: rows, total: LIMITS.edgeRows });
     sweep.push({ rows, serviceMs: summarise(await timeOnce(measure, Math.min(most, LIMITS.edgeRepetitions))) });
   }
