@@ -5,6 +5,8 @@ const MiB = 1024 * KiB;
 export const LIMITS = {
   /** Body of an ordinary JSON request. */
   jsonBodyBytes: 256 * KiB,
+  /** Objects, arrays and fields of one: an empty object takes 56 bytes. `jsonBodyBytes` have room for no more. */
+  jsonNodes: 128 * KiB,
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
   /** An uploaded ONNX file. */

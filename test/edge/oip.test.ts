@@ -53,6 +53,7 @@ async function pack(bytes: Uint8Array<ArrayBuffer>, encoding: "gzip" | "deflate"
 async function answerNext(batch = 1): Promise<{
   tensors: readonly Pick<Tensor, "name" | "dtype" | "shape">[];
   budgetMs: number;
+  priority?: number | undefined;
 }> {
   const { offer, payload } = await scripted.nextInfer();
   const values = new Float32Array(payload.slice().buffer);
@@ -176,10 +177,11 @@ describe("an inference", () => {
   });
 
   it("is bound by timeout in microseconds or by budget_ms, and 503 when that ends", async () => {
-    const bounded = post({ inputs: [jsonInput()], parameters: { timeout: 5_000_000 } });
-    const { budgetMs } = await answerNext();
+    const bounded = post({ inputs: [jsonInput()], parameters: { timeout: 5_000_000, priority: 1 } });
+    const { budgetMs, priority } = await answerNext();
     expect(budgetMs).toBeLessThanOrEqual(5_000);
     expect(budgetMs).toBeGreaterThan(1_000);
+    expect(priority).toBe(LIMITS.maxPriority);
     await bounded;
     const late = post({ inputs: [jsonInput()], parameters: { budget_ms: 200 } });
     await scripted.nextInfer();
@@ -227,6 +229,7 @@ describe("an inference", () => {
 });
 
 describe("what is refused with 400", () => {
+  const askedFor = (parameters: object) => ({ name: output, parameters });
   const cases = (): [string, unknown, Record<string, string>, string][] => [
     ["no JSON", "{", {}, "JSON"],
     ["no inputs", { inputs: [] }, {}, "#/inputs"],
@@ -240,6 +243,20 @@ describe("what is refused with 400", () => {
     ["neither data nor bytes", { inputs: [jsonInput({ data: undefined })] }, {}, "either data or"],
     ["bytes that are not there", { inputs: [rawInput()] }, {}, "binary_data_size"],
     ["shared memory", { inputs: [jsonInput({ parameters: { shared_memory_region: "r" } })] }, {}, "shared memory"],
+    [
+      "shared memory",
+      { inputs: [jsonInput()], outputs: [askedFor({ shared_memory_region: "r" })] },
+      {},
+      "shared memory",
+    ],
+    ["classes", { inputs: [jsonInput()], outputs: [askedFor({ classification: 2 })] }, {}, "classified"],
+    ["a priority that is none", { inputs: [jsonInput()], parameters: { priority: -1 } }, {}, "priority"],
+    [
+      "more objects than would fit a memory",
+      `{"inputs": [{"data": [${"{},".repeat(2 ** 21)}{}]}]}`,
+      {},
+      "objects, arrays and fields",
+    ],
     ["a sequence", { inputs: [jsonInput()], parameters: { sequence_id: 3 } }, {}, "sequence"],
     ["a budget that is none", { inputs: [jsonInput()], parameters: { budget_ms: "fast" } }, {}, "budget_ms"],
     [

@@ -88,9 +88,9 @@ async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
   const body = await decodeBody(c.req.raw);
   const request = readOipRequest(body, c.req.header(OIP_HEADER_LENGTH) ?? null, version.inputs);
   checkOutputs(request, version);
-  const { tensors, budgetMs } = request;
+  const { tensors, budgetMs, priority } = request;
   const input = {
-    ...InferWishes.parse({ budgetMs }),
+    ...InferWishes.parse({ budgetMs, priority }),
     model: `${version.model}@${version.version}`,
     tensors,
     pointerOf: (name: string) => {
