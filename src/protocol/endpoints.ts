@@ -384,6 +384,7 @@ export const endpoints = {
     access: "infer",
     params: byPolicy,
     body: ActRequest,
+    bodyBytes: LIMITS.inferBodyBytes,
     reply: { status: 200, schema: ActReply },
     problems: ["not-found", "invalid-model", "budget-unattainable", "budget-exceeded", "no-placement", "overloaded"],
   }),
