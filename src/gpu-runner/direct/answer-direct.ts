@@ -11,7 +11,7 @@ import { explainFailure } from "../serving/explain-failure.ts";
 import { serveRequest } from "../serving/serve-request.ts";
 
 export interface DirectParts {
-  readonly fleet: Pick<DeviceFleet, "find" | "cpu" | "all">;
+  readonly fleet: Pick<DeviceFleet, "find" | "cpu">;
   readonly models: Pick<ModelLoader, "ensureReady" | "find" | "noteFailure">;
   readonly outcomes: { add(outcome: DirectOutcome): void };
 }
@@ -59,15 +59,17 @@ async function untilDeadline(
   { grant, arrivedMs, signal, budgetMs, tensors }: DirectRequest & { budgetMs: number; tensors: readonly Tensor[] },
 ): Promise<Answer> {
   const { promise: ended, reject } = Promise.withResolvers<never>();
+  const dropping = new AbortController();
   const drop = () => {
-    for (const { server } of fleet.all()) server.cancel(requestId);
+    dropping.abort();
     reject(new ProblemError("budget-exceeded", "No answer came within the budget."));
   };
   const timer = setTimeout(drop, Math.max(0, budgetMs - (performance.now() - arrivedMs)));
   signal.addEventListener("abort", drop, { once: true });
   try {
-    const offer = { type: "infer" as const, requestId, ...grant, budgetMs, tensors: [...tensors] };
-    return await Promise.race([serveRequest({ fleet, models }, offer, tensors, arrivedMs), ended]);
+    const served = { requestId, ...grant, budgetMs };
+    const answer = serveRequest({ fleet, models }, served, tensors, arrivedMs, dropping.signal);
+    return await Promise.race([answer, ended]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", drop);
