@@ -32,6 +32,7 @@ export function PredictionPanel({ predictions }: { predictions: Resource<Predict
       }
     >
       {shown !== undefined && <Prediction key={nameOf(shown)} item={shown} />}
+      {predictions.value?.truncated === true && <p class="muted">Only the latest steps are shown.</p>}
     </Panel>
   );
 }

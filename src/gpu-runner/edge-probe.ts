@@ -10,6 +10,8 @@ export interface EdgeRun {
   readonly outputs: Tensor[];
   /** Memory that the network takes at the edge. */
   readonly sizeBytes: number;
+  /** What a row takes, of all that one request may. */
+  readonly rowProducts: number;
   /** From the request to the last byte of its answer, on the runner's monotonic clock. */
   readonly durationMs: number;
 }
@@ -40,8 +42,8 @@ export function createEdgeProbe({ edgeUrl, credential }: Pick<StoredCredential, 
     async run(run, signal) {
       const body = JSON.stringify(EdgeRunInput.parse(run));
       const { text, durationMs } = await call(endpoints.runAtEdge.path, signal, { method: "POST", headers, body });
-      const { outputs, sizeBytes } = EdgeRunReply.parse(JSON.parse(text));
-      return { outputs: Object.entries(outputs).map(([name, json]) => toTensor(name, json)), sizeBytes, durationMs };
+      const { outputs, ...network } = EdgeRunReply.parse(JSON.parse(text));
+      return { outputs: Object.entries(outputs).map(([name, json]) => toTensor(name, json)), ...network, durationMs };
     },
     async measureMs(count, signal) {
       const samples: number[] = [];

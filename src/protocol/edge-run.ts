@@ -35,6 +35,9 @@ export const EdgeRunReply = z
   .object({
     outputs: z.record(z.string(), JsonTensor),
     sizeBytes: z.number().openapi({ description: "Memory that the network takes in an isolate" }),
+    rowProducts: z.number().int().min(1).openapi({
+      description: "What a row takes, as the number of products of weights that take about as long",
+    }),
   })
   .openapi("EdgeRunReply");
 export type EdgeRunReply = z.infer<typeof EdgeRunReply>;

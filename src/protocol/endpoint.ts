@@ -26,6 +26,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly query?: z.ZodType<Query>;
   readonly headers?: z.ZodType<Headers>;
   readonly body?: z.ZodType<Body>;
+  /** Of a body that is JSON; absent: `LIMITS.jsonBodyBytes`. */
+  readonly bodyBytes?: number;
   readonly rawBody?: { readonly mediaTypes: readonly string[]; readonly maxBytes: number };
   readonly reply: ReplyKind<Reply>;
   readonly problems?: readonly ProblemCode[];

@@ -377,6 +377,7 @@ export const endpoints = {
     access: "infer",
     params: byPolicy,
     body: ActRequest,
+    bodyBytes: LIMITS.inferBodyBytes,
     reply: { status: 200, schema: ActReply },
     problems: [...INFERENCE_PROBLEMS, "invalid-model"],
   }),

@@ -5,6 +5,8 @@ const MiB = 1024 * KiB;
 export const LIMITS = {
   /** Body of an ordinary JSON request. */
   jsonBodyBytes: 256 * KiB,
+  /** Objects, arrays and fields of one: an empty object takes 56 bytes. `jsonBodyBytes` have room for no more. */
+  jsonNodes: 128 * KiB,
   /** Body of an inference request, JSON or frame. */
   inferBodyBytes: 8 * MiB,
   /** An uploaded ONNX file. */
@@ -47,7 +49,7 @@ export const LIMITS = {
   edgeNetworkBytes: 16 * MiB,
   /** Times that a runner may have one computed by one request, to measure it. */
   edgeRepetitions: 65_536,
-  /** Parameters times rows times repetitions of such a request: some tens of milliseconds of the edge. */
+  /** Products of weights, and what takes as long, in all rows and repetitions of such a request: some tens of milliseconds of the edge. */
   edgeRunProducts: 2 ** 28,
   /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
   batchBytes: 16 * MiB,

@@ -135,11 +135,8 @@ const Welcome = z.object({
 });
 export type Welcome = z.infer<typeof Welcome>;
 
-/** A dense network as the edge computes it, and how many numbers its weights and biases are. */
-export const EdgeWork = z.object({
-  variants: z.array(z.enum(EDGE_VARIANTS)).min(1),
-  parameters: z.number().int().min(1),
-});
+/** A dense network as the edge computes it. */
+export const EdgeWork = z.object({ variants: z.array(z.enum(EDGE_VARIANTS)).min(1) });
 export type EdgeWork = z.infer<typeof EdgeWork>;
 
 const Offer = z.object({

@@ -113,6 +113,7 @@ export const OipStats = z
     ),
   })
   .openapi("OipStats");
+export type OipStats = z.infer<typeof OipStats>;
 
 export const OipModelParams = z.object({ model: z.string().min(1).max(128) });
 export const OipVersionParams = OipModelParams.extend({

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { InferReplyHeader, wishFields } from "./inference.ts";
-import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
+import { Labels } from "./page.ts";
 import { Problem } from "./problem.ts";
 
 /** How outputs become an action: the index of the largest, one drawn from their softmax, or all of them. */
@@ -14,18 +14,35 @@ const Seed = z
   .min(0)
   .max(2 ** 32 - 1);
 
-const Observation = z.array(z.number()).min(1).max(LIMITS.observationElements).openapi({
-  description: "Numbers of one observation, row-major",
-});
+/** Of what is no number only the first is told: there may be as many as a body has room for. */
+const Observation = z
+  .array(z.custom<number>().openapi({ type: "number" }))
+  .min(1)
+  .max(LIMITS.observationElements)
+  .superRefine((values, context) => {
+    const wrong = values.findIndex((value) => !Number.isFinite(value));
+    if (wrong >= 0) context.addIssue({ code: "custom", path: [wrong], message: "must be a number" });
+  })
+  .openapi({ description: "Numbers of one observation, row-major" });
+
+/** How many there are is looked at before any of them. */
+const Observations = z
+  .array(z.any())
+  .min(1)
+  .max(LIMITS.observations)
+  .pipe(z.array(Observation))
+  .openapi({ type: "array", items: { type: "array", items: { type: "number" } } });
 
 /** Asks a policy what to do: in one situation, or in many at once. */
 export const ActRequest = z
   .strictObject({
     observation: Observation.optional(),
-    observations: z.array(Observation).min(1).max(LIMITS.observations).optional(),
+    observations: Observations.optional(),
     ...wishFields,
     action: ActionChoice.default("argmax"),
-    seed: Seed.default(0).openapi({ description: "Of sampled actions; the n-th observation has the n-th draw" }),
+    seed: Seed.optional().openapi({
+      description: "Of sampled actions, random without one; the n-th observation has the n-th draw",
+    }),
   })
   .refine((request) => (request.observation === undefined) !== (request.observations === undefined), {
     path: ["observation"],
@@ -43,16 +60,26 @@ export const ActReply = z
     ...InferReplyHeader.omit({ tensors: true }).shape,
     action: Action.optional(),
     actions: z.array(Action).optional(),
+    seed: Seed.optional().openapi({ description: "Of sampled actions" }),
   })
   .openapi("ActReply");
 export type ActReply = z.infer<typeof ActReply>;
 
-/** What holds for every message of a stream. */
+/** What holds for every message of a stream: the wishes of any inference, as text. */
 export const ActStreamQuery = z.object({
-  budgetMs: z.coerce.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs),
+  ...wishFields,
+  budgetMs: z.coerce.number().pipe(wishFields.budgetMs),
+  confidence: z.coerce.number().optional().pipe(wishFields.confidence),
+  minFidelity: z.coerce.number().optional().pipe(wishFields.minFidelity),
+  priority: z.coerce.number().optional().pipe(wishFields.priority),
+  labels: z
+    .string()
+    .transform((text) => Object.fromEntries(text.split(",").map((pair) => pair.split(/=(.*)/s).slice(0, 2))))
+    .pipe(Labels)
+    .optional()
+    .openapi({ type: "string", description: "Only runners that have all of these labels, such as `site=lab,rack=2`" }),
   action: ActionChoice.default("argmax"),
-  seed: z.coerce.number().pipe(Seed).default(0),
-  runnerId: idSchema("runner").optional(),
+  seed: z.coerce.number().pipe(Seed).optional(),
 });
 export type ActStreamQuery = z.infer<typeof ActStreamQuery>;
 
@@ -66,7 +93,7 @@ export type StreamedObservation = z.infer<typeof StreamedObservation>;
 
 /** The answer to one observation, in the order in which answers come. */
 export const StreamedAction = z.union([
-  z.object({ seq: z.number().int(), action: Action, totalMs: z.number() }),
+  z.object({ seq: z.number().int(), action: Action, seed: Seed.optional(), totalMs: z.number() }),
   z.object({ seq: z.number().int().nullable(), problem: Problem }),
 ]);
 export type StreamedAction = z.infer<typeof StreamedAction>;

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import { createId } from "../../src/protocol/id.ts";
 import { JobEvent, type JobSpec } from "../../src/protocol/job.ts";
 import { startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
@@ -192,6 +193,35 @@ describe("the overview", () => {
     await panel.getByText(/^All \d+ candidates as a table$/).click();
     const trials = panel.getByRole("table").filter({ has: page.getByRole("columnheader", { name: "Runs by rung" }) });
     expect(await trials.getByRole("row").count()).toBe(1 + (items[0]?.candidates ?? 0));
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+
+  it("draws how many predictions held, tells them in words, and lets another placement be chosen", async () => {
+    const at = new Date(Date.now() - 600_000).toISOString();
+    const prediction = (model: string, inTime: number) => {
+      const counts = { requests: 200, inTime, asPredicted: 198 };
+      const about = {
+        model,
+        placementId: createId("placement"),
+        variant: "fp32",
+        backend: "ort-cpu",
+        confidence: 0.99,
+      };
+      return { ...about, ...counts, steps: [{ at, ...counts }] };
+    };
+    watched = await openWatchedPage(browser, stack.baseUrl);
+    const { page } = watched;
+    const body = { items: [prediction("first@1", 199), prediction("second@1", 150)], truncated: true };
+    await page.route("**/v1/history/calibration*", (route) => route.fulfill({ json: body }));
+    await page.goto(`/#key=${stack.adminKey}`);
+    const panel = page.getByRole("region", { name: "Predictions held" });
+    await panel.getByRole("img", { name: /first@1.*of 200 requests 99.5.?%/ }).waitFor();
+    await panel.locator("canvas").waitFor();
+    await panel.getByText("200 requests in 24 h").waitFor();
+    await panel.getByText("Only the latest steps are shown.").waitFor();
+    await panel.getByLabel("Placement").selectOption({ index: 1 });
+    await panel.getByRole("img", { name: /second@1.*of 200 requests 75.?%/ }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
 import { InferReply } from "../../src/protocol/inference.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { OipStats } from "../../src/protocol/oip.ts";
 import type { CalibrationResult } from "../../src/protocol/calibration.ts";
 import { callEdge, pointersOf, problemOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
 import { BOUND } from "./runner-script.ts";
@@ -65,7 +66,8 @@ function withEdge(modelVersionId: string): CalibrationResult {
     sweep: [1, 8, LIMITS.edgeRows].map((rows) => ({ rows, serviceMs: distribution([0.001 * rows]) })),
     linkMs: distribution([0.01]),
   });
-  return { ...result, placements: [own!, atEdge("fp32", 1), atEdge("edge-int8", 0.9)] };
+  // The last is not of the edge.
+  return { ...result, placements: [own!, atEdge("fp32", 1), atEdge("edge-int8", 0.9), atEdge("int4", 0.95)] };
 }
 
 beforeAll(async () => {
@@ -73,7 +75,7 @@ beforeAll(async () => {
   scripted = await ScriptedRunner.online(runner);
   versionId = (await upload("wide", wide)).json.version.id;
   const offer = await scripted.next("offer");
-  expect(offer.edge).toEqual({ variants: ["fp32", "edge-int8"], parameters: PARAMETERS });
+  expect(offer.edge).toEqual({ variants: ["fp32", "edge-int8"] });
   scripted.succeed(offer, withEdge(versionId));
   expect((await scripted.next("jobSettled")).stored).toBe(true);
   await vi.waitFor(
@@ -94,6 +96,25 @@ describe("a network that the edge can compute", () => {
     await scripted.next("jobSettled");
     const { items } = (await callEdge("GET", "/v1/models/lenet5/placements")).json;
     expect(items.map(({ backend }: { backend: string }) => backend)).toEqual(["ort-cpu"]);
+  });
+
+  it("is known when the same file comes again, where it was stored before the edge computed any", async () => {
+    await env.DB.prepare("update model_versions set edge_parameters = null where id = ?").bind(versionId).run();
+    const again = await upload("wide", wide);
+    expect(again).toMatchObject({ status: 200, json: { version: { id: versionId, edgeParameters: PARAMETERS } } });
+    const offer = await scripted.next("offer");
+    expect(offer.edge).toBeDefined();
+    scripted.succeed(offer, withEdge(versionId));
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+  });
+
+  it("has no file of a name that the edge gives to what it makes of the version's own", async () => {
+    for (const name of ["fp32", "edge-int8"]) {
+      const body = variantOf(wide, 1);
+      const headers = { "content-type": "application/octet-stream" };
+      const path = `/v1/models/wide/versions/1/variants?name=${name}&fidelity=0.5`;
+      expect(problemOf(await callEdge("POST", path, { body, headers })).code).toBe("conflict");
+    }
   });
 
   it("has placements there that belong to no runner", async () => {
@@ -156,7 +177,13 @@ describe("a network that the edge can compute", () => {
     expect((await named).json.placement.runnerId).toBe(runner.runnerId);
   });
 
-  it("leaves its requests in the history", async () => {
+  it("leaves its requests in the history, where they count as answered", async () => {
+    await vi.waitFor(async () => {
+      const [stats] = OipStats.parse((await callEdge("GET", "/v2/models/wide/stats")).json).model_stats;
+      // The first tells the tests that the model is placed; one of the others has three rows.
+      expect(stats?.inference_stats).toMatchObject({ success: { count: 5 }, fail: { ns: 0 } });
+      expect(stats?.inference_count).toBe(1 + 1 + 3 + (LIMITS.edgeRows + 1) + 1);
+    }, BOUND);
     await vi.waitFor(async () => {
       const { items } = (await callEdge("GET", "/v1/history/series?subject=wide@1&metric=totalMs")).json;
       const backends = items.map(({ configuration }: { configuration: { backend: string } }) => configuration.backend);
@@ -261,7 +288,11 @@ describe("a run at the edge for a runner", () => {
       expect(reply.status, field).toBe(400);
       expect(pointersOf(reply)).toEqual([`#/${field}`]);
     }
-    const long = await runAtEdge({ rows: LIMITS.edgeRows, repetitions: LIMITS.edgeRepetitions });
+    const { rowProducts } = (await runAtEdge()).json;
+    expect(rowProducts).toBeGreaterThan(PARAMETERS);
+    const most = Math.floor(LIMITS.edgeRunProducts / (rowProducts * LIMITS.edgeRows));
+    expect((await runAtEdge({ rows: LIMITS.edgeRows, repetitions: most })).status).toBe(200);
+    const long = await runAtEdge({ rows: LIMITS.edgeRows, repetitions: most + 1 });
     expect(long.status).toBe(400);
     expect(pointersOf(long)).toEqual(["#/repetitions"]);
   });

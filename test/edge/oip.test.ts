@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { OipInferReply, OipModel, OipServer, OipStats } from "../../src/protocol/oip.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { createProblem } from "../../src/protocol/problem.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
 import { callEdge, fetchEdge, type Reply, registerRunner } from "./edge-client.ts";
 import { BOUND } from "./runner-script.ts";
@@ -49,9 +50,10 @@ async function pack(bytes: Uint8Array<ArrayBuffer>, encoding: "gzip" | "deflate"
 }
 
 /** Answers the next request with what it was given doubled, and tells what came. */
-async function answerNext(): Promise<{
+async function answerNext(batch = 1): Promise<{
   tensors: readonly Pick<Tensor, "name" | "dtype" | "shape">[];
   budgetMs: number;
+  priority?: number | undefined;
 }> {
   const { offer, payload } = await scripted.nextInfer();
   const values = new Float32Array(payload.slice().buffer);
@@ -61,24 +63,28 @@ async function answerNext(): Promise<{
     shape: [1, 2],
     bytes: floats([values[0]! * 2, values[3]! * 2]),
   };
-  scripted.answer(offer, [answer]);
+  scripted.answer(offer, [answer], 0, batch);
   return offer;
 }
 
-beforeAll(async () => {
-  scripted = await ScriptedRunner.online(await registerRunner());
-  const uploaded = await callEdge("POST", "/v1/models?name=oip-cartpole", {
-    body: cartpole,
-    headers: { "content-type": "application/octet-stream" },
-  });
-  input = uploaded.json.version.inputs[0].name;
-  output = uploaded.json.version.outputs[0].name;
+/** Uploads the policy under a name, and has the runner calibrate it. */
+async function place(name: string): Promise<Reply> {
+  const headers = { "content-type": "application/octet-stream" };
+  const uploaded = await callEdge("POST", `/v1/models?name=${name}`, { body: cartpole, headers });
   const isOurs = (id: string) => id === uploaded.json.version.id;
   let offer = await scripted.next("offer");
   while (offer.spec.kind !== "calibration" || !isOurs(offer.spec.modelVersionId)) offer = await scripted.next("offer");
   scripted.succeed(offer, calibrationResult(uploaded.json.version.id));
   expect((await scripted.next("jobSettled")).stored).toBe(true);
-  await vi.waitFor(async () => expect((await fetchEdge("GET", `${MODEL}/ready`)).status).toBe(200), BOUND);
+  await vi.waitFor(async () => expect((await fetchEdge("GET", `/v2/models/${name}/ready`)).status).toBe(200), BOUND);
+  return uploaded;
+}
+
+beforeAll(async () => {
+  scripted = await ScriptedRunner.online(await registerRunner());
+  const uploaded = await place("oip-cartpole");
+  input = uploaded.json.version.inputs[0].name;
+  output = uploaded.json.version.outputs[0].name;
 });
 
 describe("what is there", () => {
@@ -171,10 +177,11 @@ describe("an inference", () => {
   });
 
   it("is bound by timeout in microseconds or by budget_ms, and 503 when that ends", async () => {
-    const bounded = post({ inputs: [jsonInput()], parameters: { timeout: 5_000_000 } });
-    const { budgetMs } = await answerNext();
+    const bounded = post({ inputs: [jsonInput()], parameters: { timeout: 5_000_000, priority: 1 } });
+    const { budgetMs, priority } = await answerNext();
     expect(budgetMs).toBeLessThanOrEqual(5_000);
     expect(budgetMs).toBeGreaterThan(1_000);
+    expect(priority).toBe(LIMITS.maxPriority);
     await bounded;
     const late = post({ inputs: [jsonInput()], parameters: { budget_ms: 200 } });
     await scripted.nextInfer();
@@ -184,17 +191,45 @@ describe("an inference", () => {
     await answerNext();
   });
 
-  it("is counted in the statistics once the history has it", async () => {
-    const statsOf = async () => OipStats.parse((await callEdge("GET", `${MODEL}/stats`)).json).model_stats[0];
-    await vi.waitFor(async () => expect((await statsOf())?.inference_stats.fail.count).toBeGreaterThan(0), BOUND);
-    const stats = await statsOf();
-    expect(stats?.inference_count).toBeGreaterThan(5);
-    expect(stats?.inference_stats.compute_infer.ns).toBeGreaterThan(0);
-    expect(stats?.inference_stats.success.count).toBe(stats?.inference_count);
+  it("is counted in the statistics with its rows, batches and times, and calibrations are not", async () => {
+    await place("oip-counted");
+    const path = "/v2/models/oip-counted";
+    let totalNs = 0;
+    for (const [rows, batch] of [
+      [1, 4],
+      [3, 4],
+      [1, 1],
+    ] as const) {
+      const data = Array.from({ length: rows }, () => VALUES);
+      const pending = post({ inputs: [jsonInput({ shape: [rows, 4], data })] }, {}, `${path}/infer`);
+      await answerNext(batch);
+      totalNs += 1e6 * Number(OipInferReply.parse((await pending).json).parameters?.["total_ms"]);
+    }
+    const failing = post({ inputs: [jsonInput()] }, {}, `${path}/infer`);
+    const { requestId } = (await scripted.nextInfer()).offer;
+    scripted.send({ type: "inferFailed", requestId, problem: createProblem("backend-failed", "It broke.") });
+    expect((await failing).status).toBe(503);
+    const stats = await vi.waitFor(async () => {
+      const found = OipStats.parse((await callEdge("GET", `${path}/stats`)).json).model_stats[0]!;
+      const { success, fail, compute_infer } = found.inference_stats;
+      expect([success.count, fail.count, compute_infer.count]).toEqual([3, 1, 3]);
+      return found;
+    }, BOUND);
+    // The first two were one batch.
+    expect(stats).toMatchObject({ name: "oip-counted", version: "1", inference_count: 5, execution_count: 2 });
+    const part = (ms: number) => ({ count: 3, ns: 3 * 1e6 * ms });
+    expect(stats.inference_stats).toMatchObject({
+      success: { count: 3, ns: totalNs },
+      queue: part(0.1),
+      compute_input: part(0.1),
+      compute_infer: { count: 3, ns: expect.closeTo(6e5, -1) },
+      compute_output: part(0.1),
+    });
   });
 });
 
 describe("what is refused with 400", () => {
+  const askedFor = (parameters: object) => ({ name: output, parameters });
   const cases = (): [string, unknown, Record<string, string>, string][] => [
     ["no JSON", "{", {}, "JSON"],
     ["no inputs", { inputs: [] }, {}, "#/inputs"],
@@ -208,6 +243,20 @@ describe("what is refused with 400", () => {
     ["neither data nor bytes", { inputs: [jsonInput({ data: undefined })] }, {}, "either data or"],
     ["bytes that are not there", { inputs: [rawInput()] }, {}, "binary_data_size"],
     ["shared memory", { inputs: [jsonInput({ parameters: { shared_memory_region: "r" } })] }, {}, "shared memory"],
+    [
+      "shared memory",
+      { inputs: [jsonInput()], outputs: [askedFor({ shared_memory_region: "r" })] },
+      {},
+      "shared memory",
+    ],
+    ["classes", { inputs: [jsonInput()], outputs: [askedFor({ classification: 2 })] }, {}, "classified"],
+    ["a priority that is none", { inputs: [jsonInput()], parameters: { priority: -1 } }, {}, "priority"],
+    [
+      "more objects than would fit a memory",
+      `{"inputs": [{"data": [${"{},".repeat(2 ** 21)}{}]}]}`,
+      {},
+      "objects, arrays and fields",
+    ],
     ["a sequence", { inputs: [jsonInput()], parameters: { sequence_id: 3 } }, {}, "sequence"],
     ["a budget that is none", { inputs: [jsonInput()], parameters: { budget_ms: "fast" } }, {}, "budget_ms"],
     [

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { ActReply, StreamedAction } from "../../src/protocol/policy.ts";
-import { callEdge, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
+import { ADMIN, callEdge, createKey, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
 import { BOUND } from "./runner-script.ts";
 import { calibrationResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
@@ -71,6 +71,42 @@ describe("acting", () => {
     expect(await draw(2)).not.toEqual(first);
   });
 
+  it("by drawing without a seed tells the one that was drawn, by which the action comes again", async () => {
+    const draw = async (seed?: number) => {
+      const pending = act({ observation: [0, 0, 0, 0], action: "sample", seed });
+      await answerNext([0, 0]);
+      return ActReply.parse((await pending).json);
+    };
+    const drawn = [await draw(), await draw()];
+    expect(new Set(drawn.map(({ seed }) => seed)).size).toBe(2);
+    for (const { seed, action } of drawn) expect((await draw(seed)).action).toBe(action);
+  });
+
+  it("takes as many observations as the limit says, in a body of an inference's size", async () => {
+    const observation = Array.from({ length: 4 }, () => 0.123456789012345);
+    const observations = (length: number) => Array.from({ length }, () => observation);
+    expect(JSON.stringify(observations(LIMITS.observations)).length).toBeGreaterThan(LIMITS.jsonBodyBytes);
+    const pending = act({ observations: observations(LIMITS.observations) });
+    await answerNext(...observations(LIMITS.observations).map(() => [0, 1]));
+    expect((await pending).json.actions).toHaveLength(LIMITS.observations);
+    expect(pointersOf(await act({ observations: observations(LIMITS.observations + 1) }))).toEqual(["#/observations"]);
+    const long = (length: number) => act({ observation: Array.from({ length }, () => 0) });
+    expect(problemOf(await long(LIMITS.observationElements)).detail).toContain("must have 4 numbers");
+    expect(problemOf(await long(LIMITS.observationElements + 1)).detail).not.toContain("must have 4 numbers");
+    // Of each that is wrong one mistake is told.
+    expect(pointersOf(await act({ observations: [["x", "y"], [1, 2, 3, null], 7] }))).toEqual([
+      "#/observations/0/0",
+      "#/observations/1/3",
+      "#/observations/2",
+    ]);
+    expect(problemOf(await act({ observations: Array.from({ length: 500_000 }, () => ({})) })).code).toBe(
+      "invalid-request",
+    );
+    const huge = `{"observation": [${"0,".repeat(LIMITS.inferBodyBytes / 2)}0]}`;
+    const reply = await callEdge("POST", ACT, { body: huge, headers: { "content-type": "application/json" } });
+    expect(problemOf(reply).code).toBe("payload-too-large");
+  });
+
   it("names what is wrong, and reaches no runner", async () => {
     const cases: [object, string[]][] = [
       [{}, ["#/observation"]],
@@ -104,12 +140,16 @@ describe("acting", () => {
     const wild = act({ observation: [1, 2, 3, 4] });
     await answerNext([Number.NaN, 1]);
     expect(problemOf(await wild).code).toBe("backend-failed");
+    const raw = act({ observation: [1, 2, 3, 4], action: "raw" });
+    await answerNext([Number.NaN, 1]);
+    expect(problemOf(await raw).code).toBe("backend-failed");
   });
 });
 
 describe("a stream of observations", () => {
-  async function open(query = "budgetMs=5000") {
-    const response = await fetchEdge("GET", `/v1/policies/pole/stream?${query}`, { headers: { upgrade: "websocket" } });
+  async function open(query = "budgetMs=5000", key = ADMIN) {
+    const headers = { upgrade: "websocket" };
+    const response = await fetchEdge("GET", `/v1/policies/pole/stream?${query}`, { key, headers });
     expect(response.status).toBe(101);
     const socket = response.webSocket as WebSocket;
     const received: StreamedAction[] = [];
@@ -136,6 +176,8 @@ describe("a stream of observations", () => {
       [JSON.stringify({ seq: 8, observation: [1] }), 8, "#/observation"],
       [JSON.stringify({ seq: -1, observation: [1, 2, 3, 4] }), null, "#/seq"],
       ["x".repeat(LIMITS.streamedMessageBytes + 1), null, "#"],
+      // Two bytes each in UTF-8.
+      [JSON.stringify({ seq: 8, observation: ["é".repeat(LIMITS.streamedMessageBytes / 2)] }), null, "#"],
     ] as const) {
       socket.send(wrong);
       expect(await next()).toMatchObject({ seq, problem: { code: "invalid-request", errors: [{ pointer }] } });
@@ -144,6 +186,50 @@ describe("a stream of observations", () => {
     await answerNext([1, 3]);
     expect(await next()).toMatchObject({ seq: 9, action: 1 });
     socket.close(1000, "done");
+  });
+
+  it("ends when its key is revoked", async () => {
+    const { id, secret } = await createKey(["infer"]);
+    const { socket, next } = await open("budgetMs=5000", secret);
+    const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
+    socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
+    await answerNext([3, 1]);
+    expect(await next()).toMatchObject({ seq: 1, action: 0 });
+    expect((await fetchEdge("DELETE", `/v1/keys/${id}`)).status).toBe(200);
+    socket.send(JSON.stringify({ seq: 2, observation: [1, 2, 3, 4] }));
+    expect(await next()).toMatchObject({ seq: 2, problem: { code: "unauthorized" } });
+    expect(await closed).toBe(1008);
+    expect(scripted.frames).toEqual([]);
+  });
+
+  it("draws by a seed of its own, which it tells", async () => {
+    const { socket, next } = await open("budgetMs=5000&action=sample");
+    const seeds = new Set<number | undefined>();
+    for (const seq of [1, 2]) {
+      socket.send(JSON.stringify({ seq, observation: [1, 2, 3, 4] }));
+      await answerNext([0, 0]);
+      const answer = await next();
+      seeds.add("seed" in answer ? answer.seed : undefined);
+    }
+    expect([...seeds]).toEqual([expect.any(Number)]);
+    socket.close(1000, "done");
+  });
+
+  it("takes every wish of an inference", async () => {
+    const { socket, next } = await open("budgetMs=5000&confidence=0.9&priority=3&onMiss=best-effort&backend=ort-cpu");
+    socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
+    const { offer } = await scripted.nextInfer();
+    // A best effort is made however unlikely it is.
+    expect(offer).toMatchObject({ confidence: 0, priority: 3 });
+    scripted.answer(offer, [{ name: output, dtype: "float32", shape: [1, 2], bytes: new Uint8Array(8) }]);
+    expect(await next()).toMatchObject({ seq: 1, action: 0 });
+    socket.close(1000, "done");
+    for (const wish of ["minFidelity=1&labels=site=east", "profile=gpu-accelerated", "backend=ort-webgpu"]) {
+      const other = await open(`budgetMs=5000&${wish}`);
+      other.socket.send(JSON.stringify({ seq: 1, observation: [1, 2, 3, 4] }));
+      expect(await other.next(), wish).toMatchObject({ seq: 1, problem: { code: "no-placement" } });
+      other.socket.close(1000, "done");
+    }
   });
 
   it("ends an observation at its budget, and takes no more than may wait", async () => {
@@ -162,6 +248,16 @@ describe("a stream of observations", () => {
     expect(pointersOf(await refused("/v1/policies/pole/stream?budgetMs=50"))).toEqual(["header/upgrade"]);
     const socket = { upgrade: "websocket" };
     expect(pointersOf(await refused("/v1/policies/pole/stream", socket))).toEqual(["query/budgetMs"]);
+    for (const [name, value] of [
+      ["confidence", "2"],
+      ["priority", "10"],
+      ["onMiss", "wait"],
+      ["labels", "east"],
+    ] as const) {
+      const path = `/v1/policies/pole/stream?budgetMs=50&${name}=${value}`;
+      const [pointer] = pointersOf(await refused(path, socket));
+      expect(pointer?.split("/").slice(0, 2)).toEqual(["query", name]);
+    }
     expect(problemOf(await refused("/v1/policies/nobody/stream?budgetMs=50", socket)).code).toBe("not-found");
   });
 });

@@ -265,6 +265,9 @@ describe("the history", () => {
     }, BOUND);
     expect(nine).toMatchObject({ variant: "fp32", backend: "ort-cpu", inTime: 2 });
     expect(nine.steps.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+    // However many points an hour has, it is one step.
+    for (const { at: begin } of nine.steps) expect(Date.parse(begin) % 3_600_000).toBe(0);
+    expect(nine.steps.length).toBeLessThanOrEqual(2);
     const others = await read(`?placement=${nine.placementId}&confidence=0.99`);
     expect(others).toMatchObject([{ placementId: nine.placementId, confidence: 0.99 }]);
     // It missed one, and some attempts were refused by the runner; the best efforts are not judged.

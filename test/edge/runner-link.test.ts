@@ -138,12 +138,13 @@ describe("measurements of requests", () => {
     software: false,
     fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: "1", cpu: "sample" },
     totalMs,
+    rows: null,
     split: null,
     forecast: null,
   });
   const stored = async (subject: string) => {
     const { results } = await env.DB.prepare(
-      "select sum(p.count) as count, sum(p.sum) as total from points p join series s on s.id = p.series_id where s.subject = ?",
+      "select sum(p.count) as count, sum(p.sum) as total from points p join series s on s.id = p.series_id where s.subject = ? and s.metric = 'totalMs'",
     )
       .bind(subject)
       .all<{ count: number; total: number }>();

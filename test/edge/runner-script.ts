@@ -81,9 +81,10 @@ export class RunnerScript {
     this.send({ type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey: "gpu0", startedAt } });
   }
 
-  answer({ requestId }: Pick<InferOffer, "requestId">, tensors: readonly Tensor[], backlogMs = 0): void {
+  /** `rows` are those of the batch that it was computed in. */
+  answer({ requestId }: Pick<InferOffer, "requestId">, tensors: readonly Tensor[], backlogMs = 0, rows = 1): void {
     const times = { queueMs: 0.1, uploadMs: 0.1, computeMs: 0.2, readbackMs: 0.1 };
-    this.socket.send(encodeFrame({ type: "inferResult", requestId, times, rows: 1, backlogMs }, tensors));
+    this.socket.send(encodeFrame({ type: "inferResult", requestId, times, rows, backlogMs }, tensors));
   }
 }
 

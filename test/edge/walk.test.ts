@@ -123,6 +123,12 @@ const WRONG_QUERY: Record<string, string> = {
   model: "x".repeat(300),
   placement: "plc_x",
   confidence: "2",
+  minFidelity: "2",
+  priority: "10",
+  onMiss: "wait",
+  backend: "abacus",
+  profile: "not a name",
+  labels: Array.from({ length: LIMITS.labelCount + 1 }, (_, i) => `label${i}=x`).join(","),
 };
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {

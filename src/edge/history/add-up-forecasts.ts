@@ -18,7 +18,7 @@ type Step = {
 /** Puts the sums of `inTime` and `asPredicted` together, by placement and confidence and then by step. */
 export function addUpForecasts(sums: readonly ForecastSum[]): CalibratedPrediction[] {
   const groups = Map.groupBy(sums, ({ key: { subject, configuration } }) => JSON.stringify([subject, configuration]));
-  return [...groups.values()].map((members): CalibratedPrediction => {
+  const predictions = [...groups.values()].map((members): CalibratedPrediction => {
     const { subject, configuration } = members[0]!.key;
     const steps = new Map<number, Step>();
     for (const { key, stepAtMs, count, sum } of members) {
@@ -30,7 +30,9 @@ export function addUpForecasts(sums: readonly ForecastSum[]): CalibratedPredicti
         step.inTime += sum;
       }
     }
-    const ordered = [...steps].toSorted(([a], [b]) => a - b).map(([, step]) => step);
+    // Of a step that begins right now one metric may be there before the other.
+    const whole = [...steps].filter(([, { requests }]) => requests > 0);
+    const ordered = whole.toSorted(([a], [b]) => a - b).map(([, step]) => step);
     const total = (count: "requests" | "inTime" | "asPredicted") => ordered.reduce((sum, step) => sum + step[count], 0);
     return {
       model: subject,
@@ -44,4 +46,5 @@ export function addUpForecasts(sums: readonly ForecastSum[]): CalibratedPredicti
       steps: ordered,
     };
   });
+  return predictions.filter(({ requests }) => requests > 0);
 }

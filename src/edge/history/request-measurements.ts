@@ -9,7 +9,7 @@ import { type Aggregate, summarise } from "../../stats/distribution.ts";
 
 /**
  * What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts
- * that got no answer have no split.
+ * that got no answer have no split, and those that the edge or a device that stood in answered have none either.
  */
 export interface RequestOutcome {
   readonly subject: string;
@@ -19,6 +19,8 @@ export interface RequestOutcome {
   readonly software: boolean;
   readonly fingerprint: Fingerprint;
   readonly totalMs: number;
+  /** Rows of the request that were answered; null where no answer came of this attempt. */
+  readonly rows: number | null;
   /** The runner's, where the request did not go through the edge; absent: the edge's. */
   readonly totalClock?: Clock;
   /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
@@ -47,6 +49,7 @@ export interface RefusedRequest {
 /** The clock of each metric: the Worker's own for what it sees, the runner's for what happens there. */
 const CLOCKS = {
   totalMs: "edge-wall",
+  lostMs: "edge-wall",
   edgeMs: "edge-wall",
   linkMs: "edge-wall",
   queueMs: "runner-wall",
@@ -59,7 +62,8 @@ const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readback
 
 /**
  * One aggregate a series over a batch of outcomes. `totalMs` counts every attempt, those that missed
- * their deadline too: leaving them out would flatter the tail.
+ * their deadline too: leaving them out would flatter the tail. `rows` counts those that were answered, and
+ * `lostMs` is the total of the others.
  */
 export function measureOutcomes(
   outcomes: readonly (RequestOutcome | RefusedRequest)[],
@@ -77,6 +81,8 @@ export function measureOutcomes(
       continue;
     }
     add(keyOf(outcome, "totalMs"), outcome.totalMs);
+    if (outcome.rows === null) add(keyOf(outcome, "lostMs"), outcome.totalMs);
+    else add({ ...keyOf(outcome, "totalMs"), ...ROWS }, outcome.rows);
     for (const part of PARTS) {
       const value = outcome.split?.[part];
       if (value !== undefined) add(keyOf(outcome, part), value);
@@ -91,6 +97,8 @@ export function measureOutcomes(
   });
 }
 
+const ROWS = { metric: "rows", unit: "rows", clock: null, direction: "higher" } as const;
+
 function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
   const { subject, variant, backend, batch, fingerprint, software } = outcome;
   return {
@@ -98,7 +106,7 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
     subject,
     metric,
     unit: "ms",
-    clock: metric === "totalMs" ? (outcome.totalClock ?? CLOCKS.totalMs) : CLOCKS[metric],
+    clock: metric === "totalMs" || metric === "lostMs" ? (outcome.totalClock ?? CLOCKS[metric]) : CLOCKS[metric],
     direction: "lower",
     configuration: { variant, backend, batch: floorBatch(batch) },
     fingerprint,

@@ -1,3 +1,4 @@
+import { edgeVariantsOf } from "../../protocol/edge-place.ts";
 import { isPlacedAtEdge, isPlacedHere } from "../budget/is-placed-here.ts";
 import { openDatabase } from "../store/database.ts";
 import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
@@ -44,9 +45,12 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   const { capabilities = null } = (await findRunner(db, input.runnerId, [])) ?? {};
   const rule = await resolveRule(db, version.placement);
   const isPlaced = capabilities !== null && isPlacedHere(rule, { id: input.runnerId, capabilities });
+  const { edgeParameters } = version;
+  const atEdge: readonly string[] =
+    edgeParameters !== null && isPlacedAtEdge(version) ? edgeVariantsOf(edgeParameters) : [];
   for (const placement of isPlaced ? result.placements : []) {
     // What the edge cannot compute, or is not to, it must not be asked for.
-    if (placement.backend === "edge-wasm" && !isPlacedAtEdge(version)) continue;
+    if (placement.backend === "edge-wasm" && !atEdge.includes(placement.variant)) continue;
     await savePlacement(db, input.runnerId, result, placement);
   }
   await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));

@@ -53,7 +53,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const params = read(endpoint.params, () => c.req.param(), "path");
     const query = read(endpoint.query, () => c.req.query(), "query");
     const headers = read(endpoint.headers, () => c.req.header(), "header");
-    const json = endpoint.body === undefined || endpoint.rawBody !== undefined ? undefined : await readJson(c.req.raw);
+    const isJson = endpoint.body !== undefined && endpoint.rawBody === undefined;
+    const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const reply = await handler({ c, env: c.env, principal, params, query, headers, body });
@@ -73,9 +74,9 @@ export function invalidRequest(errors: FieldError[]): ProblemError {
   return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
 }
 
-async function readJson(request: Request): Promise<unknown> {
+async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const mediaType = mediaTypeOf(request);
-  const bytes = await readBody(request, LIMITS.jsonBodyBytes);
+  const bytes = await readBody(request, maxBytes);
   if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, ["application/json"]);
   return parseJson(bytes);
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 
 /** How much of a body that nobody wants is taken off the wire. */
@@ -48,8 +49,12 @@ export function mediaTypeOf(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Parses a JSON body; what is not JSON is a problem that says so. */
+/** Parses a JSON body; what is not JSON, or would take far more memory than its text, is a problem that says so. */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.byteLength > LIMITS.jsonBodyBytes && countNodes(bytes) > LIMITS.jsonNodes) {
+    const message = `must have at most ${LIMITS.jsonNodes} objects, arrays and fields; the marks that begin them count in strings, too`;
+    throw new ProblemError("invalid-request", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
+  }
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
   } catch {
@@ -57,4 +62,15 @@ export function parseJson(bytes: Uint8Array): unknown {
       errors: [{ pointer: "#", message: "must be JSON in UTF-8" }],
     });
   }
+}
+
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
+const COLON = 0x3a;
+
+/** Objects, arrays and fields of JSON text, or more where a string has their marks. */
+function countNodes(bytes: Uint8Array): number {
+  let nodes = 0;
+  for (const byte of bytes) if (byte === BRACE || byte === BRACKET || byte === COLON) nodes++;
+  return nodes;
 }

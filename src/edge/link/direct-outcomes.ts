@@ -22,6 +22,8 @@ export async function toRequestOutcomes(
       batch: rows,
       totalMs,
       totalClock: "runner-wall" as const,
+      // Its own rows the runner does not tell: each counts as one.
+      rows: times === null ? null : 1,
       split: times,
       forecast: null,
     };

@@ -17,7 +17,7 @@ export async function readOfferContext(
     const { edgeParameters: parameters } = version;
     const model = toPlacedModel(version);
     if (parameters === null || !isPlacedAtEdge(version)) return { model };
-    return { model, edge: { variants: edgeVariantsOf(parameters), parameters } };
+    return { model, edge: { variants: edgeVariantsOf(parameters) } };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

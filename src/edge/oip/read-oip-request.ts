@@ -11,6 +11,7 @@ export interface OipRequest {
   readonly id: string | undefined;
   readonly tensors: Tensor[];
   readonly budgetMs: number;
+  readonly priority: number;
   /** Outputs that are wanted, and whether as raw bytes; null for all of them. */
   readonly outputs: ReadonlyMap<string, boolean> | null;
   /** Whether outputs that are not named come as raw bytes. */
@@ -54,17 +55,30 @@ function readParts(json: Uint8Array, raw: Uint8Array): OipRequest {
   if (errors.length === 0 && offset !== raw.byteLength) {
     errors.push({ pointer: "#", message: `${raw.byteLength - offset} bytes stand behind the last tensor` });
   }
+  const { id, parameters = {}, outputs } = request;
+  errors.push(...(outputs ?? []).flatMap(refuseOutput));
   if (errors.length > 0) throw invalidRequest(errors);
-  const { id, parameters, outputs } = request;
-  const isBinary = parameters?.["binary_data_output"] === true;
+  const isBinary = parameters["binary_data_output"] === true;
   const wanted = outputs?.map((output): [string, boolean] => {
     const asked = output.parameters?.["binary_data"];
     return [output.name, typeof asked === "boolean" ? asked : isBinary];
   });
   // Without a list, or with an empty one, all outputs are meant.
   const named = wanted === undefined || wanted.length === 0 ? null : new Map(wanted);
-  return { id, tensors, budgetMs: readBudget(parameters ?? {}), outputs: named, isBinary };
+  const wishes = { budgetMs: readBudget(parameters), priority: readPriority(parameters["priority"]) };
+  return { id, tensors, ...wishes, outputs: named, isBinary };
 }
+
+/** What an output cannot be: elsewhere than in the reply, or something that is made of it. */
+function refuseOutput({ parameters }: RequestedOutput, index: number): FieldError[] {
+  const refuse = (name: string, message: string) => ({ pointer: `#/outputs/${index}/parameters/${name}`, message });
+  if (parameters?.["shared_memory_region"] !== undefined) return [refuse("shared_memory_region", NOT_SHARED)];
+  return (parameters?.["classification"] ?? 0) === 0 ? [] : [refuse("classification", "outputs are not classified")];
+}
+
+type RequestedOutput = NonNullable<OipInferRequest["outputs"]>[number];
+
+const NOT_SHARED = "shared memory is not shared with this server";
 
 type InputResult = { ok: true; tensor: Tensor; rawBytes: number } | { ok: false; field: string; message: string };
 
@@ -72,7 +86,7 @@ function readInput(input: OipInferRequest["inputs"][number], raw: Uint8Array, of
   const { name, shape, data, parameters } = input;
   const dtype = DTYPES.get(input.datatype) ?? "float32";
   if (parameters?.["shared_memory_region"] !== undefined) {
-    return { ok: false, field: "/parameters", message: "shared memory is not shared with this server" };
+    return { ok: false, field: "/parameters", message: NOT_SHARED };
   }
   const sizeBytes = parameters?.["binary_data_size"];
   if ((data === undefined) === (sizeBytes === undefined)) {
@@ -110,7 +124,16 @@ function readRawBody(body: Uint8Array, inputs: readonly TensorSpec[]): OipReques
   }
   const shape = input.shape.map((size) => (size === -1 ? rows : size));
   const tensor = { name: input.name, dtype: input.dtype, shape, bytes: body };
-  return { id: undefined, tensors: [tensor], budgetMs: LIMITS.oipBudgetMs, outputs: null, isBinary: true };
+  const wishes = { budgetMs: LIMITS.oipBudgetMs, priority: 0 };
+  return { id: undefined, tensors: [tensor], ...wishes, outputs: null, isBinary: true };
+}
+
+/** Triton's: 1 is the most urgent, 0 the ordinary one. Ours goes the other way, and as far as it goes. */
+function readPriority(value: string | number | boolean = 0): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) {
+    return value === 0 ? 0 : Math.max(0, LIMITS.maxPriority + 1 - value);
+  }
+  throw invalidRequest([{ pointer: "#/parameters/priority", message: "must be a whole number from 0" }]);
 }
 
 /** `budget_ms`, or Triton's `timeout` in microseconds: the budget of this request. */

@@ -27,7 +27,14 @@ export interface DenseNetwork {
   readonly steps: readonly DenseStep[];
   /** Numbers in weights and biases. */
   readonly parameters: number;
+  /** What a row takes, as the number of products of weights that take about as long. */
+  readonly rowProducts: number;
 }
+
+/** What else takes time, in products of weights: a row, each step of it, and each element that is no sum of products. */
+const PRODUCTS_PER_ROW = 2_048;
+const PRODUCTS_PER_STEP = 256;
+const PRODUCTS_PER_ELEMENT = 64;
 
 export type DenseResult =
   | { readonly ok: true; readonly network: DenseNetwork }
@@ -74,6 +81,7 @@ function readChain({ opset, nodes, initializers }: Graph, input: TensorSpec, out
   const constants = new Map(initializers);
   const chain: Chain = { value: input.name, shape: input.shape, parameters: 0, steps: [], constants, opset };
   const inputs = widthOf(input.shape);
+  if (input.shape[0]! > LIMITS.edgeRows) throw new NotDense(`takes more than ${LIMITS.edgeRows} rows at once`);
   for (const node of nodes) {
     if (!isOnnx(node.domain)) throw new NotDense(`has an operator of ${node.domain}`);
     if (node.operator === "Constant") addConstant(chain, node);
@@ -82,7 +90,20 @@ function readChain({ opset, nodes, initializers }: Graph, input: TensorSpec, out
   if (chain.value !== output) throw new NotDense("does not end in its output");
   if (!chain.steps.some(({ kind }) => kind === "dense")) throw new NotDense("has no dense layer");
   const { steps, parameters, shape } = chain;
-  return { input: input.name, inputs, output, outputShape: shape.slice(1), steps, parameters };
+  const rowProducts = countRowProducts(inputs, chain);
+  if (rowProducts * LIMITS.edgeRows > LIMITS.edgeRunProducts) throw new NotDense("takes too long for a row");
+  return { input: input.name, inputs, output, outputShape: shape.slice(1), steps, parameters, rowProducts };
+}
+
+function countRowProducts(inputs: number, { steps, parameters }: Chain): number {
+  let products = PRODUCTS_PER_ROW + parameters;
+  let width = inputs;
+  for (const step of steps) {
+    products += PRODUCTS_PER_STEP;
+    if (step.kind === "dense") width = step.outputs;
+    else products += PRODUCTS_PER_ELEMENT * width;
+  }
+  return products;
 }
 
 function addConstant({ constants }: Chain, { outputs, attributes }: GraphNode): void {

@@ -4,7 +4,7 @@ import type { ActionChoice } from "../../protocol/policy.ts";
 /**
  * What a policy does by its outputs for one observation: the index of the largest (the first of
  * equals), an index drawn from their softmax, or the outputs themselves. A draw is a function of seed
- * and index, whatever was drawn before. Throws where the outputs have no largest.
+ * and index, whatever was drawn before. Throws where the outputs have no largest, or are no numbers of JSON.
  */
 export function chooseAction(
   choice: ActionChoice,
@@ -12,9 +12,11 @@ export function chooseAction(
   seed: number,
   index: number,
 ): number | number[] {
+  const largest = outputs.reduce((most, output) => Math.max(most, output), Number.NEGATIVE_INFINITY);
+  if (!Number.isFinite(largest) || (choice === "raw" && !outputs.every(Number.isFinite))) {
+    throw new RangeError("the outputs are not finite");
+  }
   if (choice === "raw") return [...outputs];
-  const largest = Math.max(...outputs);
-  if (!Number.isFinite(largest)) throw new RangeError("the outputs are not finite");
   if (choice === "argmax") return outputs.indexOf(largest);
   // Less the largest, so that no exponential overflows.
   const weights = outputs.map((output) => Math.exp(output - largest));

@@ -115,7 +115,9 @@ async function tryPlacement(
   const isHere = candidate.placement.backend === "edge-wasm";
   const answer = isHere ? await computeAtEdge(env, version, question) : await askRunner(env, question, waitUntil);
   const totalMs = Date.now() - arrivedAtMs;
-  const outcome = { ...describeAttempt(input, admission, totalMs, answer.kind === "answered"), totalMs };
+  const isAnswered = answer.kind === "answered";
+  const attempt = describeAttempt(input, admission, totalMs, isAnswered);
+  const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };
   const { runnerId } = candidate.placement;
   if (answer.kind !== "answered") {
     logOutcome(env, runnerId, { ...outcome, split: null }, waitUntil);

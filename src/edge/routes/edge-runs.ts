@@ -22,18 +22,18 @@ async function runAtEdge(env: Env, run: EdgeRunInput, runnerId: string): Promise
   if (version === null || version.edgeParameters === null || !(await mayRead(env, runnerId, version.digest))) {
     throw new ProblemError("not-found", "There is no such model that the edge computes.");
   }
-  const steps = version.edgeParameters * run.rows * run.repetitions;
-  if (steps > LIMITS.edgeRunProducts) {
-    const message = `must be at most ${Math.floor(LIMITS.edgeRunProducts / (version.edgeParameters * run.rows))}`;
-    throw new ProblemError("invalid-request", "That would keep the edge too long.", {
-      errors: [{ pointer: "#/repetitions", message }],
-    });
-  }
   if (run.fresh) forgetNetwork(version, run.variant);
   const network = await loadNetwork(env, version, run.variant);
   const [input] = createSeededInputs(withRows(version.inputs, run.rows), run.seed);
   if (input === undefined) throw new ProblemError("internal", "A dense network without an input was stored.");
+  const { sizeBytes, rowProducts } = network;
+  const most = Math.floor(LIMITS.edgeRunProducts / (rowProducts * (input.shape[0] ?? 1)));
+  if (run.repetitions > most) {
+    throw new ProblemError("invalid-request", "That would keep the edge too long.", {
+      errors: [{ pointer: "#/repetitions", message: `must be at most ${most}` }],
+    });
+  }
   let output = computeRows(network, input);
   for (let done = 1; done < run.repetitions; done++) output = computeRows(network, input);
-  return { outputs: { [output.name]: tensorToJson(output) }, sizeBytes: network.sizeBytes };
+  return { outputs: { [output.name]: tensorToJson(output) }, sizeBytes, rowProducts };
 }

@@ -41,7 +41,9 @@ export function bindHistory(app: Hono<AppEnv>): void {
     const fromMs = query.from === undefined ? toMs - CALIBRATION_MS : Date.parse(query.from);
     const span = { fromMs, toMs, stepMs: parseStepMs(query.step) };
     const sums = await readForecastSums(openDatabase(env.DB), query, span, LIMITS.historyPoints);
-    const truncated = sums.length > LIMITS.historyPoints;
-    return { items: addUpForecasts(sums.slice(0, LIMITS.historyPoints)), truncated };
+    // The newest stand first; the step that the cut goes through is left out with those before it.
+    const cutAtMs = sums[LIMITS.historyPoints]?.stepAtMs ?? Number.NEGATIVE_INFINITY;
+    const whole = sums.filter(({ stepAtMs }) => stepAtMs > cutAtMs);
+    return { items: addUpForecasts(whole), truncated: whole.length < sums.length };
   });
 }

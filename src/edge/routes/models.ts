@@ -1,7 +1,8 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { EDGE_VARIANTS } from "../../protocol/edge-place.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { FIRST_VARIANT, type Model, type ModelVersion, type TensorSpec } from "../../protocol/model.ts";
+import type { Model, ModelVersion, TensorSpec } from "../../protocol/model.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import { planEdge, planRunner } from "../budget/plan-runner.ts";
@@ -28,8 +29,8 @@ export function bindModels(app: Hono<AppEnv>): void {
     const dense = readDenseNetwork(bytes, { inputs, outputs });
     const edgeParameters = dense.ok ? dense.network.parameters : null;
     const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs, edgeParameters };
-    const { model, version, created } = await addModelVersion(openDatabase(env.DB), input);
-    if (created) await calibrateEverywhere(env, version.id, model.placement);
+    const { model, version, created, learnt } = await addModelVersion(openDatabase(env.DB), input);
+    if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
 
@@ -42,7 +43,9 @@ export function bindModels(app: Hono<AppEnv>): void {
     const { digest, bytes } = file;
     const fidelity = query.fidelity ?? null;
     const variant = { modelVersionId: version.id, name: query.name, digest, sizeBytes: bytes.byteLength, fidelity };
-    const outcome = query.name === FIRST_VARIANT ? "taken" : await addVariant(openDatabase(env.DB), variant);
+    // What the edge makes of the version's own file is no file's name.
+    const isReserved = EDGE_VARIANTS.some((name) => name === query.name);
+    const outcome = isReserved ? "taken" : await addVariant(openDatabase(env.DB), variant);
     if (outcome === "taken") throw new ProblemError("conflict", `The variant ${query.name} is another file.`);
     if (outcome === "full") {
       throw new ProblemError("conflict", `A version has at most ${LIMITS.variantsPerVersion} variants.`);

@@ -8,11 +8,12 @@ import { VERSION } from "../../protocol/version.ts";
 import { locateVersion, type Snapshot, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { addUpTotals } from "../oip/add-up-totals.ts";
 import { acceptedEncoding, decodeBody } from "../oip/decode-body.ts";
 import { type OipRequest, readOipRequest } from "../oip/read-oip-request.ts";
 import { writeOipReply } from "../oip/write-oip-reply.ts";
 import { openDatabase } from "../store/database.ts";
-import { readRequestTotals, type RequestTotals } from "../store/series-store.ts";
+import { readRequestTotals } from "../store/series-store.ts";
 import { answerInference } from "./answer-inference.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
@@ -73,38 +74,23 @@ function readiness({ snapshot, version }: Located): Response {
   return isServed ? new Response(null) : Response.json({ error: "No runner serves the model now." }, { status: 400 });
 }
 
-/** Read from the history, so some seconds old; a refused or unsent request is in none of it. */
+/** Statistics begin anew with each day, so that the history is not read whole each time. */
+const DAY_MS = 86_400_000;
+
+/** Read from the history, so some seconds old. */
 async function describeStats({ env }: Context<AppEnv>, { model, version }: Version) {
-  const totals = await readRequestTotals(openDatabase(env.DB), `${model}@${version}`);
-  const of = (metric: string): RequestTotals => totals.get(metric) ?? { count: 0, sumMs: 0 };
-  const duration = ({ count, sumMs }: RequestTotals) => ({ count, ns: Math.max(0, Math.round(1e6 * sumMs)) });
-  const all = of("totalMs");
-  const parts = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"].map(of);
-  const answered = { count: of("computeMs").count, sumMs: parts.reduce((sum, part) => sum + part.sumMs, 0) };
-  const stats = {
-    name: model,
-    version: String(version),
-    inference_count: answered.count,
-    execution_count: answered.count,
-    inference_stats: {
-      success: duration(answered),
-      fail: duration({ count: Math.max(0, all.count - answered.count), sumMs: all.sumMs - answered.sumMs }),
-      queue: duration(of("queueMs")),
-      compute_input: duration(of("uploadMs")),
-      compute_infer: duration(of("computeMs")),
-      compute_output: duration(of("readbackMs")),
-    },
-  };
-  return { model_stats: [stats] };
+  const nowMs = Date.now();
+  const totals = await readRequestTotals(openDatabase(env.DB), `${model}@${version}`, nowMs - (nowMs % DAY_MS));
+  return { model_stats: [{ name: model, version: String(version), ...addUpTotals(totals) }] };
 }
 
 async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
   const body = await decodeBody(c.req.raw);
   const request = readOipRequest(body, c.req.header(OIP_HEADER_LENGTH) ?? null, version.inputs);
   checkOutputs(request, version);
-  const { tensors, budgetMs } = request;
+  const { tensors, budgetMs, priority } = request;
   const input = {
-    ...InferWishes.parse({ budgetMs }),
+    ...InferWishes.parse({ budgetMs, priority }),
     model: `${version.model}@${version.version}`,
     tensors,
     pointerOf: (name: string) => {

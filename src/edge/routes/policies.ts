@@ -1,14 +1,16 @@
 import type { Context, Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { InferWishes } from "../../protocol/inference.ts";
+import type { InferWishes } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type ActionChoice, type ActReply, type ActStreamQuery, StreamedObservation } from "../../protocol/policy.ts";
 import type { StreamedAction } from "../../protocol/policy.ts";
 import { ProblemError, toProblem } from "../../protocol/problem.ts";
 import { logRefusal } from "../budget/refusal-log.ts";
 import { locateVersion, type Version } from "../budget/snapshot.ts";
+import { authorise } from "../http/auth.ts";
 import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
 import { parseJson } from "../http/read-body.ts";
+import { endSocket } from "../link/runner-socket.ts";
 import { chooseAction } from "../policy/choose-action.ts";
 import { readPolicy, stackObservations, unstackOutputs } from "../policy/read-policy.ts";
 import { answerInference, type Inference } from "./answer-inference.ts";
@@ -21,11 +23,11 @@ export function bindPolicies(app: Hono<AppEnv>): void {
       body.observations === undefined ? "#/observation" : `#/observations/${index}`;
     const version = await locate(c, params.id);
     const { inference, outputs } = await act(c, version, observations, pointerOf, body, c.get("arrivedAtMs"));
-    const actions = outputs.map((each, index) => decide(body.action, each, body.seed, index));
+    const seed = body.seed ?? drawSeed();
+    const actions = outputs.map((each, index) => decide(body.action, each, seed, index));
     const [action] = actions;
-    return body.observations === undefined && action !== undefined
-      ? { ...inference.reply, action }
-      : { ...inference.reply, actions };
+    const reply = { ...inference.reply, ...(body.action === "sample" && { seed }) };
+    return body.observations === undefined && action !== undefined ? { ...reply, action } : { ...reply, actions };
   });
 
   bind(app, endpoints.streamPolicy, async ({ c, params, query }) => {
@@ -63,6 +65,10 @@ async function act(
   return { inference, outputs: unstackOutputs(policy, inference.tensors, observations.length) };
 }
 
+function drawSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0]!;
+}
+
 function decide(choice: ActionChoice, outputs: readonly number[], seed: number, index: number): number | number[] {
   try {
     return chooseAction(choice, outputs, seed, index);
@@ -71,10 +77,15 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
   }
 }
 
-/** Answers each observation of a control loop as it comes; a mistake ends the message, not the stream. */
+/**
+ * Answers each observation of a control loop as it comes; a mistake ends the message, not the stream. The key is
+ * looked at each time, so that one that was revoked opens no more than it does elsewhere.
+ */
 function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, query: ActStreamQuery): void {
   let inFlight = 0;
-  const wishes = InferWishes.parse(query);
+  const { action: choice, seed = drawSeed(), ...wishes } = query;
+  const authorization = c.req.header("authorization");
+  const { access } = endpoints.streamPolicy;
   const send = (answer: StreamedAction) => {
     // Whoever closed the socket does not wait for the rest.
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
@@ -92,26 +103,34 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
         waitUntil(logRefusal(c.env, `${version.model}@${version.version}`, "overloaded", waitUntil));
         throw tooMany();
       }
+      await authorise(c.env, authorization, access, (work) => c.executionCtx.waitUntil(work));
       const { observation } = message;
       const { inference, outputs } = await act(c, version, [observation], () => "#/observation", wishes, arrivedAtMs);
-      const action = decide(query.action, outputs[0] ?? [], query.seed, seq);
-      send({ seq, action, totalMs: inference.reply.latency.totalMs });
+      const action = decide(choice, outputs[0] ?? [], seed, seq);
+      send({ seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs });
     } catch (error) {
-      send({ seq, problem: toProblem(error) });
+      const problem = toProblem(error);
+      send({ seq, problem });
+      if (problem.code === "unauthorized") endSocket(socket, POLICY_VIOLATION, problem.detail);
     } finally {
       inFlight--;
     }
   };
   socket.addEventListener("message", ({ data }) => void answer(data));
-  socket.addEventListener("close", ({ code }) => socket.close(code === 1005 ? 1000 : code));
+  // What broke has no code that could be sent back, and a close is answered by the runtime.
+  socket.addEventListener("close", () => endSocket(socket, 1000, ""));
 }
 
+/** RFC 6455, 7.4.1. */
+const POLICY_VIOLATION = 1008;
+
 function readMessage(data: string | ArrayBuffer): StreamedObservation {
-  if (typeof data !== "string" || data.length > LIMITS.streamedMessageBytes) {
+  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : null;
+  if (bytes === null || bytes.byteLength > LIMITS.streamedMessageBytes) {
     const message = `must be text of at most ${LIMITS.streamedMessageBytes} bytes`;
     throw invalidRequest([{ pointer: "#", message }]);
   }
-  return parseInput(StreamedObservation, parseJson(new TextEncoder().encode(data)));
+  return parseInput(StreamedObservation, parseJson(bytes));
 }
 
 function tooMany(): ProblemError {

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, lt, max, or } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, lt, max, or } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -89,12 +89,13 @@ const VERSION_RACES = 5;
 
 /**
  * Adds a version to a model, which is created where it is new. The same bytes give the version that
- * is there. Two uploads at once get two numbers: the loser of the race takes the next.
+ * is there, and `learnt` where it was not known of it that the edge can compute it. Two uploads at once get two
+ * numbers: the loser of the race takes the next.
  */
 export async function addModelVersion(
   db: Database,
   input: VersionInput,
-): Promise<{ model: Model; version: ModelVersion; created: boolean }> {
+): Promise<{ model: Model; version: ModelVersion; created: boolean; learnt: boolean }> {
   const nowMs = Date.now();
   await db
     .insert(models)
@@ -103,6 +104,7 @@ export async function addModelVersion(
   const [model] = await db.select().from(models).where(eq(models.name, input.name));
   if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
   const { digest, sizeBytes, inputs, outputs, edgeParameters } = input;
+  const learnt = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
   for (let race = 0; race < VERSION_RACES; race++) {
     const [latest] = await db
       .select({ version: max(modelVersions.version) })
@@ -120,10 +122,22 @@ export async function addModelVersion(
         model: toModel(model, versions),
         version: toVersion({ variants: [], ...stored }),
         created: created.length > 0,
+        learnt,
       };
     }
   }
   throw new Error(`no version number was free for ${input.name}`);
+}
+
+/** A version may have been stored before the edge computed networks. Whether that was so. */
+async function learnEdgeParameters(db: Database, modelId: string, digest: string, edgeParameters: number) {
+  const { id, modelId: ofModel, digest: ofFile, edgeParameters: known } = modelVersions;
+  const updated = await db
+    .update(modelVersions)
+    .set({ edgeParameters })
+    .where(and(eq(ofModel, modelId), eq(ofFile, digest), isNull(known)))
+    .returning({ id });
+  return updated.length > 0;
 }
 
 export async function listModels(

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gte, inArray, lt, max, or, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, isNull, lt, max, or, sql, sum } from "drizzle-orm";
 import { type Series, SeriesKey, type SeriesQuery } from "../../protocol/history.ts";
 import { createContentId } from "../../protocol/id.ts";
 import { calibratedLevel, type PredictionCalibrationQuery } from "../../protocol/prediction-calibration.ts";
@@ -18,23 +18,27 @@ export interface Measurement {
   readonly aggregate: Aggregate;
 }
 
-/** How many requests a metric was measured of, and its sum over them. */
+/** How many requests a metric was measured of in batches of so many rows, and its sum over them. */
 export interface RequestTotals {
+  readonly metric: string;
+  /** Null where the metric is of no batch. */
+  readonly batch: number | null;
   readonly count: number;
-  readonly sumMs: number;
+  readonly sum: number;
 }
 
-/** Totals of a model version's requests by metric, over all placements and all time. */
-export async function readRequestTotals(db: Database, subject: string): Promise<Map<string, RequestTotals>> {
+/** Totals of a model version's requests since `fromMs`, over all placements; what its calibrations measured is no request. */
+export async function readRequestTotals(db: Database, subject: string, fromMs: number): Promise<RequestTotals[]> {
+  const batch = sql<number | null>`${series.key} ->> '$.configuration.batch'`;
   const rows = await db
-    .select({ metric: series.metric, requests: sum(points.count), sumMs: sum(points.sum) })
+    .select({ metric: series.metric, batch, count: sum(points.count), sum: sum(points.sum) })
     .from(points)
     .innerJoin(series, eq(series.id, points.seriesId))
-    .where(and(eq(series.subjectKind, "model"), eq(series.subject, subject)))
-    .groupBy(series.metric);
-  return new Map(
-    rows.map(({ metric, requests, sumMs }) => [metric, { count: Number(requests), sumMs: Number(sumMs) }]),
-  );
+    .where(
+      and(eq(series.subjectKind, "model"), eq(series.subject, subject), isNull(points.runId), gte(points.atMs, fromMs)),
+    )
+    .groupBy(series.metric, batch);
+  return rows.map((row) => ({ ...row, count: Number(row.count), sum: Number(row.sum) }));
 }
 
 /** Id of the series with this key: a digest over the key in a fixed order of fields. */
@@ -182,7 +186,9 @@ export async function readForecastSums(
   limit: number,
 ): Promise<ForecastSum[]> {
   const of = (field: string) => sql`${series.key} ->> ${`$.configuration.${field}`}`;
-  const stepAtMs = sql<number>`(${points.atMs} / ${stepMs}) * ${stepMs}`;
+  // A number is bound as a real one, by which a division leaves no whole steps.
+  const step = sql`cast(${stepMs} as integer)`;
+  const stepAtMs = sql<number>`(${points.atMs} / ${step}) * ${step}`;
   const rows = await db
     .select({ key: series.key, stepAtMs, count: sum(points.count), sum: sum(points.sum) })
     .from(points)

@@ -14,7 +14,8 @@ import { NetworkCache } from "./network-cache.ts";
 export type EdgeVersion = Pick<ModelVersion, "digest" | "inputs" | "outputs">;
 
 /** A network in this isolate; its weights stand in the program alone. */
-export interface EdgeNetwork extends DenseProgram, Pick<DenseNetwork, "inputs" | "output" | "outputShape"> {}
+export interface EdgeNetwork
+  extends DenseProgram, Pick<DenseNetwork, "inputs" | "output" | "outputShape" | "rowProducts"> {}
 
 const PRECISIONS: Record<EdgeVariant, Precision> = { fp32: "fp32", "edge-int8": "int8" };
 /** A load behind a request that has not ended by now was cut off with it. */
@@ -76,8 +77,8 @@ function openNetwork(file: Uint8Array, version: EdgeVersion, variant: string): E
     const reason = dense.ok ? `There is no variant ${variant} of it` : `It ${dense.message}`;
     throw new ProblemError("backend-failed", `The edge cannot compute this model. ${reason}.`);
   }
-  const { inputs, output, outputShape } = dense.network;
-  return { inputs, output, outputShape, ...openDenseProgram(denseNetwork, dense.network, precision) };
+  const { inputs, output, outputShape, rowProducts } = dense.network;
+  return { inputs, output, outputShape, rowProducts, ...openDenseProgram(denseNetwork, dense.network, precision) };
 }
 
 function keyOf(digest: string, variant: string): string {

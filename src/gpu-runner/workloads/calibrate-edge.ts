@@ -41,7 +41,7 @@ interface Reference {
  */
 export async function calibrateEdge(
   model: PlacedModel,
-  { variants, parameters }: EdgeWork,
+  { variants }: EdgeWork,
   echoMs: number,
   context: Context,
 ): Promise<CalibratedPlacement[]> {
@@ -49,7 +49,7 @@ export async function calibrateEdge(
   const references = await askReferences(model, context);
   const placements: CalibratedPlacement[] = [];
   for (const variant of variants) {
-    placements.push({ ...(await calibrate(model, variant, parameters, references, context)), linkMs });
+    placements.push({ ...(await calibrate(model, variant, references, context)), linkMs });
   }
   return placements;
 }
@@ -66,7 +66,6 @@ async function measureAround(echoMs: number, { edgeProbe, signal }: Context): Pr
 async function calibrate(
   model: PlacedModel,
   variant: EdgeVariant,
-  parameters: number,
   references: readonly Reference[],
   context: Context,
 ): Promise<CalibratedPlacement> {
@@ -76,12 +75,13 @@ async function calibrate(
   const fresh = await edge.run({ modelVersionId, variant, seed: 1, fresh: true }, signal);
   const warm = await edge.run({ modelVersionId, variant, seed: 1 }, signal);
   const { error, fidelity } = await compare(model, variant, references, context);
-  const isFree = model.inputs[0]?.shape[0] === -1;
+  const [fixedRows = 1] = model.inputs[0]?.shape ?? [];
+  const isFree = fixedRows === -1;
   const sweep: CalibratedPlacement["sweep"] = [];
   for (const rows of isFree ? SWEEP : [1]) {
     const measure = (seed: number, repetitions: number) =>
       edge.run({ modelVersionId, variant, rows, seed, repetitions }, signal).then(({ durationMs }) => durationMs);
-    const most = Math.floor(LIMITS.edgeRunProducts / (parameters * rows));
+    const most = Math.floor(LIMITS.edgeRunProducts / (fresh.rowProducts * (isFree ? rows : fixedRows)));
     onProgress({ phase: `edge ${variant}: measure`, done: rows, total: LIMITS.edgeRows });
     sweep.push({ rows, serviceMs: summarise(await timeOnce(measure, Math.min(most, LIMITS.edgeRepetitions))) });
   }

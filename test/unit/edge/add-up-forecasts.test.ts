@@ -11,6 +11,7 @@ const outcome = (confidence: number, inTime: boolean, asPredicted: boolean) => (
   software: false,
   fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "sample" },
   totalMs: 3,
+  rows: null,
   split: null,
   forecast: { placementId: "plc_a", confidence, inTime, asPredicted },
 });
@@ -36,6 +37,15 @@ describe("what became of predictions", () => {
     expect(low).toMatchObject({ confidence: 0.5, requests: 1, inTime: 1, asPredicted: 1 });
   });
 
+  it("leaves out a step of which one metric is there alone", () => {
+    const sums = [...sumsAt(0, [outcome(0.99, true, true)]), ...sumsAt(60_000, [outcome(0.99, true, true)])];
+    const isThere = ({ key, stepAtMs }: ForecastSum) => stepAtMs === 0 || key.metric === "asPredicted";
+    const [found] = addUpForecasts(sums.filter(isThere));
+    expect(found).toMatchObject({ requests: 1, inTime: 1, asPredicted: 1 });
+    expect(found?.steps).toHaveLength(1);
+    expect(addUpForecasts(sums.filter(({ key }) => key.metric === "asPredicted"))).toEqual([]);
+  });
+
   it("is judged at the level at or below the confidence", () => {
     expect([0.5, 0.59, 0.9, 0.98, 0.99, 0.999].map(calibratedLevel)).toEqual([0.5, 0.5, 0.9, 0.95, 0.99, 0.999]);
   });
@@ -49,6 +59,7 @@ describe("what became of predictions", () => {
     ]);
     expect(measured.map(({ key, aggregate }) => [key.subject, key.metric, aggregate.sum])).toEqual([
       ["mine@1", "totalMs", 3],
+      ["mine@1", "lostMs", 3],
       ["mine@1", "refused.overloaded", 2],
       ["other@1", "refused.overloaded", 1],
     ]);

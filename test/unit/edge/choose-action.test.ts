@@ -27,7 +27,8 @@ describe("an action", () => {
   });
 
   it("is none where the outputs are not finite", () => {
-    for (const choice of ["argmax", "sample"] as const) {
+    expect(() => chooseAction("raw", [1, Number.NEGATIVE_INFINITY], 0, 0)).toThrow(RangeError);
+    for (const choice of ["argmax", "sample", "raw"] as const) {
       expect(() => chooseAction(choice, [Number.NaN, 1], 0, 0)).toThrow(RangeError);
       expect(() => chooseAction(choice, [Number.POSITIVE_INFINITY, 1], 0, 0)).toThrow(RangeError);
     }

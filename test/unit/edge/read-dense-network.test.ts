@@ -95,6 +95,20 @@ describe("a dense network", () => {
     ["cannot be read", { tensors: { w: { dims: [3, 2], floats: [1, 2, 3] }, b: zeros(2) } }],
     ["cannot be read", { nodes: Array.from({ length: LIMITS.edgeNodes + 1 }, () => gemm) }],
     ["too large", { input: [-1, LIMITS.edgeWidth + 1] }],
+    ["more than 32 rows", { input: [LIMITS.edgeRows + 1, 3], output: [LIMITS.edgeRows + 1, 2] }],
+    ["more than 32 rows", { input: [2 ** 40, 3], output: [2 ** 40, 2] }],
+    [
+      "too long for a row",
+      {
+        input: [-1, 1],
+        tensors: { w: zeros(1, LIMITS.edgeWidth) },
+        nodes: [
+          { operator: "MatMul", inputs: ["x", "w"], output: "s0" },
+          { operator: "Tanh", inputs: ["s0"], output: "s1" },
+          { operator: "Tanh", inputs: ["s1"], output: "y" },
+        ],
+      },
+    ],
     [
       "more than 1048576 parameters",
       { input: [-1, 1_025], tensors: { w: zeros(1_025, 1_024) }, nodes: [{ ...gemm, inputs: ["x", "w"] }] },
@@ -115,6 +129,10 @@ describe("a dense network", () => {
       { ...gemm, inputs: ["s", "w", "b"] },
     ];
     expect(reasonOf({ nodes, tensors: { ...layer.tensors, to } })).toBe(reason);
+  });
+
+  it("takes as many rows as the limit says where they are fixed", () => {
+    expect(reasonOf({ input: [LIMITS.edgeRows, 3], output: [LIMITS.edgeRows, 2] })).toBeNull();
   });
 
   it("takes as many parameters as the limit says", () => {

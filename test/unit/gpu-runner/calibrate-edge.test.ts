@@ -25,7 +25,7 @@ const LOAD_MS = 40;
 const ROW_MS = 0.002;
 
 /** The network gives what it gets; the edge does so after `distort`, and takes the times that are written above. */
-function scriptContext(distort: (values: Float32Array, variant: string) => void) {
+function scriptContext(distort: (values: Float32Array, variant: string) => void, rowProducts = 100) {
   const runs: { rows: number; repetitions: number }[] = [];
   const answer = (inputs: readonly Tensor[]) =>
     inputs.map(({ shape, bytes }): Tensor => ({ name: "y", dtype: "float32", shape, bytes: bytes.slice() }));
@@ -35,7 +35,7 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void)
       for (const output of outputs) distort(typedView(output) as Float32Array, variant);
       runs.push({ rows, repetitions });
       const durationMs = WAY_MS + (fresh ? LOAD_MS : 0) + repetitions * rows * ROW_MS;
-      return { outputs, sizeBytes: 65_536, durationMs };
+      return { outputs, sizeBytes: 65_536, rowProducts, durationMs };
     },
     measureMs: async (count) => Array<number>(count).fill(BARE_MS),
   };
@@ -57,12 +57,7 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void)
 describe("a calibration of the edge", () => {
   it("finds the time of one computation whatever the way takes, and what lies around it", async () => {
     const { context, runs } = scriptContext(() => {});
-    const [placement, ...further] = await calibrateEdge(
-      model,
-      { variants: ["fp32"], parameters: 100 },
-      ECHO_MS,
-      context,
-    );
+    const [placement, ...further] = await calibrateEdge(model, { variants: ["fp32"] }, ECHO_MS, context);
     expect(further).toEqual([]);
     expect(placement).toMatchObject({ backend: "edge-wasm", deviceKey: "edge", agrees: true, fidelity: 1 });
     expect(placement?.memory).toEqual({ baseBytes: 65_536, bytesPerRow: 0 });
@@ -77,17 +72,17 @@ describe("a calibration of the edge", () => {
   });
 
   it("asks no more of a large network than the edge takes, and one row where there is no other", async () => {
-    const { context, runs } = scriptContext(() => {});
-    const fixed = { ...model, inputs: [spec("x", [1, 3])] };
-    const parameters = LIMITS.edgeParameters;
-    const [placement] = await calibrateEdge(fixed, { variants: ["fp32"], parameters }, ECHO_MS, context);
+    const rowProducts = LIMITS.edgeParameters;
+    const { context, runs } = scriptContext(() => {}, rowProducts);
+    const fixed = { ...model, inputs: [spec("x", [2, 3])] };
+    const [placement] = await calibrateEdge(fixed, { variants: ["fp32"] }, ECHO_MS, context);
     expect(placement?.sweep.map(({ rows }) => rows)).toEqual([1]);
     const most = Math.max(...runs.map(({ repetitions }) => repetitions));
-    expect(most * parameters).toBeLessThanOrEqual(LIMITS.edgeRunProducts);
+    expect(2 * most * rowProducts).toBeLessThanOrEqual(LIMITS.edgeRunProducts);
   });
 
   it("fails float32 that differs, and lets bytes differ by a little", async () => {
-    const work = { variants: ["fp32" as const, "edge-int8" as const], parameters: 100 };
+    const work = { variants: ["fp32" as const, "edge-int8" as const] };
     const slightly = scriptContext((values) => values.forEach((value, i) => (values[i] = value * 1.02)));
     const placements = await calibrateEdge(model, work, ECHO_MS, slightly.context);
     expect(placements.map(({ variant, agrees }) => [variant, agrees])).toEqual([
@@ -104,12 +99,7 @@ describe("a calibration of the edge", () => {
       // Every other comparison another element is the largest, by a hair.
       if (variant === "edge-int8" && call++ % 2 === 0) values[values.indexOf(Math.min(...values))] = 1.0001;
     });
-    const [placement] = await calibrateEdge(
-      model,
-      { variants: ["edge-int8"], parameters: 100 },
-      ECHO_MS,
-      swapping.context,
-    );
+    const [placement] = await calibrateEdge(model, { variants: ["edge-int8"] }, ECHO_MS, swapping.context);
     expect(placement?.fidelity).toBeGreaterThan(0);
     expect(placement?.fidelity).toBeLessThan(1);
   });
