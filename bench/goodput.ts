@@ -5,11 +5,10 @@ import { FrameSender } from "./goodput/frame-sender.ts";
 import { checkOutputs, collectOutputs, type GoodputCase } from "./goodput/goodput-case.ts";
 import { compareAlone } from "./goodput/compare-alone.ts";
 import { measureCapacity } from "./goodput/measure-capacity.ts";
-import { openModelDevice } from "./goodput/model-device.ts";
+import { measureUnderLoad } from "./goodput/measure-under-load.ts";
 import { openLoaded } from "./goodput/open-loaded.ts";
 import { openOracle } from "./goodput/open-oracle.ts";
 import { openPolicy, startPolicy } from "./goodput/open-policy.ts";
-import { measureServiceTimes } from "./goodput/service-times.ts";
 import { MODELS, readModel } from "./goodput/served-models.ts";
 import { startStack } from "./hop/start-stack.ts";
 
@@ -65,33 +64,33 @@ export const benchGoodput: Bench = async function* benchGoodput(context) {
 
 type Known = Awaited<ReturnType<typeof measureBefore>>;
 
-/** What the loads and the ceiling are made of, and the outputs that all have to have. */
+/** What the loads are made of, and the outputs that all have to have. */
 async function measureBefore(say: BenchContext["say"]) {
-  say("measuring service times");
-  const device = await openModelDevice();
-  const serviceTimes = await measureServiceTimes(device).finally(() => device.stop());
-  for (const model of MODELS) {
-    const at = (rows: number) => `${rows}: ${serviceTimes[model][rows - 1]?.toFixed(2)}`;
-    say(`${model}, ms by rows: ${[1, 2, 4, 8, 16, 32, 64].map(at).join(", ")}`);
-  }
   const server = await startPolicy("fifo");
   const sender = new FrameSender({ url: server.url, key: "" });
   const expected = await collectOutputs(sender).finally(() => server.close());
   sender.close();
   const capacity = await measureCapacity();
   say(`capacity: ${capacity.toFixed(1)} requests/s`);
-  return { serviceTimes, expected, capacity };
+  return { expected, capacity };
 }
 
 async function* contend(
   context: BenchContext,
   load: number,
-  { capacity, serviceTimes, expected, ours }: Known & Pick<Contest<GoodputCase>, "ours">,
+  { capacity, expected, ours }: Known & Pick<Contest<GoodputCase>, "ours">,
 ) {
+  const ratePerSecond = load * capacity;
+  context.say(`${context.bench} ${load}×: measuring service times`);
+  const serviceTimes = await measureUnderLoad(ratePerSecond);
+  for (const model of MODELS) {
+    const at = (rows: number) => `${rows}: ${serviceTimes[model][rows - 1]?.toFixed(2)}`;
+    context.say(`${context.bench} ${load}×: ${model}, ms by rows: ${[1, 2, 4, 8, 16, 32, 64].map(at).join(", ")}`);
+  }
   const rows = runContest<GoodputCase>(
     {
       metrics: METRICS,
-      cases: [{ name: `${load}×`, input: { ratePerSecond: load * capacity, serviceTimes, expected } }],
+      cases: [{ name: `${load}×`, input: { ratePerSecond, serviceTimes, expected } }],
       device: { name: cpus()[0]?.model.trim() ?? "unknown", software: false },
       ours,
       peers: PEERS,

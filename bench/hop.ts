@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { seededUniform } from "../kernels/seeded-uniform.ts";
-import type { Bench } from "./benches.ts";
+import type { Bench, BenchContext } from "./benches.ts";
 import { type Contender, runContest } from "./contest.ts";
 import { addedRow } from "./hop/added-row.ts";
 import { findOurs } from "./hop/find-ours.ts";
@@ -11,6 +11,7 @@ import { openArrivals } from "./hop/open-arrivals.ts";
 import { type FindTarget, openStream } from "./hop/open-stream.ts";
 import { readParts } from "./hop/read-parts.ts";
 import { startStack } from "./hop/start-stack.ts";
+import type { Row } from "./row.ts";
 
 /** Floats in the payload, which goes out and comes back. */
 const SIZES = [
@@ -52,8 +53,19 @@ const ARRIVALS_METRICS = {
  */
 export const benchHop: Bench = async function* benchHop(context) {
   const gc = await GcLog.open();
-  const stack = await startStack((text) => context.say(`${context.bench}: ${text}`), gc.variables);
-  const ours = findOurs(stack);
+  try {
+    const stack = await startStack((text) => context.say(`${context.bench}: ${text}`), gc.variables);
+    try {
+      yield* contend(context, findOurs(stack), gc);
+    } finally {
+      await stack.stop();
+    }
+  } finally {
+    await gc.close();
+  }
+};
+
+async function* contend(context: BenchContext, ours: FindTarget, gc: GcLog): AsyncGenerator<Row> {
   const device = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
   const cases = (way: HopCase["way"], suffix: string) =>
     SIZES.map(({ name, elements }) => ({
@@ -68,37 +80,32 @@ export const benchHop: Bench = async function* benchHop(context) {
     (find: FindTarget): Contender<HopCase> =>
     async (input) =>
       openArrivals(await find(input), input);
-  try {
-    for await (const row of runContest<HopCase>(
-      {
-        metrics: STREAM_METRICS,
-        cases: [...cases("edge", ""), ...cases("direct", ", direct")],
-        device,
-        ours: async (input) => openStream(await ours(input), input, readParts),
-        peers: { "plain-http": stream(findPlainHttp), "node-proxy": stream(findNodeProxy) },
-        check: checkNegated,
-      },
-      context,
-    )) {
-      yield row;
-      if (row.metric === "p50" && row.peer === "plain-http") yield addedRow(row);
-    }
-    yield* runContest<HopCase>(
-      {
-        metrics: ARRIVALS_METRICS,
-        cases: [...cases("edge", ", 200/s"), ...cases("direct", ", direct, 200/s")],
-        device,
-        ours: async (input) => openArrivals(await ours(input), input, () => gc.read()),
-        peers: { "node-proxy": arrivals(findNodeProxy) },
-        check: checkNegated,
-      },
-      context,
-    );
-  } finally {
-    await stack.stop();
-    await gc.close();
+  for await (const row of runContest<HopCase>(
+    {
+      metrics: STREAM_METRICS,
+      cases: [...cases("edge", ""), ...cases("direct", ", direct")],
+      device,
+      ours: async (input) => openStream(await ours(input), input, readParts),
+      peers: { "plain-http": stream(findPlainHttp), "node-proxy": stream(findNodeProxy) },
+      check: checkNegated,
+    },
+    context,
+  )) {
+    yield row;
+    if (row.metric === "p50" && row.peer === "plain-http") yield addedRow(row);
   }
-};
+  yield* runContest<HopCase>(
+    {
+      metrics: ARRIVALS_METRICS,
+      cases: [...cases("edge", ", 200/s"), ...cases("direct", ", direct, 200/s")],
+      device,
+      ours: async (input) => openArrivals(await ours(input), input, () => gc.read()),
+      peers: { "node-proxy": arrivals(findNodeProxy) },
+      check: checkNegated,
+    },
+    context,
+  );
+}
 
 /** Negation is exact. */
 function checkNegated({ values }: HopCase, output: Float32Array): void {

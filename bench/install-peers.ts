@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { open, readFile, rm, stat } from "node:fs/promises";
+import { lstat, open, readFile, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const LOCK = new URL(".installing", import.meta.url);
+const MODULES = new URL("node_modules", import.meta.url);
 const LOCKFILE = new URL("package-lock.json", import.meta.url);
 /** npm notes here what it installed last. */
 const NOTED = new URL("node_modules/.package-lock.json", import.meta.url);
@@ -13,10 +14,16 @@ const RETRY_MS = 500;
 
 /**
  * Installs the peers by their lockfile, once; a second process that comes meanwhile waits. A failure
- * is only told: the benches report every peer that is not there.
+ * is only told: the benches report every peer that is not there. Nothing is installed through a link,
+ * since npm would first empty a folder that another checkout uses.
  */
 export async function installPeers(say: (text: string) => void): Promise<void> {
   if (await isInstalled()) return;
+  const modules = await lstat(MODULES).catch(() => null);
+  if (modules?.isSymbolicLink() === true) {
+    say("bench/node_modules is a link, so the peers are not installed through it: install them where it leads");
+    return;
+  }
   const release = await acquireLock(say);
   try {
     if (await isInstalled()) return;

@@ -1,8 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { createEdgeProbe } from "../../src/gpu-runner/edge-probe.ts";
 import { readCredential } from "../../src/gpu-runner/credential-file.ts";
 import type { EdgeVariant } from "../../src/protocol/edge-place.ts";
-import { endpoints } from "../../src/protocol/endpoints.ts";
 import { typedView } from "../../src/protocol/tensor.ts";
 import { median } from "../../src/stats/median.ts";
 import type { Contender, Entry } from "../contest.ts";
@@ -11,7 +9,6 @@ import { type MlpCase, nameModel, SEED, writeModel } from "./mlp-case.ts";
 import { runsOf } from "./runs-of.ts";
 
 const VARIANTS: Record<MlpCase["precision"], EdgeVariant> = { fp32: "fp32", int8: "edge-int8" };
-const PLACEMENT_LIMIT_MS = 120_000;
 /** Requests of a round, of each of the two kinds. */
 const REQUESTS = 15;
 
@@ -19,12 +16,12 @@ const REQUESTS = 15;
  * The network in the Worker itself, timed from outside: what requests that compute it many times take longer than
  * those that compute it once, by how much more often they do.
  */
-export function inWorkerd({ client, runnerFolder }: Stack): Contender<MlpCase> {
+export function inWorkerd(stack: Stack): Contender<MlpCase> {
   return async (input) => {
-    const credential = await readCredential(runnerFolder);
+    const credential = await readCredential(stack.runnerFolder);
     if (credential === null) throw new Error("the runner is not registered");
     const probe = createEdgeProbe(credential);
-    const modelVersionId = await place(client, input);
+    const modelVersionId = await stack.place(nameModel(input), writeModel(input), "edge-wasm");
     const signal = new AbortController().signal;
     const run = (repetitions: number) =>
       probe.run({ modelVersionId, variant: VARIANTS[input.precision], seed: SEED, repetitions }, signal);
@@ -44,18 +41,4 @@ async function timeOnce(run: (repetitions: number) => Promise<{ durationMs: numb
     often.push((await run(repetitions)).durationMs);
   }
   return (median(often) - median(once)) / (repetitions - 1);
-}
-
-/** Uploads the model and waits until the runner has measured it, so that nothing else goes on. */
-async function place(client: Stack["client"], input: MlpCase): Promise<string> {
-  const name = nameModel(input);
-  const rawBody = { mediaType: "application/octet-stream", content: writeModel(input) };
-  const { version } = await client.call(endpoints.uploadModel, { query: { name }, rawBody });
-  const endMs = performance.now() + PLACEMENT_LIMIT_MS;
-  while (performance.now() < endMs) {
-    const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
-    if (items.some(({ backend }) => backend === "edge-wasm")) return version.id;
-    await delay(200);
-  }
-  throw new Error(`${name} was not placed within ${PLACEMENT_LIMIT_MS / 1_000} s`);
 }

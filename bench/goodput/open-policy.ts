@@ -5,6 +5,7 @@ import type { Contender } from "../contest.ts";
 import type { GoodputCase } from "./goodput-case.ts";
 import { openLoaded } from "./open-loaded.ts";
 import type { PolicyName } from "./policies.ts";
+import type { ServiceTimes } from "./service-times.ts";
 
 const ENTRY = fileURLToPath(new URL("policy-server.ts", import.meta.url));
 
@@ -13,6 +14,8 @@ export interface PolicyServer {
   readonly url: string;
   /** Makes it give up what waits. */
   readonly reset: () => void;
+  /** What batches take on its device. */
+  readonly measure: () => Promise<ServiceTimes>;
   readonly close: () => Promise<void>;
 }
 
@@ -27,7 +30,14 @@ export async function startPolicy(name: PolicyName): Promise<PolicyServer> {
   ended.catch(() => {});
   try {
     const [port] = (await Promise.race([once(server, "message"), ended])) as [number];
-    return { url: `http://127.0.0.1:${port}`, reset: () => void server.send("reset"), close };
+    // Who is gone cannot be told, and is noticed by its connections.
+    const tell = (order: "reset" | "measure") => void server.send(order, () => {});
+    const measure = async () => {
+      tell("measure");
+      const [times] = await Promise.race([once(server, "message"), ended]);
+      return times as ServiceTimes;
+    };
+    return { url: `http://127.0.0.1:${port}`, reset: () => tell("reset"), measure, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,7 +1,7 @@
 import { createBentoml } from "./peers/bentoml.ts";
 import { createClipperAimd } from "./peers/clipper-aimd.ts";
 import { createFifo, createFifoWithTimeouts } from "./peers/fifo.ts";
-import type { CreatePolicy } from "./policy.ts";
+import { type CreatePolicy, REFUSED } from "./policy.ts";
 import { createRunnerAlone } from "./runner-alone.ts";
 
 /** What may decide behind the plain HTTP server, by the name that its rows have. */
@@ -11,6 +11,8 @@ export const POLICIES = {
   "fifo-timeouts": createFifoWithTimeouts,
   "clipper-aimd": createClipperAimd,
   bentoml: createBentoml,
+  /** Leaves the device to whoever measures it while requests come. */
+  refusing: () => ({ serve: async () => REFUSED, reset() {} }),
 } as const satisfies Record<string, CreatePolicy>;
 
 export type PolicyName = keyof typeof POLICIES;

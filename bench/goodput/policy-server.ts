@@ -1,6 +1,7 @@
 /**
  * Entry of a contender's server: `node policy-server.ts <policy>`, forked with an IPC channel. It tells its
- * port, gives up what waits whenever it is sent anything, and serves until its parent kills it or goes.
+ * port, gives up what waits when it is sent "reset", measures its device when it is sent "measure" and tells
+ * the times, and serves until its parent kills it or goes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,6 +11,7 @@ import { openModelDevice } from "./model-device.ts";
 import { POLICIES, type PolicyName } from "./policies.ts";
 import type { PolicyReply } from "./policy.ts";
 import { MODELS } from "./served-models.ts";
+import { measureServiceTimes } from "./service-times.ts";
 
 const device = await openModelDevice();
 const policy = POLICIES[process.argv[2] as PolicyName](device);
@@ -47,6 +49,9 @@ const server = createServer((request, response) => {
 server.keepAliveTimeout = 0;
 
 process.on("SIGINT", () => {}); // Ctrl-C reaches the whole group, and the parent decides.
-process.on("message", () => policy.reset());
+process.on("message", (order) => {
+  if (order === "reset") policy.reset();
+  else void measureServiceTimes(device).then((times) => process.send?.(times));
+});
 process.on("disconnect", () => process.exit(0));
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

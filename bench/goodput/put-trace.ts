@@ -30,7 +30,10 @@ export async function putTrace(trace: Trace, sender: FrameSender, reset: () => v
   const outcomes: TraceOutcome[] = [];
   const lags = new Float64Array(requests.length);
   let isOver = false;
+  const begun = Promise.withResolvers<number>();
   const send = (index: number, lagMs: number): Promise<string> => {
+    // Arrivals count from when the pacer is ready, which takes some time.
+    begun.resolve(arrivalsMs[index]! + lagMs);
     lags[index] = lagMs;
     const { model, budgetMs, image } = requests[index]!;
     const leftMs = Math.max(LEAST_BUDGET_MS, budgetMs - lagMs);
@@ -48,7 +51,7 @@ export async function putTrace(trace: Trace, sender: FrameSender, reset: () => v
     new AbortController().signal,
   );
   const endMs = durationMs + MAX_BUDGET_MS + GRACE_MS;
-  await Promise.race([delay(endMs), load]);
+  await Promise.race([begun.promise.then((passedMs) => delay(endMs - passedMs)), load]);
   isOver = true;
   reset();
   await load;

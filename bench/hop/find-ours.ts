@@ -1,10 +1,11 @@
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Aim } from "./frame-client.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { BUDGET_MS, type HopCase, nameModel, writeModel } from "./hop-case.ts";
 import type { FindTarget } from "./open-stream.ts";
+import type { Aim } from "./post-frame.ts";
 import type { Stack } from "./start-stack.ts";
 
-const RENEW_AFTER_MS = 5_000;
+const RENEW_AFTER_MS = LIMITS.ticketMs / 2;
 
 /** Our stack by the way of the case: over the edge, or with tickets to the runner itself. */
 export function findOurs(stack: Stack): FindTarget {
@@ -16,7 +17,10 @@ export function findOurs(stack: Stack): FindTarget {
   };
 }
 
-/** The runner itself, with a ticket that is always good. */
+/**
+ * The runner itself, with a ticket that is renewed at half of its life. Tickets are fetched here and not by the
+ * client's channel, so that both ways and the peers are measured with the same sockets.
+ */
 function aimByTicket({ client }: Stack, input: HopCase): () => Promise<Aim> {
   const renew = async (): Promise<Aim> => {
     const body = { model: nameModel(input), budgetMs: BUDGET_MS };

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { createReadStream } from "node:fs";
+import { constants, openSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Span } from "./overlap-ms.ts";
 import type { StackVariables } from "./start-stack.ts";
 
-/** When collectors stood still, rising by start, in milliseconds of the epoch. */
-export type GcPauses = readonly { readonly fromMs: number; readonly toMs: number }[];
+/** When the world stood still for collectors, rising by start. */
+export type GcPauses = readonly Span[];
 
 const RECORDER = new URL("record-gc.ts", import.meta.url);
 /** The program of the edge, as Miniflare finds it. */
@@ -23,12 +25,16 @@ export class GcLog {
   readonly variables: StackVariables;
   readonly #folder: string;
   readonly #nodeLog: string;
+  readonly #pipe: Socket;
   /** Of each of workerd's heaps: collections by its own clock, and the least distance of that to ours. */
   readonly #heaps = new Map<string, { atMs: number; tookMs: number }[]>();
   readonly #offsets = new Map<string, number>();
 
-  private constructor(folder: string) {
+  private constructor(folder: string, pipe: string) {
     this.#folder = folder;
+    // Both ways and without blocking: nobody waits for another end to be opened, ours nor workerd's.
+    this.#pipe = new Socket({ fd: openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK), writable: false });
+    createInterface({ input: this.#pipe }).on("line", (line) => this.#note(line));
     this.#nodeLog = join(folder, "gc.log");
     this.variables = {
       edge: { MINIFLARE_WORKERD_PATH: join(folder, "workerd.sh"), MINIFLARE_WORKERD_V8_FLAGS: "--trace-gc" },
@@ -42,19 +48,19 @@ export class GcLog {
    */
   static async open(): Promise<GcLog> {
     const folder = await mkdtemp(join(tmpdir(), "millrace-gc-"));
-    const log = new GcLog(folder);
     const pipe = join(folder, "gc.pipe");
-    const script = log.variables.edge["MINIFLARE_WORKERD_PATH"] ?? "";
     execFileSync("mkfifo", [pipe]);
+    const log = new GcLog(folder, pipe);
+    const script = log.variables.edge["MINIFLARE_WORKERD_PATH"] ?? "";
     await writeFile(log.#nodeLog, "");
     await writeFile(script, `#!/bin/sh\nexec "${WORKERD}" "$@" > "${pipe}"\n`);
     await chmod(script, 0o700);
-    createInterface({ input: createReadStream(pipe) }).on("line", (line) => log.#note(line));
     return log;
   }
 
   /** Once the stack has stopped. */
   async close(): Promise<void> {
+    this.#pipe.destroy();
     await rm(this.#folder, { recursive: true, force: true });
   }
 

@@ -17,4 +17,6 @@ const server = createServer((incoming, response) => {
 
 process.on("SIGINT", () => {}); // Ctrl-C reaches the whole group, and the parent decides.
 process.on("disconnect", () => process.exit(0));
+// A round of another contender is longer than Node keeps a connection that rests.
+server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

@@ -1,16 +1,18 @@
 import { poissonArrivals } from "../../src/cli/load/arrivals.ts";
 import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
+import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { closeOnError } from "../close-on-error.ts";
 import type { Entry } from "../contest.ts";
 import { FrameClient } from "./frame-client.ts";
 import type { GcPauses } from "./gc-log.ts";
 import { type HopCase, writeFrame } from "./hop-case.ts";
 import type { OpenTarget } from "./open-stream.ts";
+import { overlapMs, type Span } from "./overlap-ms.ts";
 import { readReply } from "./read-reply.ts";
 
 const RATE = 200;
 /** 2,000 requests: two stand above a round's p99.9. */
 const ROUND_MS = 10_000;
-const WARMUP = 500;
 const CONNECTIONS = 64;
 
 /**
@@ -23,14 +25,17 @@ export async function openArrivals(
   readPauses: () => Promise<GcPauses> = async () => [],
 ): Promise<Entry> {
   const client = new FrameClient(aim, writeFrame(input), CONNECTIONS);
-  for (let i = 0; i < WARMUP; i++) await client.send();
-  const { body } = await client.send();
+  const end = async () => {
+    client.close();
+    await close();
+  };
+  const { body } = await closeOnError(() => client.warmUp(), end);
   let seed = 0;
   return {
     opened: { output: readReply(body).values, adapter: null },
     async measure() {
       const arrivals = poissonArrivals({ ratePerSecond: RATE, durationMs: ROUND_MS, seed: seed++ });
-      const spans: { readonly fromMs: number; readonly toMs: number }[] = [];
+      const spans: Span[] = [];
       const note = ({ latencyMs }: LoadOutcome) => {
         const toMs = performance.timeOrigin + performance.now();
         spans.push({ fromMs: toMs - latencyMs, toMs });
@@ -49,29 +54,11 @@ export async function openArrivals(
         "longest gc": Math.max(0, ...within.map(({ fromMs, toMs }) => toMs - fromMs)),
       };
     },
-    async close() {
-      client.close();
-      await close();
-    },
+    close: end,
   };
 }
 
 function percentiles(values: readonly number[]) {
   const sorted = Float64Array.from(values).toSorted();
-  const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99), "p99.9": at(0.999) };
-}
-
-/** How much of a span lies in pauses; those of different heaps may overlap, and are counted once. */
-function overlapMs({ fromMs, toMs }: { fromMs: number; toMs: number }, pauses: GcPauses): number {
-  let sumMs = 0;
-  let coveredToMs = fromMs;
-  for (const pause of pauses) {
-    const startMs = Math.max(pause.fromMs, coveredToMs);
-    const endMs = Math.min(pause.toMs, toMs);
-    if (endMs <= startMs) continue;
-    sumMs += endMs - startMs;
-    coveredToMs = endMs;
-  }
-  return sumMs;
+  return { p50: nearestRank(sorted, 0.5), p99: nearestRank(sorted, 0.99), "p99.9": nearestRank(sorted, 0.999) };
 }

@@ -1,9 +1,11 @@
+import { summarise } from "../../src/stats/distribution.ts";
+import { closeOnError } from "../close-on-error.ts";
 import type { Entry } from "../contest.ts";
-import { FrameClient, type Aim } from "./frame-client.ts";
+import { FrameClient, type TimedReply } from "./frame-client.ts";
 import { type HopCase, writeFrame } from "./hop-case.ts";
+import type { Aim } from "./post-frame.ts";
 import { readReply } from "./read-reply.ts";
 
-const WARMUP = 500;
 /** Enough for a p99 that ten requests stand above. */
 const REQUESTS = 1_000;
 
@@ -17,9 +19,7 @@ export interface OpenTarget {
 export type FindTarget = (input: HopCase) => Promise<OpenTarget>;
 
 /** What a round makes of its requests beside their percentiles. */
-export type ReadParts = (
-  replies: readonly { readonly body: Uint8Array; readonly tookMs: number }[],
-) => Record<string, number>;
+export type ReadParts = (replies: readonly TimedReply[]) => Record<string, number>;
 
 /** One inference after the other over one kept connection, warmed up. */
 export async function openStream(
@@ -28,20 +28,19 @@ export async function openStream(
   readParts: ReadParts = () => ({}),
 ): Promise<Entry> {
   const client = new FrameClient(aim, writeFrame(input), 1);
-  for (let i = 0; i < WARMUP; i++) await client.send();
-  const { body } = await client.send();
+  const end = async () => {
+    client.close();
+    await close();
+  };
+  const { body } = await closeOnError(() => client.warmUp(), end);
   return {
     opened: { output: readReply(body).values, adapter: null },
     async measure() {
-      const replies = [];
+      const replies: TimedReply[] = [];
       for (let i = 0; i < REQUESTS; i++) replies.push(await client.send());
-      const sorted = Float64Array.from(replies, ({ tookMs }) => tookMs).toSorted();
-      const at = (share: number) => sorted[Math.floor(share * REQUESTS)] ?? Number.NaN;
-      return { p50: at(0.5), p99: at(0.99), ...readParts(replies) };
+      const { p50, p99 } = summarise(replies.map(({ tookMs }) => tookMs));
+      return { p50, p99, ...readParts(replies) };
     },
-    async close() {
-      client.close();
-      await close();
-    },
+    close: end,
   };
 }

@@ -9,6 +9,7 @@ import { startEdge } from "../../src/local/edge-host.ts";
 import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
 import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import type { Backend } from "../../src/protocol/hardware.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CALIBRATION_LIMIT_MS = 120_000;
@@ -27,8 +28,8 @@ export interface StackVariables {
 
 /** Edge and runner as `npm start` has them, in a folder of their own. */
 export interface Stack extends Target {
-  /** Uploads a model and waits until the runner has calibrated it. */
-  place(name: string, content: Uint8Array<ArrayBuffer>): Promise<void>;
+  /** Uploads a model, waits until the runner has calibrated it (by this backend, where one is named), and gives the version's id. */
+  place(name: string, content: Uint8Array<ArrayBuffer>, backend?: Backend): Promise<string>;
   /** Calls the edge as its administrator. */
   readonly client: Client;
   /** Where the runner keeps its credential. */
@@ -51,6 +52,9 @@ export async function startStack(
   try {
     const bootstrapSecret = createBootstrapSecret();
     Object.assign(process.env, variables.edge);
+    cleanups.push(async () => {
+      for (const name of Object.keys(variables.edge)) delete process.env[name];
+    });
     const edge = await startEdge({ port: 0, dataDir, root: ROOT, bootstrapSecret });
     cleanups.push(() => edge.stop());
     const client = createClient({ baseUrl: edge.url, key: bootstrapSecret });
@@ -59,7 +63,7 @@ export async function startStack(
     const environment = { ...registered, ...variables.runner, MILLRACE_GPU: "none", MILLRACE_DIRECT: "127.0.0.1:0" };
     const runner = await RunnerSupervisor.start({ root: ROOT, dataDir, environment });
     cleanups.push(() => runner.stop());
-    const place: Stack["place"] = (name, content) => placeModel(client, name, content);
+    const place: Stack["place"] = (...model) => placeModel(client, ...model);
     return { url: edge.url, key, place, client, runnerFolder: join(dataDir, "runner"), stop };
   } catch (error) {
     await stop();
@@ -67,13 +71,13 @@ export async function startStack(
   }
 }
 
-async function placeModel(client: Client, name: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
+async function placeModel(client: Client, ...[name, content, wanted]: Parameters<Stack["place"]>): Promise<string> {
   const rawBody = { mediaType: "application/octet-stream", content };
-  await client.call(endpoints.uploadModel, { query: { name }, rawBody });
+  const { version } = await client.call(endpoints.uploadModel, { query: { name }, rawBody });
   const endMs = performance.now() + CALIBRATION_LIMIT_MS;
   while (performance.now() < endMs) {
     const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
-    if (items.some(({ state }) => state === "eligible")) return;
+    if (items.some(({ state, backend }) => state === "eligible" && backend === (wanted ?? backend))) return version.id;
     await delay(200);
   }
   throw new Error(`${name} was not calibrated within ${CALIBRATION_LIMIT_MS / 1_000} s`);

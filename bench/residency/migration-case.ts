@@ -12,7 +12,7 @@ import type { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { summarise } from "../../src/stats/distribution.ts";
 import type { Contender } from "../contest.ts";
 import type { Metric } from "../row.ts";
-import { closeOnError } from "./close-on-error.ts";
+import { closeOnError } from "../close-on-error.ts";
 
 export interface MigrationCase {
   readonly sizeBytes: number;

@@ -8,7 +8,7 @@ import { DiskStore } from "../../src/gpu-runner/memory/disk-store.ts";
 import { ResidencyManager } from "../../src/gpu-runner/memory/residency-manager.ts";
 import type { Contender } from "../contest.ts";
 import { createOrder, type OrderName } from "./access-order.ts";
-import { closeOnError } from "./close-on-error.ts";
+import { closeOnError } from "../close-on-error.ts";
 import { LruCache } from "./lru-cache.ts";
 
 export interface PrefetchCase {

@@ -1,6 +1,6 @@
+import { multiplyHigh, philox4x32 } from "../../src/stats/philox.ts";
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 import { normalQuantile } from "../normal-quantile.ts";
-import { multiplyHigh, philox } from "../philox.ts";
 
 export type EvolutionStepSize = "members" | "genes" | "tournament" | "elites";
 
@@ -29,7 +29,7 @@ export function evolutionStepReference(
   const [rate, sigma, lowest, highest] = settings as unknown as [number, number, number, number];
   const draws = Math.floor(rate * 2 ** 31);
   const drawWord = (draw: number, member: number, purpose: number) =>
-    philox([Math.floor(draw / 4), member, purpose, 0], [key[0]!, key[1]!])[draw % 4]!;
+    philox4x32([Math.floor(draw / 4), member, purpose, 0], [key[0]!, key[1]!])[draw % 4]!;
 
   const worth = (member: number) => (Number.isNaN(fitness[member]) ? Number.NEGATIVE_INFINITY : fitness[member]!);
   /** NaN is below negative infinity, too. */

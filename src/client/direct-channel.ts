@@ -3,6 +3,7 @@ import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../protocol/inference.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import { type DirectFrameHeader, DirectReplyHeader, type Ticket, type TicketRequest } from "../protocol/ticket.ts";
+import { backoffMs } from "./backoff.ts";
 import type { Sendable } from "./call-options.ts";
 import type { Client } from "./client.ts";
 import { parseBy, readProblem } from "./read-reply.ts";
@@ -53,6 +54,8 @@ export function openDirectChannel(
   const now = options.now ?? (() => performance.now());
   let held: Held | null = null;
   let renewing: Promise<Held> | null = null;
+  /** Renewals that nobody waited for, and refusals of a ticket that was new. */
+  const [renewals, refusals] = [createPause(now), createPause(now)];
 
   function renew(): Promise<Held> {
     renewing ??= fetchTicket().finally(() => {
@@ -65,15 +68,16 @@ export function openDirectChannel(
     const askedAtMs = now();
     const ticket = await client.call(endpoints.createTicket, { body: wishes });
     held = { ticket, askedAtMs, uses: 0 };
+    renewals.end();
     return held;
   }
 
-  async function takeTicket(): Promise<Ticket> {
+  async function takeTicket(signal?: AbortSignal): Promise<Ticket> {
     const isSpent = ({ ticket, askedAtMs, uses }: Held, share: number) =>
       now() - askedAtMs >= ticket.lifeMs * share || uses >= ticket.requests * share;
-    const current = held === null || isSpent(held, 1) ? await renew() : held;
+    const current = held === null || isSpent(held, 1) ? await untilAborted(renew(), signal) : held;
     // Should it fail, this ticket's end brings the problem to light.
-    if (isSpent(current, RENEWED_AT)) renew().catch(() => undefined);
+    if (isSpent(current, RENEWED_AT) && renewing === null && renewals.isOver()) renew().catch(renewals.lengthen);
     current.uses++;
     return current.ticket;
   }
@@ -91,18 +95,46 @@ export function openDirectChannel(
     async infer({ inputs, budgetMs, signal }) {
       const header: Omit<DirectFrameHeader, "tensors"> = budgetMs === undefined ? {} : { budgetMs };
       const body = encodeFrame(header, inputs);
-      let ticket = await takeTicket();
+      let ticket = await takeTicket(signal);
       let response = await send(ticket, body, signal);
-      if (response.status === 401) {
-        // The runner was started again and has another key, or its time is not ours.
+      // The runner was started again and has another key, or its time is not ours.
+      if (response.status === 401 && (held?.ticket !== ticket || refusals.isOver())) {
         await response.body?.cancel();
-        ({ ticket } = await renew());
+        if (held?.ticket === ticket) held = null;
+        ticket = await takeTicket(signal);
         response = await send(ticket, body, signal);
+        if (response.status === 401) refusals.lengthen();
+        else refusals.end();
       }
       if (!response.ok) throw await readProblem(endpoints.infer, response);
       return { ...readFrame(new Uint8Array(await response.arrayBuffer())), ticket };
     },
   };
+}
+
+/** A time without another try behind failures, longer with each. */
+function createPause(now: () => number) {
+  let failures = 0;
+  let endMs = Number.NEGATIVE_INFINITY;
+  return {
+    isOver: () => now() >= endMs,
+    lengthen: () => void (endMs = now() + backoffMs(++failures)),
+    end: () => void (failures = 0),
+  };
+}
+
+/** Work that others may be waiting for, too: it goes on where this one gives up. */
+async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return work;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 function readFrame(bytes: Uint8Array): Pick<DirectReply, "header" | "outputs"> {

@@ -1,9 +1,10 @@
 import type { z } from "@hono/zod-openapi";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { Endpoint } from "../protocol/endpoint.ts";
+import { parseJson } from "../protocol/parse-json.ts";
 import { ProblemError, PROBLEMS } from "../protocol/problem.ts";
 import { backoffMs, waitMs } from "./backoff.ts";
-import { nameOf, parseBy, parseJson } from "./read-reply.ts";
+import { nameOf, parseBy } from "./read-reply.ts";
 
 /** One server-sent event with its parsed data. */
 export interface StreamEvent<Data> {

@@ -1,6 +1,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { Endpoint } from "../protocol/endpoint.ts";
-import { Problem, ProblemError } from "../protocol/problem.ts";
+import { parseJson } from "../protocol/parse-json.ts";
+import { parseProblem, ProblemError } from "../protocol/problem.ts";
 
 /**
  * The error in a reply that is not a success: the server's own problem, or `internal` where
@@ -8,12 +9,8 @@ import { Problem, ProblemError } from "../protocol/problem.ts";
  */
 export async function readProblem(endpoint: Endpoint, response: Response): Promise<Error> {
   const text = await response.text();
-  const problem = Problem.safeParse(parseJson(text));
-  if (problem.success) {
-    const error = new ProblemError(problem.data.code, problem.data.detail);
-    Object.assign(error.problem, problem.data);
-    return error;
-  }
+  const problem = parseProblem(text);
+  if (problem !== null) return problem;
   const sentence = `${nameOf(endpoint)} answered ${response.status} without a problem: ${excerpt(text)}`;
   return response.status >= 500 ? new ProblemError("internal", sentence) : new Error(sentence);
 }
@@ -36,15 +33,6 @@ export function parseBy<Value>(schema: z.ZodType<Value>, value: unknown, source:
     .slice(0, 3)
     .map(({ path, message }) => `${path.join("/") || "the whole"}: ${message}`);
   throw new Error(`${source} with what the protocol does not know (${issues.join("; ")})`);
-}
-
-/** The value of a JSON text; undefined, which no schema takes, where it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A request as errors name it. */

@@ -55,6 +55,7 @@ const Variables = z.object({
     .optional(),
   MILLRACE_DIRECT_URL: z
     .url({ protocol: /^https?$/ })
+    .regex(/^https?:\/\/[^/\\?#@]+\/?$/i, "must be an origin such as http://lab:8790, without path, query and name")
     .max(LIMITS.urlLength - PATH_ROOM)
     .optional(),
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),

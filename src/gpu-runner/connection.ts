@@ -20,6 +20,8 @@ export interface ConnectionHandlers {
   /** Anything came, a pong too. */
   heard(): void;
   closed(): void;
+  /** The runner is told to stop: what is sent now still goes out, where there is a socket. */
+  stopping(): void;
 }
 
 /**
@@ -33,6 +35,7 @@ export async function keepConnected(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<void> {
+  signal.addEventListener("abort", () => handlers.stopping(), { once: true });
   while (!signal.aborted) {
     const socket = await connect(credential, signal, logger);
     if (socket === null) return;

@@ -1,6 +1,6 @@
 import { EdgeRunInput, EdgeRunReply } from "../protocol/edge-run.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import { Problem, ProblemError } from "../protocol/problem.ts";
+import { parseProblem, ProblemError } from "../protocol/problem.ts";
 import { type Tensor, tensorFromJson } from "../protocol/tensor.ts";
 import type { StoredCredential } from "./credential-file.ts";
 
@@ -31,7 +31,9 @@ export function createEdgeProbe({ edgeUrl, credential }: Pick<StoredCredential, 
     const response = await fetch(new URL(path, edgeUrl), { ...request, signal: limited });
     const text = await response.text();
     const durationMs = performance.now() - startMs;
-    if (!response.ok) throw refusalOf(response.status, text);
+    // An older edge, or what stands before it, may send anything.
+    if (!response.ok)
+      throw parseProblem(text) ?? new ProblemError("backend-failed", `The edge answered ${response.status}.`);
     return { text, durationMs };
   };
   return {
@@ -54,18 +56,4 @@ function toTensor(name: string, json: EdgeRunReply["outputs"][string]): Tensor {
   // What is not a number is null in JSON.
   if (!read.ok) throw new ProblemError("backend-failed", `The edge's output ${name} cannot be read: ${read.message}.`);
   return read.tensor;
-}
-
-/** A problem where the edge sent one; an older edge, or what stands before it, may send anything. */
-function refusalOf(status: number, text: string): ProblemError {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    json = null;
-  }
-  const problem = Problem.safeParse(json);
-  return problem.success
-    ? new ProblemError(problem.data.code, problem.data.detail, problem.data)
-    : new ProblemError("backend-failed", `The edge answered ${status}.`);
 }

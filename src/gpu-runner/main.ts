@@ -66,7 +66,7 @@ async function main(): Promise<void> {
     source: createTuningSource(credential),
     logger,
   });
-  const models = new ModelLoader(residency);
+  const models = new ModelLoader(residency, logger);
   const { userKernels } = config;
   const edgeProbe = createEdgeProbe(credential);
   const jobs = new JobRunner({ fleet, models, probe, edgeProbe, rooflines, tunings, userKernels }, channel, logger);
@@ -77,13 +77,22 @@ async function main(): Promise<void> {
     config.direct === null
       ? null
       : await DirectListener.open(config.direct, { runnerId, keys: ticketKeys, fleet, models, outcomes, logger });
-  const session = new Session({ capabilities, fleet, models, residency, probe, jobs, channel, ticketKeys, logger });
+  const session = new Session({
+    capabilities,
+    fleet,
+    models,
+    residency,
+    probe,
+    jobs,
+    channel,
+    outcomes,
+    ticketKeys,
+    logger,
+  });
   fleet.onChange(() => session.capabilitiesChanged());
-  stopping.signal.addEventListener("abort", () => jobs.stop(), { once: true });
   try {
     await keepConnected(credential, session, stopping.signal, logger);
   } finally {
-    outcomes.stop();
     await Promise.all([listener?.stop(), residency.stop(), fleet.stop()]);
   }
 }

@@ -1,5 +1,6 @@
 import { endpoints } from "../protocol/endpoints.ts";
-import { Problem, ProblemError } from "../protocol/problem.ts";
+import { parseJson } from "../protocol/parse-json.ts";
+import { parseProblem } from "../protocol/problem.ts";
 import { Registration, type RegistrationInput } from "../protocol/runner.ts";
 import type { StoredCredential } from "./credential-file.ts";
 
@@ -13,11 +14,11 @@ export async function registerRunner(edgeUrl: string, input: RegistrationInput):
   }).catch((cause: unknown) => {
     throw new Error(`The edge at ${edgeUrl} cannot be reached.`, { cause });
   });
-  const reply: unknown = await response.json();
-  if (!response.ok) {
-    const problem = Problem.parse(reply);
-    throw new ProblemError(problem.code, problem.detail, problem);
+  const text = await response.text();
+  const registration = Registration.safeParse(parseJson(text));
+  if (!response.ok || !registration.success) {
+    throw parseProblem(text) ?? new Error(`What answers at ${edgeUrl} is no edge: ${response.status}.`);
   }
-  const { runnerId, credential, linkUrl } = Registration.parse(reply);
+  const { runnerId, credential, linkUrl } = registration.data;
   return { edgeUrl, linkUrl, runnerId, credential };
 }

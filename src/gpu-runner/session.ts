@@ -6,6 +6,7 @@ import { EdgeMessage, InferOffer, type PlacedModel, parseText, type Welcome } fr
 import { ProblemError } from "../protocol/problem.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
+import type { OutcomeReport } from "./direct/outcome-report.ts";
 import type { TicketKeys } from "./direct/ticket-keys.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import type { LinkChannel } from "./link-channel.ts";
@@ -25,6 +26,7 @@ export interface SessionParts {
   readonly probe: LinkProbe;
   readonly jobs: JobRunner;
   readonly channel: LinkChannel;
+  readonly outcomes: Pick<OutcomeReport, "stop">;
   readonly ticketKeys: Pick<TicketKeys, "take">;
   readonly logger: Logger;
 }
@@ -37,6 +39,8 @@ export class Session {
   readonly #parts: SessionParts;
   #heartbeat: ReturnType<typeof startHeartbeat> | null = null;
   #abandon: () => void = () => undefined;
+  /** Requests that have no answer yet: the edge may say that nobody waits for one any more. */
+  readonly #answering = new Map<string, AbortController>();
   #unwelcome: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: SessionParts) {
@@ -63,6 +67,11 @@ export class Session {
     this.#heartbeat = null;
   }
 
+  stopping(): void {
+    this.#parts.jobs.stop();
+    this.#parts.outcomes.stop();
+  }
+
   heard(): void {
     this.#heartbeat?.note();
   }
@@ -75,7 +84,7 @@ export class Session {
   }
 
   #receive(message: EdgeMessage): void {
-    const { jobs, probe, fleet, logger } = this.#parts;
+    const { jobs, probe, logger } = this.#parts;
     switch (message.type) {
       case "welcome":
         return this.#welcomed(message);
@@ -86,8 +95,7 @@ export class Session {
       case "jobCancel":
         return jobs.cancel(message.lease);
       case "inferCancel":
-        for (const { server } of fleet.all()) server.cancel(message.requestId);
-        return;
+        return this.#answering.get(message.requestId)?.abort();
       case "echoReply":
         return probe.answered(message.id);
       case "memoryRequest":
@@ -151,8 +159,10 @@ export class Session {
     const { fleet, channel, models } = this.#parts;
     const { requestId } = offer;
     const arrivedMs = performance.now();
+    const cancelling = new AbortController();
+    this.#answering.set(requestId, cancelling);
     try {
-      const answer = await serveRequest({ fleet, models }, offer, tensors, arrivedMs);
+      const answer = await serveRequest({ fleet, models }, offer, tensors, arrivedMs, cancelling.signal);
       const { times, rows, backlogMs, faults, tensors: outputs } = answer;
       const frame = encodeFrame(
         { type: "inferResult", requestId, times, rows, backlogMs, ...(faults && { faults }) },
@@ -166,6 +176,8 @@ export class Session {
       const problem = explainFailure(models, offer, error);
       if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "inference failed unexpectedly");
       channel.send({ type: "inferFailed", requestId, problem });
+    } finally {
+      this.#answering.delete(requestId);
     }
   }
 }

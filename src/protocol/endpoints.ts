@@ -45,6 +45,17 @@ const idempotencyKey = z.object({
 
 const EVENT_STREAM = "text/event-stream";
 
+/** What may be in the way of a placement, and what more of an answer from there. */
+const ADMISSION_PROBLEMS = [
+  "not-found",
+  "budget-unattainable",
+  "no-placement",
+  "runner-offline",
+  "overloaded",
+  "runner-lost",
+] as const;
+const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lost", "backend-failed"] as const;
+
 /** Every route of the service. */
 export const endpoints = {
   ...oipEndpoints,
@@ -342,17 +353,7 @@ export const endpoints = {
     body: InferRequest,
     rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
     reply: { status: 200, schema: InferReply },
-    problems: [
-      "not-found",
-      "budget-unattainable",
-      "budget-exceeded",
-      "no-placement",
-      "runner-offline",
-      "overloaded",
-      "runner-lost",
-      "device-lost",
-      "backend-failed",
-    ],
+    problems: INFERENCE_PROBLEMS,
   }),
 
   createTicket: defineEndpoint({
@@ -364,15 +365,7 @@ export const endpoints = {
     access: "infer",
     body: TicketRequest,
     reply: { status: 201, schema: Ticket },
-    problems: [
-      "not-found",
-      "budget-unattainable",
-      "budget-exceeded",
-      "no-placement",
-      "no-listener",
-      "runner-offline",
-      "runner-lost",
-    ],
+    problems: [...ADMISSION_PROBLEMS, "no-listener"],
   }),
 
   actPolicy: defineEndpoint({
@@ -385,7 +378,7 @@ export const endpoints = {
     params: byPolicy,
     body: ActRequest,
     reply: { status: 200, schema: ActReply },
-    problems: ["not-found", "invalid-model", "budget-unattainable", "budget-exceeded", "no-placement", "overloaded"],
+    problems: [...INFERENCE_PROBLEMS, "invalid-model"],
   }),
   streamPolicy: defineEndpoint({
     method: "get",

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { parseJson } from "./parse-json.ts";
 
 type Fault = "client" | "server" | "runner";
 
@@ -154,6 +155,19 @@ export class ProblemError extends Error {
     super(detail);
     this.problem = createProblem(code, detail, extras);
   }
+}
+
+/** The problem that the text of a reply is; null where it is another text. */
+export function parseProblem(text: string): ProblemError | null {
+  const problem = Problem.safeParse(parseJson(text));
+  return problem.success ? reviveProblem(problem.data) : null;
+}
+
+/** A problem of another process or machine, to be thrown here. */
+export function reviveProblem(problem: Problem): ProblemError {
+  const error = new ProblemError(problem.code, problem.detail);
+  Object.assign(error.problem, problem);
+  return error;
 }
 
 /** The problem inside an error; an unknown error becomes `internal` and leaks nothing. */

@@ -6,6 +6,7 @@ import { idSchema } from "./id.ts";
 import { InferReplyHeader, ServiceTimes, wishFields } from "./inference.ts";
 import { LIMITS } from "./limits.ts";
 import { Instant } from "./page.ts";
+import { Problem } from "./problem.ts";
 import { TensorHeader } from "./tensor.ts";
 
 /**
@@ -127,5 +128,7 @@ export const DirectOutcome = z.object({
   totalMs: z.number().min(0),
   /** Null where there was no answer, or another device stood in. */
   times: ServiceTimes.nullable(),
+  /** Why there was no answer. */
+  refusedFor: Problem.shape.code.optional(),
 });
 export type DirectOutcome = z.infer<typeof DirectOutcome>;

@@ -1,3 +1,4 @@
+import { nearestRank } from "./nearest-rank.ts";
 import { addToSketch, createSketch, decodeSketch, encodeSketch, mergeSketch, sketchQuantile } from "./sketch.ts";
 
 /** Exact count, extremes and moments, and a sketch for the rest. The wire's `Distribution` has this shape. */
@@ -16,8 +17,8 @@ export interface Distribution {
 }
 
 /**
- * Summarises samples of one unit. Percentiles are exact (nearest rank, `sorted[⌊n·p⌋]` as MLPerf's
- * load generator picks them); the standard deviation divides by n − 1. Throws on an empty list.
+ * Summarises samples of one unit. Percentiles are exact (nearest rank); the standard deviation divides
+ * by n − 1. Throws on an empty list.
  */
 export function summarise(values: ArrayLike<number>): Distribution {
   const count = values.length;
@@ -32,7 +33,7 @@ export function summarise(values: ArrayLike<number>): Distribution {
   const mean = sum / count;
   let squares = 0;
   for (const value of sorted) squares += (value - mean) ** 2;
-  const at = (p: number) => sorted[Math.min(count - 1, Math.floor(count * p))] ?? Number.NaN;
+  const at = (p: number) => nearestRank(sorted, p);
   return {
     count,
     min: at(0),

@@ -25,8 +25,8 @@ export function philox4x32(
   return [c0, c1, c2, c3];
 }
 
-/** The upper 32 bits of a product of two words, by halves that a double holds exactly. */
-function multiplyHigh(a: number, b: number): number {
+/** The upper 32 of the 64 bits of a product of two words, by halves that a double holds exactly. */
+export function multiplyHigh(a: number, b: number): number {
   const low = (a & 0xffff) * b;
   const high = (a >>> 16) * b;
   return Math.floor((Math.floor(low / 2 ** 16) + high) / 2 ** 16);

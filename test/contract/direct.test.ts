@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type HeldKey, renewKeys, signTicket, toTicketKey } from "../../src/edge/link/ticket-keys.ts";
 import { DirectListener } from "../../src/gpu-runner/direct/direct-listener.ts";
-import { OutcomeReport } from "../../src/gpu-runner/direct/outcome-report.ts";
+import { TicketBook } from "../../src/gpu-runner/direct/ticket-book.ts";
 import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
 import { createId } from "../../src/protocol/id.ts";
@@ -11,7 +13,7 @@ import { LIMITS } from "../../src/protocol/limits.ts";
 import type { PlacedModel } from "../../src/protocol/link.ts";
 import { Problem } from "../../src/protocol/problem.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
-import { DirectReplyHeader, type TicketGrant } from "../../src/protocol/ticket.ts";
+import { type DirectOutcome, DirectReplyHeader, type TicketGrant } from "../../src/protocol/ticket.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
@@ -39,13 +41,11 @@ beforeEach(async () => {
   infer = async (_model, tensors) => ({ tensors: [...tensors], times });
   hub = await ScriptedHub.start();
   runner = startLiveRunner(hub.port, (...call) => infer(...call));
-  const { channel, ...parts } = runner.parts;
   const logger = { info: () => undefined, error: () => undefined };
-  const outcomes = new OutcomeReport(channel);
   const address = { host: "127.0.0.1", port: 0, url: null };
-  listener = await DirectListener.open(address, { runnerId, ...parts, outcomes, logger });
+  listener = await DirectListener.open(address, { runnerId, ...runner.parts, logger });
   connection = await hub.nextConnection();
-  const intervals = { pingMs: 50, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000 };
+  const intervals = { pingMs: 1_000, heartbeatMs: 1_000, leaseMs: 5_000, resendMs: 1_000 };
   connection.send({ type: "welcome", runnerId, intervals, placed: [model] });
   const made = renewKeys([], Date.now())?.[0];
   if (made === undefined) throw new Error("no key was made");
@@ -96,6 +96,14 @@ async function post({ ticket, header = {}, tensors = [x], body, mediaType = FRAM
   } as RequestInit);
 }
 
+/** What the edge is told of the next requests, so many at least. */
+async function nextTold(count: number): Promise<DirectOutcome[]> {
+  const told: DirectOutcome[] = [];
+  while (told.length < count) told.push(...(await connection.next("directOutcomes")).outcomes);
+  return told;
+}
+const codeTold = ({ refusedFor }: DirectOutcome) => refusedFor;
+
 async function refused(sent: Sent | Response) {
   const response = sent instanceof Response ? sent : await post(sent);
   expect(response.headers.get("content-type")).toBe("application/problem+json");
@@ -122,9 +130,13 @@ describe("a request with a ticket", () => {
       expect(frame.payload).toEqual(x.bytes);
       expect(reply.latency.totalMs).toBeGreaterThanOrEqual(reply.latency.queueMs + reply.latency.computeMs);
     }
-    const told = [];
-    while (told.length < 2) told.push(...(await connection.next("directOutcomes")).outcomes);
-    expect(told).toMatchObject([1, 2].map(() => ({ placementId, rows: 1, times: { computeMs: 0 } })));
+    expect(await nextTold(2)).toMatchObject([1, 2].map(() => ({ placementId, rows: 1, times: { computeMs: 0 } })));
+  });
+
+  it("is told of, too, where the runner stops before that was due", async () => {
+    expect((await post()).status).toBe(200);
+    await runner.stop();
+    expect((await connection.next("directOutcomes")).outcomes).toMatchObject([{ rows: 1 }]);
   });
 
   it("is ended by its budget while the device works, and told as one without an answer", async () => {
@@ -136,10 +148,11 @@ describe("a request with a ticket", () => {
       return { tensors: [], times };
     };
     const late = refused({ header: { budgetMs: 20 } });
-    await began.promise;
+    // On a busy machine it may end before it begins.
+    await Promise.race([began.promise, late]);
     expect(await late).toEqual({ code: "budget-exceeded", pointers: [] });
     ended.resolve();
-    expect((await connection.next("directOutcomes")).outcomes).toMatchObject([{ rows: 1, times: null }]);
+    expect(await nextTold(1)).toMatchObject([{ rows: 1, times: null, refusedFor: "budget-exceeded" }]);
   });
 
   it("is ended by its budget while its body is awaited", async () => {
@@ -178,6 +191,19 @@ describe("a request with a ticket", () => {
     expect((await running).status).toBe(200);
     expect((await post()).status).toBe(200);
     expect(begun).toHaveLength(2);
+    expect((await nextTold(2)).map(codeTold)).toEqual([undefined, undefined]);
+  });
+
+  it("whose caller goes away before its body has come is told to nobody", async () => {
+    const headers = { authorization: `Bearer ${await sign()}`, "content-type": FRAME_MEDIA_TYPE, "content-length": 99 };
+    const outgoing = httpRequest(listener.url, { method: "POST", headers }).on("error", () => undefined);
+    const use = vi.spyOn(TicketBook.prototype, "use");
+    outgoing.write(new Uint8Array(10));
+    await vi.waitFor(() => expect(use).toHaveBeenCalledOnce());
+    outgoing.destroy();
+    expect((await refused({ ticket: await sign({ deviceKey: "gpu7" }) })).code).toBe("backend-failed");
+    expect((await nextTold(1)).map(codeTold)).toEqual(["backend-failed"]);
+    use.mockRestore();
   });
 
   it("fails with the device's problem, and with a model that is not here", async () => {
@@ -192,6 +218,8 @@ describe("a request with a ticket", () => {
       code: "backend-failed",
       pointers: [],
     });
+    const codes = ["internal", "no-placement", "no-placement", "backend-failed"];
+    expect((await nextTold(4)).map(codeTold)).toEqual(codes);
   });
 });
 
@@ -237,6 +265,8 @@ describe("a request is refused", () => {
     expect(await pointersOf({ tensors: [{ ...x, shape: [2, 1] }] })).toEqual(["#/tensors/0"]);
     expect(await pointersOf({ body: encodeFrame({}, [x]).slice(0, -1) })).toEqual(["#/tensors"]);
     expect((await post()).status).toBe(200);
+    // Nothing of these was one to answer.
+    expect((await nextTold(1)).map(codeTold)).toEqual([undefined]);
   });
 
   it("beyond the requests that may be in flight", async () => {
@@ -253,6 +283,23 @@ describe("a request is refused", () => {
     expect((await refused({ ticket })).code).toBe("overloaded");
     ended.resolve();
     expect(new Set((await Promise.all(served)).map(({ status }) => status))).toEqual(new Set([200]));
+    const told = (await nextTold(LIMITS.directInFlight + 1)).map(codeTold);
+    expect(told.filter((code) => code !== undefined)).toEqual(["overloaded"]);
+  });
+
+  it("beyond the connections that may be open, by closing the one more", async () => {
+    const { hostname, port } = new URL(listener.url);
+    const open = async () => {
+      const socket = connect(Number(port), hostname);
+      await once(socket, "connect");
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: LIMITS.directConnections }, open));
+    await once(await open(), "close");
+    expect(sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([]);
+    sockets.pop()?.destroy();
+    await vi.waitFor(async () => expect((await post()).status).toBe(200));
+    for (const socket of sockets) socket.destroy();
   });
 
   it("with a head that is too long", async () => {

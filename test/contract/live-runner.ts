@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { keepConnected } from "../../src/gpu-runner/connection.ts";
 import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { OutcomeReport } from "../../src/gpu-runner/direct/outcome-report.ts";
 import { TicketKeys } from "../../src/gpu-runner/direct/ticket-keys.ts";
 import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
 import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
@@ -29,7 +30,7 @@ export interface LiveRunner {
     readonly fleet: DeviceFleet;
     readonly models: ModelLoader;
     readonly keys: TicketKeys;
-    readonly channel: LinkChannel;
+    readonly outcomes: OutcomeReport;
   };
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
@@ -38,13 +39,8 @@ export interface LiveRunner {
   stop(): Promise<void>;
 }
 
-const echo: InferenceBackend["infer"] = async (_model, tensors) => ({
-  tensors: [...tensors],
-  times: { uploadMs: 0, computeMs: 0, readbackMs: 0 },
-});
-
 /** The runner's real session, jobs and connection, on devices that a test plays; `infer` is what they do with a request. */
-export function startLiveRunner(port: number, infer: InferenceBackend["infer"] = echo): LiveRunner {
+export function startLiveRunner(port: number, infer: InferenceBackend["infer"]): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];
   const [cpu, gpu] = capabilities.devices;
@@ -76,8 +72,8 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
     read: async () => new Uint8Array(),
     report: async () => memoryReport,
   };
-  const models = new ModelLoader(residency);
   const logger = pino({ level: "silent" });
+  const models = new ModelLoader(residency, logger);
   const fleet = {
     all: () => devices,
     find,
@@ -87,6 +83,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
   } as unknown as DeviceFleet;
   const channel = new LinkChannel();
   const keys = new TicketKeys();
+  const outcomes = new OutcomeReport(channel);
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
@@ -108,11 +105,11 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
     probe,
     jobs,
     channel,
+    outcomes,
     ticketKeys: keys,
     logger,
   });
   const stopping = new AbortController();
-  stopping.signal.addEventListener("abort", () => jobs.stop());
   const edgeUrl = `http://127.0.0.1:${port}`;
   const credential = {
     edgeUrl,
@@ -125,7 +122,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"] =
   return {
     benchmarks,
     warmed,
-    parts: { fleet, models, keys, channel },
+    parts: { fleet, models, keys, outcomes },
     done,
     changeSlots: (slots) => {
       jobSlots = slots;

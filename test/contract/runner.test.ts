@@ -9,6 +9,7 @@ import {
   type Offer,
   type PlacedModel,
 } from "../../src/protocol/link.ts";
+import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { capabilities, memoryReport } from "../edge/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
@@ -26,10 +27,16 @@ const model: PlacedModel = {
 };
 let hub: ScriptedHub;
 let runner: LiveRunner;
+/** What the devices do with a request. */
+let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {
+  infer = async (_model, tensors) => ({
+    tensors: [...tensors],
+    times: { uploadMs: 0, computeMs: 0, readbackMs: 0 },
+  });
   hub = await ScriptedHub.start();
-  runner = startLiveRunner(hub.port);
+  runner = startLiveRunner(hub.port, (...call) => infer(...call));
 });
 afterEach(async () => {
   await runner.stop();
@@ -200,6 +207,28 @@ describe("an inference", () => {
     }
   });
 
+  it("that the hub cancels while it waits is not begun", async () => {
+    const connection = await nextWelcomed([model]);
+    connection.sendFrame(request("cpu").frame);
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(1));
+    const computed: string[] = [];
+    const ended = Promise.withResolvers<void>();
+    const answer = infer;
+    infer = async (...call) => {
+      computed.push(call[2].requestId);
+      await ended.promise;
+      return answer(...call);
+    };
+    const [running, waiting] = [request("cpu"), request("cpu")];
+    connection.sendFrame(running.frame);
+    connection.sendFrame(waiting.frame);
+    connection.send({ type: "inferCancel", requestId: waiting.requestId });
+    expect(await connection.next("inferFailed")).toMatchObject({ requestId: waiting.requestId });
+    ended.resolve();
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2));
+    expect(computed).toEqual([running.requestId]);
+  });
+
   it("of nonsense does not end the connection", async () => {
     const connection = await nextWelcomed();
     connection.sendFrame(new Uint8Array([1, 2, 3]));
@@ -254,7 +283,7 @@ describe("a connection", () => {
         taken.cut();
       },
     ]) {
-      runner = startLiveRunner(hub.port);
+      runner = startLiveRunner(hub.port, infer);
       prepare(await nextWelcomed());
       await expect(runner.done).rejects.toThrow(/credential/);
     }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,6 +21,8 @@ export interface LocalStack {
   readonly runnerId: string;
   /** Process of the runner in its present life. */
   runnerPid(): number;
+  /** Starts another runner, which has the CPU alone, until the stack stops. */
+  addRunner(): Promise<{ readonly id: string; pid(): number }>;
   /** Processes that own the runner's devices. */
   devicePids(): Promise<number[]>;
   stopEdge(): Promise<void>;
@@ -39,13 +41,23 @@ export async function startLocalStack(): Promise<LocalStack> {
   const bootstrap = createClient({ baseUrl, key: bootstrapSecret });
   const { secret: adminKey } = await bootstrap.call(endpoints.createKey, { body: { name: "test", scopes: ["admin"] } });
   const client = createClient({ baseUrl, key: adminKey });
-  const environment = await prepareLocalRunner(client, baseUrl, dataDir);
-  const runner = await RunnerSupervisor.start({ root, dataDir, environment });
-  const runnerId = await waitFor("the runner to be online", async () => {
-    const { items } = await client.call(endpoints.listRunners);
-    return items.find(({ state }) => state === "online")?.id;
-  });
-  const runnerPid = () => runner.pid ?? Number.NaN;
+  const runners: RunnerSupervisor[] = [];
+  const startRunner = async (name: string, folder: string, variables: Record<string, string>) => {
+    await mkdir(folder, { recursive: true });
+    const environment = { ...(await prepareLocalRunner(client, baseUrl, folder)), MILLRACE_RUNNER_NAME: name };
+    const runner = await RunnerSupervisor.start({
+      root,
+      dataDir: folder,
+      environment: { ...environment, ...variables },
+    });
+    runners.push(runner);
+    const id = await waitFor(`the runner ${name} to be online`, async () => {
+      const { items } = await client.call(endpoints.listRunners);
+      return items.find((each) => each.name === name && each.state === "online")?.id;
+    });
+    return { id, pid: () => runner.pid ?? Number.NaN };
+  };
+  const { id: runnerId, pid: runnerPid } = await startRunner("local", dataDir, {});
   return {
     baseUrl,
     adminKey,
@@ -53,13 +65,14 @@ export async function startLocalStack(): Promise<LocalStack> {
     client,
     runnerId,
     runnerPid,
+    addRunner: () => startRunner("another", join(dataDir, "another"), { MILLRACE_GPU: "none" }),
     devicePids: async () => childPids(runnerPid()),
     stopEdge: () => edge.stop(),
     startEdge: async () => {
       edge = await startEdge({ port, dataDir, root, bootstrapSecret });
     },
     stop: async () => {
-      await runner.stop();
+      for (const runner of runners) await runner.stop();
       await edge.stop();
       await rm(dataDir, { recursive: true, force: true });
     },

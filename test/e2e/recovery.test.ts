@@ -1,9 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { LoadReport } from "../../src/cli/load/load-report.ts";
 import { EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import type { Job } from "../../src/protocol/job.ts";
 import { type LocalStack, placeModel, startLocalStack, waitFor, waitForJob } from "./local-stack.ts";
+import { root } from "./run-npm.ts";
 
 const OBSERVATION = { data: [[0.01, -0.02, 0.03, 0.04]] };
 /** Long enough on a software GPU to be interrupted. */
@@ -47,6 +52,44 @@ describe("a stack that loses its parts", () => {
     expect(own.map(({ metric }) => metric).toSorted()).toContain("wallMs");
     expect(own.map(({ points }) => points)).toEqual(own.map(() => 1));
   }
+
+  const load = (...options: string[]) =>
+    spawn(process.execPath, ["src/cli/main.ts", "load", "--edge", stack.baseUrl, ...options], {
+      cwd: root,
+      env: { ...process.env, MILLRACE_KEY: stack.adminKey },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+
+  it("bears a load from the command line, which reports at Ctrl-C what was sent", async () => {
+    const countPoints = async () => {
+      const { items } = await stack.client.call(endpoints.listSeries, { query: { subject: "cartpole@1", limit: 200 } });
+      return items.reduce((sum, { points }) => sum + points, 0);
+    };
+    const before = await countPoints();
+    const child = load("--model", "cartpole", "--budget", "5000", "--duration", "600", "--json");
+    const ended = Promise.all([readText(child.stdout), readText(child.stderr), once(child, "close")]);
+    await waitFor("requests in the history", async () => ((await countPoints()) > before ? true : undefined));
+    child.kill("SIGINT");
+    const [stdout, stderr, [code]] = await ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const report = JSON.parse(stdout) as LoadReport;
+    expect(report.results).toEqual({ ok: report.requests });
+    expect(report.latencyMs?.max).toBeLessThanOrEqual(5_000);
+    // Of the plan no more counts than what it came to.
+    expect(report.durationMs).toBeLessThan(600_000);
+    expect(report.goodputPerSecond).toBeCloseTo((1e3 * report.requests) / report.durationMs);
+  });
+
+  it.each([
+    ["nobody", "nobody"],
+    ["cartpole@7", "There is no version 7 of cartpole."],
+  ])("puts no load on %s, and says why", async (model, reason) => {
+    const child = load("--model", model);
+    const [stderr, [code]] = await Promise.all([readText(child.stderr), once(child, "close")]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^millrace: .+\n$/);
+    expect(stderr).toContain(reason);
+  });
 
   const expectNextAnswer = () => waitFor("the next inference", async () => (await infer(5_000)).outputs.logits);
 
@@ -100,6 +143,35 @@ describe("a stack that loses its parts", () => {
       process.kill(pid, "SIGCONT");
     }
     await expectNextAnswer();
+  });
+
+  it("gives the work of a stopped runner to another", async () => {
+    const another = await stack.addRunner();
+    const pids = { [stack.runnerId]: stack.runnerPid(), [another.id]: another.pid() };
+    // On a processor of either: the edge could compute it by itself.
+    const ask = async () => {
+      const inputs = { observation: OBSERVATION };
+      const body = { model: "cartpole", budgetMs: 300, backend: "ort-cpu", inputs } as const;
+      return (await stack.client.call(endpoints.infer, { body })).placement.runnerId;
+    };
+    await waitFor("cartpole to be placed on both", async () => {
+      const { items } = await stack.client.call(endpoints.listPlacements, { params: { model: "cartpole" } });
+      return items.some(({ runnerId, state }) => runnerId === another.id && state === "eligible") ? true : undefined;
+    });
+    const chosen = await waitFor("an answer of either", ask);
+    process.kill(pids[chosen]!, "SIGSTOP");
+    try {
+      let inTurn = 0;
+      await waitFor("all to be answered by the other", async () => {
+        // A stopped runner answers nothing, so whoever answers is the other.
+        inTurn = (await ask().catch(() => null)) === null ? 0 : inTurn + 1;
+        return inTurn >= 20 ? true : undefined;
+      });
+    } finally {
+      process.kill(pids[chosen]!, "SIGCONT");
+    }
+    const back = await waitFor("the runner to answer again", () => infer(5_000, chosen));
+    expect(back.placement.runnerId).toBe(chosen);
   });
 
   it("refuses at once a budget that nothing measured would meet, and says what would", async () => {

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
 import { InferReply } from "../../src/protocol/inference.ts";
@@ -18,18 +19,22 @@ const tensor = (...dims: number[]): FileTensor => {
   const size = dims.reduce((product, each) => product * each, 1);
   return { dims, floats: Array.from({ length: size }, (_, i) => Math.sin(i * i + dims.length) / 8) };
 };
-const wide = writeDenseFile({
-  input: [-1, 4],
-  output: [-1, 2],
-  tensors: { u: tensor(4, 128), a: tensor(128), v: tensor(128, 128), b: tensor(128), w: tensor(128, 2) },
-  nodes: [
-    { operator: "Gemm", inputs: ["x", "u", "a"], output: "p" },
-    { operator: "Tanh", inputs: ["p"], output: "q" },
-    { operator: "Gemm", inputs: ["q", "v", "b"], output: "r" },
-    { operator: "Tanh", inputs: ["r"], output: "s" },
-    { operator: "MatMul", inputs: ["s", "w"], output: "y" },
-  ],
-});
+const writeWide = (first = tensor(4, 128)) =>
+  writeDenseFile({
+    input: [-1, 4],
+    output: [-1, 2],
+    tensors: { u: first, a: tensor(128), v: tensor(128, 128), b: tensor(128), w: tensor(128, 2) },
+    nodes: [
+      { operator: "Gemm", inputs: ["x", "u", "a"], output: "p" },
+      { operator: "Tanh", inputs: ["p"], output: "q" },
+      { operator: "Gemm", inputs: ["q", "v", "b"], output: "r" },
+      { operator: "Tanh", inputs: ["r"], output: "s" },
+      { operator: "MatMul", inputs: ["s", "w"], output: "y" },
+    ],
+  });
+const wide = writeWide();
+/** The same with weights of its own, so that it is another file. */
+const otherWide = (factor: number) => writeWide({ dims: [4, 128], floats: Array.from({ length: 512 }, () => factor) });
 
 let runner: RegisteredRunner;
 let scripted: ScriptedRunner;
@@ -157,6 +162,62 @@ describe("a network that the edge can compute", () => {
       const backends = items.map(({ configuration }: { configuration: { backend: string } }) => configuration.backend);
       expect(backends).toContain("edge-wasm");
     }, BOUND);
+  });
+});
+
+describe("what the edge alone answers", () => {
+  it("is not judged by a clock that stands still", async () => {
+    await vi.waitFor(async () => {
+      const { items } = (await callEdge("GET", "/v1/history/calibration?model=wide@1")).json;
+      const backends = items.map(({ backend }: { backend: string }) => backend);
+      expect(backends).toContain("ort-cpu");
+      expect(backends).not.toContain("edge-wasm");
+    }, BOUND);
+  });
+
+  it("is answered by a runner where the weights cannot be had", async () => {
+    const { version } = (await upload("gone", otherWide(0.1))).json;
+    scripted.succeed(await scripted.next("offer"), withEdge(version.id));
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    await env.ARTIFACTS.delete(`artifacts/${version.digest.replace(":", "/")}`);
+    const alone = { model: "gone", runnerId: EDGE_RUNNER_ID };
+    await vi.waitFor(
+      async () => expect(problemOf(await infer([OBSERVATION], alone)).detail).toContain("could not load"),
+      BOUND,
+    );
+    expect(problemOf(await infer([OBSERVATION], alone))).toMatchObject({ code: "no-placement", status: 503 });
+    const pending = infer([OBSERVATION], { model: "gone" });
+    const output = { name: "y", dtype: "float32" as const, shape: [1, 2], bytes: new Uint8Array(8) };
+    scripted.answer((await scripted.nextInfer()).offer, [output]);
+    const reply = InferReply.parse((await pending).json);
+    expect(reply.placement.runnerId).toBe(runner.runnerId);
+    expect(reply.faults).toMatchObject([{ code: "no-placement", action: "retried-elsewhere" }]);
+  });
+
+  it("goes by the rule: another one than automatic keeps the edge out, until a calibration brings it back", async () => {
+    const { version } = (await upload("ruled", otherWide(0.2))).json;
+    const backends = async () => {
+      const { items } = (await callEdge("GET", "/v1/models/ruled/placements")).json;
+      return items.map(({ backend }: { backend: string }) => backend).toSorted();
+    };
+    const calibrate = async () => {
+      const offer = await scripted.next("offer");
+      scripted.succeed(offer, withEdge(version.id));
+      await scripted.next("jobSettled");
+      return offer;
+    };
+    await calibrate();
+    expect(await backends()).toEqual(["edge-wasm", "edge-wasm", "ort-cpu"]);
+    await callEdge("PUT", "/v1/models/ruled/placement", { body: { kind: "pinned", runnerIds: [runner.runnerId] } });
+    expect(await backends()).toEqual(["ort-cpu"]);
+    // Nor does a calibration that somebody asks for.
+    const job = { kind: "calibration", modelVersionId: version.id, runnerId: runner.runnerId };
+    expect((await callEdge("POST", "/v1/jobs", { body: job })).status).toBe(202);
+    expect(await calibrate()).not.toHaveProperty("edge");
+    expect(await backends()).toEqual(["ort-cpu"]);
+    await callEdge("PUT", "/v1/models/ruled/placement", { body: { kind: "automatic" } });
+    expect(await calibrate()).toHaveProperty("edge");
+    expect(await backends()).toEqual(["edge-wasm", "edge-wasm", "ort-cpu"]);
   });
 });
 

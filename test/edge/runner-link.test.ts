@@ -4,6 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import { measureOutcomes, type RequestOutcome } from "../../src/edge/history/request-measurements.ts";
 import { Outbox } from "../../src/edge/link/outbox.ts";
 import { appendMeasurements } from "../../src/edge/store/series-store.ts";
+import { createId } from "../../src/protocol/id.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { CLOSE_CODES, PING } from "../../src/protocol/link.ts";
 import { callEdge, fetchEdge } from "./edge-client.ts";
 import { linkStub, newOnlineRunner, newRunner, readUntil, submitJob } from "./queue-client.ts";
@@ -41,6 +43,19 @@ describe("the socket", () => {
       scripted.socket.send(message);
       expect((await scripted.nextClose()).code, String(message)).toBe(CLOSE_CODES.protocolError);
     }
+  });
+
+  it("carries as many requests at once as it may, and says so of one more", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const link = linkStub(runnerId);
+    const ask = () => link.infer(createId("request"), new Uint8Array(1), 20_000);
+    const asked = Array.from({ length: LIMITS.inFlightPerRunner }, ask);
+    await vi.waitFor(() => expect(scripted.frames).toHaveLength(LIMITS.inFlightPerRunner), BOUND);
+    expect(await ask()).toMatchObject({ ok: false, heard: false, problem: { code: "overloaded", retryAfterMs: 100 } });
+    expect(scripted.frames).toHaveLength(LIMITS.inFlightPerRunner);
+    scripted.socket.close();
+    const codes = (await Promise.all(asked)).map((outcome) => (outcome.ok ? "" : outcome.problem.code));
+    expect(new Set(codes)).toEqual(new Set(["runner-lost"]));
   });
 
   it("gives way to a newer one of the same runner, which stays online", async () => {

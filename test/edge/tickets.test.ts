@@ -19,6 +19,12 @@ const ask = (changes: object = {}, key?: string) =>
   });
 const codeOf = async (changes: object = {}) => problemOf(await ask(changes)).code;
 
+const seriesOf = async (metric: string): Promise<{ id: string; clock: string; configuration: { batch: number } }[]> =>
+  (await callEdge("GET", `/v1/history/series?subject=cartpole@1&metric=${metric}`)).json.items;
+const pointsOf = async (series: { id: string } | undefined) =>
+  series === undefined ? [] : (await callEdge("GET", `/v1/history/points?series=${series.id}`)).json.points;
+const refusalsOf = async (code: string) => pointsOf((await seriesOf(`refused.${code}`))[0]);
+
 /** Comes back with or without a listener. */
 async function connect(direct?: { url: string }): Promise<void> {
   scripted = await ScriptedRunner.connect(runner);
@@ -92,6 +98,12 @@ describe("a ticket", () => {
     expect(pointersOf(reply)).toEqual(["#/budgetMs"]);
   });
 
+  it("is counted by the reason where it is refused", async () => {
+    await expect
+      .poll(() => refusalsOf("budget-unattainable"), { timeout: 15_000, interval: 50 })
+      .toMatchObject([{ count: 1 }]);
+  });
+
   it("is refused with the place of each mistake, and without the scope", async () => {
     expect(pointersOf(await ask({ budgetMs: "fast", inputs: {}, priority: 10 }))).toEqual([
       "#/budgetMs",
@@ -106,9 +118,6 @@ describe("a ticket", () => {
 
 describe("what a runner tells of direct requests", () => {
   const times = { queueMs: 0.1, uploadMs: 0.2, computeMs: 0.3, readbackMs: 0.4 };
-  const seriesOf = async (metric: string): Promise<{ id: string; clock: string; configuration: { batch: number } }[]> =>
-    (await callEdge("GET", `/v1/history/series?subject=cartpole@1&metric=${metric}`)).json.items;
-
   it("enters the history as requests do, the total by the runner's clock, and the edge's parts not at all", async () => {
     const { placement } = Ticket.parse((await ask()).json);
     const outcome = { placementId: placement.id, rows: 1, totalMs: 1.5 };
@@ -116,7 +125,8 @@ describe("what a runner tells of direct requests", () => {
       type: "directOutcomes",
       outcomes: [
         { ...outcome, times },
-        { ...outcome, totalMs: 50, times: null },
+        { ...outcome, totalMs: 50, times: null, refusedFor: "budget-exceeded" },
+        { ...outcome, totalMs: 0.1, times: null, refusedFor: "device-lost" },
       ],
     });
     await expect
@@ -126,9 +136,9 @@ describe("what a runner tells of direct requests", () => {
     const clocks = [...(await seriesOf("edgeMs")), ...(await seriesOf("linkMs"))].map(({ clock }) => clock);
     // The link's is the calibration's.
     expect(clocks).toEqual(["runner-wall"]);
-    const [total] = await seriesOf("totalMs");
-    const { json } = await callEdge("GET", `/v1/history/points?series=${total?.id}`);
-    expect(json.points).toMatchObject([{ count: 2, max: 50 }]);
+    // A refusal at once took no time of the model's, and either is counted by its reason.
+    expect(await pointsOf((await seriesOf("totalMs"))[0])).toMatchObject([{ count: 2, min: 1.5, max: 50 }]);
+    for (const code of ["budget-exceeded", "device-lost"]) expect(await refusalsOf(code)).toMatchObject([{ count: 1 }]);
   });
 
   it("about another runner's placement is left out, and the link lives on", async () => {

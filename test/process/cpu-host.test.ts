@@ -76,7 +76,7 @@ describe("a model", () => {
   test("computes rows by themselves, so that requests that wait are joined", async () => {
     const spec = (name: string, size: number) => ({ name, dtype: "float32" as const, shape: [-1, size] });
     const signature = { inputs: [spec("x", 2)], outputs: [spec("y", 3)] };
-    expect(await proveRows("mdv_1/fp32", signature, rekeyed(host))).toBe(true);
+    expect(await proveRows("mdv_1/fp32", signature, rekeyed(host), options.logger)).toBe(true);
     const server = new InferenceServer(rekeyed(host));
     const served = { modelVersionId: "mdv_1", variant: "fp32", budgetMs: TIMEOUT_MS, joins: true };
     const serve = (x: number) => server.serve({ ...served, requestId: `req_join${x}` }, [input([x, 1])]);

@@ -19,7 +19,7 @@ import { problemOf } from "./problem-of.ts";
 const logger = pino({ level: "silent" });
 /** Files by digest, as the edge would have them. */
 const files = new Map<string, Uint8Array>();
-const models = new ModelLoader({ keep: () => {}, read: async (digest) => files.get(digest)! });
+const models = new ModelLoader({ keep: () => {}, read: async (digest) => files.get(digest)! }, logger);
 
 let folder = "";
 let fleet: DeviceFleet;

@@ -55,11 +55,11 @@ export function burstArrivals(
     .filter((atMs) => atMs < plan.durationMs);
 }
 
-/** Times that were recorded: a number of milliseconds a line, not falling. Throws a RangeError that names the line. */
+/** Times that were recorded: a number of milliseconds a line, not falling, the last above 0. Throws a RangeError. */
 export function readArrivals(text: string): Float64Array<ArrayBuffer> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   let lastMs = 0;
-  return Float64Array.from(lines, (line, index) => {
+  const times = Float64Array.from(lines, (line, index) => {
     const atMs = Number(line);
     if (!Number.isFinite(atMs) || atMs < lastMs) {
       throw new RangeError(`line ${index + 1} has to be a number of milliseconds, at least ${lastMs}`);
@@ -67,4 +67,6 @@ export function readArrivals(text: string): Float64Array<ArrayBuffer> {
     lastMs = atMs;
     return atMs;
   });
+  if (lastMs === 0) throw new RangeError("there has to be an arrival after the first moment");
+  return times;
 }

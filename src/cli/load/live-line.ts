@@ -10,7 +10,7 @@ export class LiveLine {
   readonly #startedMs: number;
   readonly #results = new Map<string, number>();
   /** The last window's, by the time of their end. */
-  #recent: { readonly endedMs: number; readonly outcome: LoadOutcome }[] = [];
+  readonly #recent: { readonly endedMs: number; readonly outcome: LoadOutcome }[] = [];
   #sent = 0;
   #ended = 0;
 
@@ -27,11 +27,12 @@ export class LiveLine {
     this.#ended++;
     this.#results.set(outcome.result, (this.#results.get(outcome.result) ?? 0) + 1);
     this.#recent.push({ endedMs: nowMs, outcome });
+    this.#forget(nowMs);
   }
 
   /** At most so many characters: how far it is, the last second, and how requests ended so far. */
   render(nowMs: number, columns: number): string {
-    this.#recent = this.#recent.filter(({ endedMs }) => nowMs - endedMs < WINDOW_MS);
+    this.#forget(nowMs);
     const recent = this.#recent.map(({ outcome }) => outcome);
     const latencies = recent.filter(isAnswered).map(({ latencyMs }) => latencyMs);
     const results = [...this.#results].toSorted(([, a], [, b]) => b - a);
@@ -45,6 +46,11 @@ export class LiveLine {
       .filter((part) => part !== "")
       .join(" · ")
       .slice(0, columns);
+  }
+
+  /** With every end: a line that is never shown must not grow. */
+  #forget(nowMs: number): void {
+    while (this.#recent[0] !== undefined && nowMs - this.#recent[0].endedMs >= WINDOW_MS) this.#recent.shift();
   }
 }
 

@@ -4,6 +4,7 @@ import type { LoadOutcome } from "./open-loop.ts";
 /** What a load showed. Latencies are of answered requests, from their scheduled arrival. */
 export interface LoadReport {
   readonly requests: number;
+  /** How long requests arrived. */
   readonly durationMs: number;
   readonly offeredPerSecond: number;
   /** Answers within their budget, per second of the load. */
@@ -24,7 +25,7 @@ interface Quantiles {
   readonly max: number;
 }
 
-/** Sums up outcomes of a load that took so long. */
+/** Sums up outcomes of a load whose requests arrived for so long. */
 export function reportLoad(outcomes: readonly LoadOutcome[], durationMs: number): LoadReport {
   const results: Record<string, number> = {};
   for (const { result } of outcomes) results[result] = (results[result] ?? 0) + 1;

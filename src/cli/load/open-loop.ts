@@ -12,7 +12,8 @@ export interface LoadOutcome {
 /**
  * Sends a request at each arrival, whether or not those before it were answered (an open loop), and
  * waits for all answers. Latency counts from the scheduled arrival, so that a slow service cannot make
- * the load lighter (Tene's "coordinated omission"). An aborted signal ends the sending.
+ * the load lighter (Tene's "coordinated omission"). An aborted signal ends the sending. Where `send`
+ * rejects, the loop goes on, and throws the first reason at its end.
  */
 export async function runOpenLoop(
   arrivalsMs: Float64Array,
@@ -21,13 +22,17 @@ export async function runOpenLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const pending = new Set<Promise<void>>();
+  const failures: unknown[] = [];
   for await (const { index, dueAtMs } of paceArrivals(arrivalsMs, signal)) {
     const lagMs = Math.max(0, performance.now() - dueAtMs);
-    const answered = send(index, lagMs).then((result) =>
-      onOutcome({ result, latencyMs: performance.now() - dueAtMs, lagMs }, index),
-    );
+    const answered: Promise<void> = send(index, lagMs)
+      .then((result) => onOutcome({ result, latencyMs: performance.now() - dueAtMs, lagMs }, index))
+      .catch((error: unknown) => {
+        if (failures.length === 0) failures.push(error);
+      })
+      .finally(() => pending.delete(answered));
     pending.add(answered);
-    void answered.finally(() => pending.delete(answered));
   }
   await Promise.all(pending);
+  if (failures.length > 0) throw failures[0];
 }

@@ -5,6 +5,8 @@ export interface Sent {
   readonly placement: LivePlacement;
   readonly rows: number;
   readonly sentAtMs: number;
+  /** Nobody waits for it any longer from then on. */
+  readonly deadlineAtMs: number;
 }
 
 /** What this isolate knows of one device: what waits there, and whether it answers. Times are the edge's clock. */
@@ -90,8 +92,11 @@ export function predictQueueMs(
   workMs: (placement: LivePlacement, rows: number) => number,
 ): number {
   const rowsBy = new Map<string, { placement: LivePlacement; rows: number }>();
-  for (const { placement, rows, sentAtMs } of inFlight) {
-    if (sentAtMs < backlogAtMs) continue;
+  for (const sent of inFlight) {
+    const { placement, rows, sentAtMs, deadlineAtMs } = sent;
+    // Whoever was to end it was cut off: nothing else would ever take it out.
+    if (deadlineAtMs < nowMs) inFlight.delete(sent);
+    if (deadlineAtMs < nowMs || sentAtMs < backlogAtMs) continue;
     const known = rowsBy.get(placement.id);
     if (known === undefined) rowsBy.set(placement.id, { placement, rows });
     else known.rows += rows;

@@ -1,3 +1,4 @@
+import type { SweepStep } from "../../protocol/model.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
 import type { Outlook } from "./placement-watch.ts";
 
@@ -8,9 +9,22 @@ import type { Outlook } from "./placement-watch.ts";
 export function fitEdge(placements: readonly LivePlacement[], rows: number): LivePlacement[] {
   return placements.flatMap((placement) => {
     if (placement.backend !== "edge-wasm" || rows <= 1) return [placement];
-    const sweep = placement.sweep.filter((step) => step.rows >= rows);
-    return sweep.length === 0 ? [] : [{ ...placement, sweep }];
+    const sweep = sweepFrom(placement.sweep, rows);
+    return sweep === null ? [] : [{ ...placement, sweep }];
   });
+}
+
+/** Rests of sweeps by their first step: what is known of a sweep is found by the array. */
+const rests = new WeakMap<SweepStep, SweepStep[]>();
+
+/** The steps from the first on that holds the rows; the same array each time, and null where none does. */
+function sweepFrom(sweep: SweepStep[], rows: number): SweepStep[] | null {
+  const at = sweep.findIndex((step) => step.rows >= rows);
+  const first = sweep[at];
+  if (first === undefined) return null;
+  const rest = rests.get(first) ?? sweep.slice(at);
+  rests.set(first, rest);
+  return rest;
 }
 
 /** An outlook for what must be loaded first, which counts as waiting. */

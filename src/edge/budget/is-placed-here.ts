@@ -1,4 +1,5 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
+import type { ModelVersion } from "../../protocol/model.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { fitProfile } from "./profile-fit.ts";
@@ -18,4 +19,9 @@ export function isPlacedHere(rule: ResolvedRule, runner: { id: string; capabilit
     case "profile":
       return rule.profile !== null && fitProfile(rule.profile, runner.capabilities).fits;
   }
+}
+
+/** Whether the edge may serve a version, too: it can compute it, and no rule names other places. */
+export function isPlacedAtEdge(version: Pick<ModelVersion, "edgeParameters"> & { placement: PlacementRule }): boolean {
+  return version.edgeParameters !== null && version.placement.kind === "automatic";
 }

@@ -19,7 +19,8 @@ const waiting = new Map<string, Batch>();
 
 /**
  * Hands an outcome to a link's outbox after the reply, together with others of the same moment: to the
- * runner's, or to one without a runner where none was asked.
+ * runner's, or to one without a runner where none was asked. Where that object is restarted or moved meanwhile,
+ * the batch is lost: whether it was kept nobody knows then, and counted twice would be wrong, too.
  */
 export function logOutcome(
   env: Env,

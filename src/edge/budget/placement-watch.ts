@@ -25,8 +25,8 @@ const COLD_HALF_LIFE_MS = 600_000;
 const COLD_AFTER_MS = 10_000;
 /** What each answer to a probe takes from what was seen before it: a hundred of them leave little of a slow time. */
 const FADED_SHARE = 0.05;
-/** Powers of two that a batch may have. */
-const SIZES = Math.log2(LIMITS.batchRows) + 1;
+/** Powers of two that the rows of a request may have. */
+const SIZES = Math.log2(LIMITS.tensorElements) + 1;
 /** Keys of a map; beyond it begins anew, so that placements that are gone do not stay for ever. */
 const KEPT = 4_096;
 
@@ -70,6 +70,8 @@ export interface Answered {
 interface Refusal {
   readonly code: ProblemCode;
   readonly heard: boolean;
+  /** When there may be room again, where that was said. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /**
@@ -101,9 +103,20 @@ export class PlacementWatch {
     };
   }
 
-  /** A request goes out; exactly one of the four that follow ends it. */
-  begin(placement: LivePlacement, rows: number, outlook: Outlook, nowMs: number, isProbe = false): Attempt {
-    const attempt = { placement, rows, outlook, sentAtMs: nowMs, isCold: this.#isCold(placement, nowMs), isProbe };
+  /**
+   * A request goes out that is waited for `leftMs`; one of the four that follow ends it, or, where the Worker that
+   * sent it is cut off, the time.
+   */
+  begin(
+    placement: LivePlacement,
+    rows: number,
+    outlook: Outlook,
+    leftMs: number,
+    nowMs: number,
+    isProbe = false,
+  ): Attempt {
+    const isCold = this.#isCold(placement, nowMs);
+    const attempt = { placement, rows, outlook, sentAtMs: nowMs, deadlineAtMs: nowMs + leftMs, isCold, isProbe };
     noteSent(this.#device(placement), attempt);
     return attempt;
   }
@@ -129,21 +142,23 @@ export class PlacementWatch {
   }
 
   /**
-   * The runner, or the link in its stead, said that it cannot. Where it was for want of time, at least as much waits there as would
-   * have been in the way; where it has lost the model, that is loaded again.
+   * The runner, or the link in its stead, said that it cannot. Where it was for want of time, at least as much waited
+   * there when it was sent as would have been in the way, but no more than it said itself; where it has lost the model,
+   * that is loaded again.
    */
-  refused(attempt: Attempt, { code, heard }: Refusal, leftMs: number, nowMs: number): void {
-    const { placement, outlook } = attempt;
+  refused(attempt: Attempt, { code, heard, retryAfterMs = Infinity }: Refusal, nowMs: number): void {
+    const { placement, outlook, sentAtMs, deadlineAtMs } = attempt;
     const device = this.#device(placement);
     if (heard) this.#heard(attempt, nowMs);
     device.inFlight.delete(attempt);
     if (UNLOADED.has(code)) remember(this.#unloadedAtMs, placement.id, nowMs);
     if (code !== "overloaded" && code !== "budget-exceeded") return;
     const queueMs = predictQueueMs(device, nowMs, (each, rows) => this.#workMs(each, rows, nowMs));
-    noteBacklog(device, Math.max(queueMs, leftMs - outlook.medianServiceMs), nowMs);
+    const backlogMs = Math.min(retryAfterMs, deadlineAtMs - sentAtMs - outlook.medianServiceMs);
+    if (backlogMs - (nowMs - sentAtMs) > queueMs) noteBacklog(device, backlogMs, sentAtMs);
   }
 
-  /** The budget ended first. The time that was waited is the least that it would have taken. */
+  /** The budget ended first. The time that was waited is the least that it would have taken: news if it is more than was expected. */
   missed(attempt: Attempt, nowMs: number): void {
     const { placement, outlook, sentAtMs, isCold } = attempt;
     const device = this.#device(placement);
@@ -152,7 +167,7 @@ export class PlacementWatch {
     // Of a device that says nothing at all nothing is learned but that.
     if (isCold || device.missedAtMs === nowMs) return;
     const aroundMs = nowMs - sentAtMs - outlook.medianServiceMs - outlook.queueMs;
-    noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
+    if (aroundMs > outlook.linkMs) noteTime(recall(this.#links, placement.runnerId, createTimes), aroundMs, nowMs);
   }
 
   /** The runner, or the way to it, is gone. */

@@ -1,12 +1,13 @@
+import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { modelBackendOf } from "../../protocol/model-backend.ts";
 import type { Database } from "../store/database.ts";
-import { type NamedVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
+import { type NamedVersion, toPlacedModel } from "../store/model-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { type MeasuredPlace, readMeasuredPlaces } from "../store/placement-store.ts";
-import { isPlacedHere } from "./is-placed-here.ts";
+import { isPlacedAtEdge, isPlacedHere } from "./is-placed-here.ts";
 
 export interface RunnerPlan {
   /** Versions that the runner shall keep warm, each where it is eligible. */
@@ -18,11 +19,16 @@ export interface RunnerPlan {
 }
 
 /**
- * What a runner shall do that can do this. A placement counts only while the fingerprint of its device is the
+ * What a runner shall do that can do this, of all versions in order. A placement counts only while the fingerprint of its device is the
  * one that it was measured on, and while the model's rule places it on the runner.
  */
-export async function planRunner(db: Database, runnerId: string, capabilities: Capabilities): Promise<RunnerPlan> {
-  const [measured, all] = await Promise.all([readMeasuredPlaces(db, runnerId), readAllVersions(db)]);
+export async function planRunner(
+  db: Database,
+  all: readonly NamedVersion[],
+  runnerId: string,
+  capabilities: Capabilities,
+): Promise<RunnerPlan> {
+  const measured = await readMeasuredPlaces(db, runnerId);
   const versions = await keepPlaced(db, all, runnerId, capabilities);
   const known = new Set(versions.map(({ id }) => id));
   const fingerprints = new Map(capabilities.devices.map(({ key, fingerprint }) => [key, fingerprintText(fingerprint)]));
@@ -45,13 +51,33 @@ export async function planRunner(db: Database, runnerId: string, capabilities: C
   };
 }
 
-/** The versions that their models' rules place on this runner. */
-async function keepPlaced<Version extends NamedVersion & { readonly modelId: string }>(
+/**
+ * What is to be done about the edge for the versions of a model, in order. Runners measure the edge beside
+ * themselves, so the latest version is theirs to calibrate where it may serve there and was not measured there.
+ */
+export async function planEdge(
   db: Database,
-  versions: readonly Version[],
+  versions: readonly NamedVersion[],
+): Promise<Pick<RunnerPlan, "uncalibrated" | "outdated">> {
+  const measured = await readMeasuredPlaces(db, EDGE_RUNNER_ID);
+  const placesOf = ({ id }: NamedVersion) => measured.filter(({ versionId }) => versionId === id);
+  const latest = versions.slice(-1).filter(isPlacedAtEdge);
+  return {
+    uncalibrated: latest.filter((version) => placesOf(version).length === 0).map(({ id }) => id),
+    outdated: versions
+      .filter((version) => !isPlacedAtEdge(version))
+      .flatMap(placesOf)
+      .map(({ placementId }) => placementId),
+  };
+}
+
+/** The versions that their models' rules place on this runner. */
+async function keepPlaced(
+  db: Database,
+  versions: readonly NamedVersion[],
   id: string,
   capabilities: Capabilities,
-): Promise<Version[]> {
+): Promise<NamedVersion[]> {
   const rules = new Map(versions.map(({ modelId, placement }) => [modelId, placement]));
   const placed = new Set<string>();
   for (const [modelId, rule] of rules) {

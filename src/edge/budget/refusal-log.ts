@@ -1,4 +1,4 @@
-import type { ProblemCode } from "../../protocol/problem.ts";
+import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { logOutcome } from "./outcome-log.ts";
 import { currentSnapshot, findVersion } from "./snapshot.ts";
@@ -21,4 +21,19 @@ export async function logRefusal(
   if (version === null) return;
   const subject = `${version.model}@${version.version}`;
   logOutcome(env, `refusals/${version.id}`, { subject, refusedFor: code }, waitUntil);
+}
+
+/** Does a request's work; the problem that ends it is counted. */
+export async function countRefusal<Value>(
+  env: Env,
+  model: string,
+  waitUntil: (work: Promise<unknown>) => void,
+  work: Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ProblemError) waitUntil(logRefusal(env, model, error.problem.code, waitUntil));
+    throw error;
+  }
 }

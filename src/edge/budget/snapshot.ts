@@ -4,7 +4,7 @@ import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
 import { type LivePlacement, readLivePlacements } from "../store/placement-store.ts";
 import { readAllProfiles } from "../store/profile-store.ts";
 
-export type Version = NamedVersion & { readonly modelId: string };
+export type Version = NamedVersion;
 
 /** Models and placements as this isolate last read them. */
 export interface Snapshot {
@@ -16,7 +16,7 @@ export interface Snapshot {
   readonly profiles: ReadonlySet<string>;
 }
 
-/** Unknown models cost at most one read of the database in this time. */
+/** Within this time after a read an unknown model costs none; before, each request for one reads, since none can share another's. */
 const FRESH_MS = 250;
 
 let current: Snapshot | null = null;
@@ -64,7 +64,7 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
   const readAtMs = Date.now();
   const profiles = await readAllProfiles(db);
   const [versions, placements] = await Promise.all([readAllVersions(db), readLivePlacements(db, profiles)]);
-  current = {
+  const read: Snapshot = {
     readAtMs,
     versions: new Map([
       ...Map.groupBy(versions, (version) => version.model),
@@ -73,6 +73,8 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
     profiles: new Set(profiles.map(({ name }) => name)),
   };
+  // A read that took longer does not bring back what a later one has replaced.
+  if (current === null || readAtMs >= current.readAtMs) current = read;
   return current;
 }
 

@@ -2,6 +2,7 @@ import type { SeriesKey } from "../../protocol/history.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
 import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
 import { calibratedLevel } from "../../protocol/prediction-calibration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
@@ -22,7 +23,10 @@ export interface RequestOutcome {
   readonly totalClock?: Clock;
   /** Where the time went, as far as it is known: a direct request has no part in edge and link. */
   readonly split: (ServiceTimes & Partial<LatencySplit>) | null;
-  /** What became of the prediction that it was admitted by; null for a best effort and for direct requests. */
+  /**
+   * What became of the prediction that it was admitted by; null for a best effort, for direct requests, and at the
+   * edge, whose clock stands still while it computes.
+   */
   readonly forecast: Forecast | null;
 }
 
@@ -96,11 +100,16 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
     unit: "ms",
     clock: metric === "totalMs" ? (outcome.totalClock ?? CLOCKS.totalMs) : CLOCKS[metric],
     direction: "lower",
-    configuration: { variant, backend, batch },
+    configuration: { variant, backend, batch: floorBatch(batch) },
     fingerprint,
     software,
     label: null,
   };
+}
+
+/** A power of two, within those of calibrations: callers choose their rows, and each number would be a series. */
+function floorBatch(rows: number): number {
+  return Math.min(LIMITS.batchRows, 2 ** Math.floor(Math.log2(rows)));
 }
 
 /** What is kept of predictions: the mean of either is a share of the requests. */

@@ -1,11 +1,11 @@
-import { isPlacedHere } from "../budget/is-placed-here.ts";
+import { isPlacedAtEdge, isPlacedHere } from "../budget/is-placed-here.ts";
 import { openDatabase } from "../store/database.ts";
 import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { savePlacement } from "../store/placement-store.ts";
 import { type RunInput, recordRun, runIdOf } from "../store/run-store.ts";
-import { readRunnerCapabilities } from "../store/runner-store.ts";
+import { findRunner } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/series-store.ts";
 import { recordStandings } from "../store/standing-store.ts";
 import { saveTuning } from "../store/tuning-store.ts";
@@ -41,11 +41,12 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
   const version = await findModelVersion(db, result.modelVersionId);
   if (version === null) return;
   // Somebody may measure a model where its rule does not place it.
-  const runner = (await readRunnerCapabilities(db)).find(({ id }) => id === input.runnerId);
-  const isPlaced = runner !== undefined && isPlacedHere(await resolveRule(db, version.placement), runner);
+  const { capabilities = null } = (await findRunner(db, input.runnerId, [])) ?? {};
+  const rule = await resolveRule(db, version.placement);
+  const isPlaced = capabilities !== null && isPlacedHere(rule, { id: input.runnerId, capabilities });
   for (const placement of isPlaced ? result.placements : []) {
-    // What the edge cannot compute it must not be asked for.
-    if (placement.backend === "edge-wasm" && version.edgeParameters === null) continue;
+    // What the edge cannot compute, or is not to, it must not be asked for.
+    if (placement.backend === "edge-wasm" && !isPlacedAtEdge(version)) continue;
     await savePlacement(db, input.runnerId, result, placement);
   }
   await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));

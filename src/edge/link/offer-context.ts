@@ -1,6 +1,7 @@
 import { edgeVariantsOf } from "../../protocol/edge-place.ts";
 import type { JobSpec } from "../../protocol/job.ts";
 import type { Offer } from "../../protocol/link.ts";
+import { isPlacedAtEdge } from "../budget/is-placed-here.ts";
 import type { Database } from "../store/database.ts";
 import { findProgram, isKernelId } from "../store/kernel-store.ts";
 import { findModelVersion, toPlacedModel } from "../store/model-store.ts";
@@ -15,7 +16,8 @@ export async function readOfferContext(
     if (version === null) return { model: null };
     const { edgeParameters: parameters } = version;
     const model = toPlacedModel(version);
-    return parameters === null ? { model } : { model, edge: { variants: edgeVariantsOf(parameters), parameters } };
+    if (parameters === null || !isPlacedAtEdge(version)) return { model };
+    return { model, edge: { variants: edgeVariantsOf(parameters), parameters } };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

@@ -20,6 +20,7 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
+import { readAllVersions } from "../store/model-store.ts";
 import { deletePlacements } from "../store/placement-store.ts";
 import {
   recordCapabilities,
@@ -140,7 +141,8 @@ export class RunnerLink extends DurableObject<Env> {
     try {
       await this.#receive(socket, parsed.message);
     } catch (error) {
-      // The runner sends what matters again: hello after a reconnect, outcomes until they are settled.
+      // The runner sends what matters again: hello after a reconnect, outcomes of jobs until they are settled. Those of
+      // direct requests are lost, as some measurements may be.
       console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
       if (parsed.message.type === "hello") endSocket(socket, 1011, toProblem(error).code);
     }
@@ -261,7 +263,12 @@ export class RunnerLink extends DurableObject<Env> {
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed();
     await this.ctx.storage.put("connected", runnerId);
-    const { placed, uncalibrated, outdated } = await planRunner(db, runnerId, hello.capabilities);
+    const { placed, uncalibrated, outdated } = await planRunner(
+      db,
+      await readAllVersions(db),
+      runnerId,
+      hello.capabilities,
+    );
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });

@@ -28,6 +28,11 @@ export interface InferInput extends AdmissionInput {
   readonly pointerOf: (name: string) => string;
 }
 
+/** How sure a runner must be to take a request: of a best effort not at all, since a refusal is the one thing it is not to be. */
+export function confidenceOf({ onMiss, confidence }: Pick<InferWishes, "onMiss" | "confidence">): number {
+  return onMiss === "best-effort" ? 0 : confidence;
+}
+
 /** Where an admitted request runs, and what it asked for. */
 export interface Admission {
   readonly version: Version;
@@ -86,7 +91,8 @@ export async function admitRequest(
     placements.filter((placement) => !avoided(placement)),
     {
       wishes: input,
-      spentMs: nowMs - arrivedAtMs,
+      // A ticket's budget is for what comes later: asking for it uses nothing up.
+      spentMs: isDirect ? 0 : nowMs - arrivedAtMs,
       outlook: look,
       calibratedMs: (placement) =>
         (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),

@@ -5,13 +5,14 @@ import { PROBLEMS, type Problem, ProblemError } from "../../protocol/problem.ts"
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
-import { logRefusal } from "../budget/refusal-log.ts";
+import { countRefusal } from "../budget/refusal-log.ts";
 import type { Env } from "../config.ts";
 import type { LivePlacement } from "../store/placement-store.ts";
-import { type Admission, admitRequest, budgetExceeded, type InferInput } from "./admit-request.ts";
+import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferInput } from "./admit-request.ts";
 import { askRunner, type RunnerAnswer, type WaitUntil } from "./ask-runner.ts";
 import { computeAtEdge } from "./compute-at-edge.ts";
 import { probePlacement } from "./probe-placement.ts";
+import { untilDeadline } from "./until-deadline.ts";
 
 /** An answered inference: everything of its reply but the form. */
 export interface Inference {
@@ -21,7 +22,7 @@ export interface Inference {
 
 /**
  * Admits, sends, answers; at the deadline whatever the runner does. The way of every inference. What is
- * refused is counted.
+ * refused is counted. A caller that goes away does not cut it off: what was sent is learnt from and kept.
  */
 export async function answerInference(
   env: Env,
@@ -29,12 +30,9 @@ export async function answerInference(
   arrivedAtMs: number,
   waitUntil: WaitUntil,
 ): Promise<Inference> {
-  try {
-    return await answerOnce(env, input, arrivedAtMs, waitUntil);
-  } catch (error) {
-    if (error instanceof ProblemError) waitUntil(logRefusal(env, input.model, error.problem.code, waitUntil));
-    throw error;
-  }
+  const answer = countRefusal(env, input.model, waitUntil, answerOnce(env, input, arrivedAtMs, waitUntil));
+  waitUntil(answer.catch(() => undefined));
+  return answer;
 }
 
 /** Where a request was lost, and how. */
@@ -48,6 +46,7 @@ async function answerOnce(env: Env, input: InferInput, arrivedAtMs: number, wait
   const first = await admit(env, input, arrivedAtMs, waitUntil, null);
   const tried = await tryPlacement(env, input, first, arrivedAtMs, waitUntil);
   if (tried.kind === "answered") return describe(input, first, tried, null);
+  if (tried.kind === "missed") throw raise(budgetExceeded(arrivedAtMs));
   if (!ELSEWHERE.has(tried.problem.code)) throw raise(tried.problem);
   const loss = { placement: first.candidate.placement, problem: tried.problem };
   // Where there is no other way, the caller is told what happened and not that there is none.
@@ -58,14 +57,15 @@ async function answerOnce(env: Env, input: InferInput, arrivedAtMs: number, wait
   if (second === null) throw raise(tried.problem);
   const again = await tryPlacement(env, input, second, arrivedAtMs, waitUntil);
   if (again.kind === "answered") return describe(input, second, again, loss);
-  throw raise(again.problem);
+  throw raise(again.kind === "missed" ? budgetExceeded(arrivedAtMs) : again.problem);
 }
 
-/** Problems of a placement that say nothing against the request. */
+/** Problems of a placement that say nothing against the request; that the budget does not last is for its runner to say. */
 const ELSEWHERE = new Set<Problem["code"]>([
   "runner-lost",
   "runner-offline",
   "overloaded",
+  "budget-exceeded",
   "device-lost",
   "no-placement",
 ]);
@@ -79,10 +79,10 @@ async function admit(
   loss: Loss | null,
 ): Promise<Admission> {
   const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
-  const admission = await Promise.race([
+  const admission = await untilDeadline(
+    leftMs,
     admitRequest(env, input, arrivedAtMs, waitUntil, (placement) => loss !== null && shares(placement, loss)),
-    scheduler.wait(leftMs).then(() => null),
-  ]);
+  );
   if (admission === null) throw raise(budgetExceeded(arrivedAtMs));
   return admission;
 }
@@ -96,7 +96,7 @@ function shares(placement: LivePlacement, loss: Loss): boolean {
 }
 
 type Answer = Extract<RunnerAnswer, { kind: "answered" }>;
-type Tried = (Answer & { readonly latency: LatencySplit }) | { readonly kind: "failed"; readonly problem: Problem };
+type Tried = (Answer & { readonly latency: LatencySplit }) | Exclude<RunnerAnswer, Answer>;
 
 /** Asks one placement and keeps what was measured. */
 async function tryPlacement(
@@ -107,7 +107,8 @@ async function tryPlacement(
   waitUntil: WaitUntil,
 ): Promise<Tried> {
   const { candidate, version, rows } = admission;
-  const { tensors, confidence, priority, budgetMs } = input;
+  const { tensors, priority, budgetMs } = input;
+  const confidence = confidenceOf(input);
   const deadlineAtMs = arrivedAtMs + budgetMs;
   const pointer = input.pointerOf("");
   const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
@@ -118,9 +119,8 @@ async function tryPlacement(
   const { runnerId } = candidate.placement;
   if (answer.kind !== "answered") {
     logOutcome(env, runnerId, { ...outcome, split: null }, waitUntil);
-    if (answer.kind === "failed") return answer;
-    if (!isHere) probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
-    return { kind: "failed", problem: budgetExceeded(arrivedAtMs) };
+    if (answer.kind === "missed") probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
+    return answer;
   }
   const latency = splitLatency(answer, totalMs);
   logOutcome(env, runnerId, { ...outcome, batch: answer.rows, split: answer.isMeasured ? latency : null }, waitUntil);
@@ -129,7 +129,7 @@ async function tryPlacement(
 
 /** What the history keeps of an attempt, however it ended. */
 function describeAttempt(
-  { confidence, budgetMs }: InferInput,
+  { confidence, budgetMs, onMiss }: InferInput,
   { version, candidate, rows, fits }: Admission,
   totalMs: number,
   isAnswered: boolean,
@@ -143,7 +143,9 @@ function describeAttempt(
     asPredicted: isAnswered && totalMs <= latencyMs,
   };
   const subject = `${version.model}@${version.version}`;
-  return { subject, variant, backend, batch: rows, software, fingerprint, forecast: fits ? forecast : null };
+  // Nobody vouches for a best effort, and the clock stands still while the edge computes.
+  const isJudged = fits && onMiss === "reject" && backend !== "edge-wasm";
+  return { subject, variant, backend, batch: rows, software, fingerprint, forecast: isJudged ? forecast : null };
 }
 
 function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencySplit {

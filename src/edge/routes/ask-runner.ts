@@ -9,6 +9,7 @@ import { type Attempt, placementWatch } from "../budget/placement-watch.ts";
 import type { Env } from "../config.ts";
 import type { LinkOutcome } from "../link/in-flight.ts";
 import { runnerLink } from "../stubs.ts";
+import { untilDeadline } from "./until-deadline.ts";
 
 export type WaitUntil = (work: Promise<unknown>) => void;
 
@@ -49,19 +50,19 @@ export async function askRunner(env: Env, question: Question, waitUntil: WaitUnt
   // Its own id for each attempt: a late answer to another is never taken for this one's.
   const requestId = createId("request");
   const frame = encodeQuestion(requestId, question, leftMs);
-  const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, nowMs, isProbe);
+  const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, leftMs, nowMs, isProbe);
   const link = runnerLink(env, candidate.placement.runnerId);
   // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
   const outcome = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {
     const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
     return { ok: false, heard: false, problem };
   });
-  const first = await Promise.race([outcome, scheduler.wait(leftMs).then(() => null)]);
+  const first = await untilDeadline(leftMs, outcome);
   const answer = readAnswer(first);
   // Whoever has not answered need not go on; not even when only the way to it broke.
-  if (first === null || (!first.ok && !first.heard))
+  if (first === null || (!first.ok && !first.heard && first.problem.code === "runner-lost"))
     waitUntil(Promise.allSettled([outcome, link.cancelInfer(requestId)]));
-  learn(attempt, answer, first, leftMs);
+  learn(attempt, answer, first);
   return answer;
 }
 
@@ -106,11 +107,11 @@ function readAnswer(outcome: LinkOutcome | null): RunnerAnswer {
 const UNREADABLE = "The runner's answer is not of the protocol.";
 const GONE = new Set<Problem["code"]>(["runner-lost", "runner-offline"]);
 
-function learn(attempt: Attempt, answer: RunnerAnswer, outcome: LinkOutcome | null, leftMs: number): void {
+function learn(attempt: Attempt, answer: RunnerAnswer, outcome: LinkOutcome | null): void {
   const nowMs = Date.now();
   if (answer.kind === "answered") return placementWatch.answered(attempt, answer, nowMs);
   if (answer.kind === "missed") return placementWatch.missed(attempt, nowMs);
   const heard = outcome !== null && (outcome.ok || outcome.heard);
   if (!heard && GONE.has(answer.problem.code)) return placementWatch.lost(attempt, nowMs);
-  return placementWatch.refused(attempt, { code: answer.problem.code, heard }, leftMs, nowMs);
+  return placementWatch.refused(attempt, { ...answer.problem, heard }, nowMs);
 }

@@ -1,9 +1,10 @@
 import { createId } from "../../protocol/id.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { createProblem } from "../../protocol/problem.ts";
 import type { Env } from "../config.ts";
 import { computeRows, loadNetwork } from "../wasm/edge-networks.ts";
 import type { Version } from "../budget/snapshot.ts";
 import type { Question, RunnerAnswer } from "./ask-runner.ts";
+import { untilDeadline } from "./until-deadline.ts";
 
 /**
  * Answers a question in this isolate, without any hop. The parts of its latency are not told apart: the clock
@@ -11,27 +12,24 @@ import type { Question, RunnerAnswer } from "./ask-runner.ts";
  */
 export async function computeAtEdge(env: Env, version: Version, question: Question): Promise<RunnerAnswer> {
   const leftMs = Math.max(0, question.deadlineAtMs - Date.now());
-  const late = scheduler.wait(leftMs).then((): RunnerAnswer => ({ kind: "missed" }));
-  return Promise.race([compute(env, version, question), late]);
+  return (await untilDeadline(leftMs, compute(env, version, question))) ?? { kind: "missed" };
 }
 
 async function compute(env: Env, version: Version, { candidate, tensors }: Question): Promise<RunnerAnswer> {
-  try {
-    const network = await loadNetwork(env, version, candidate.placement.variant);
-    const [tensor] = tensors;
-    if (tensor === undefined) throw new ProblemError("backend-failed", "The request has no input.");
-    return {
-      kind: "answered",
-      requestId: createId("request"),
-      times: { queueMs: 0, uploadMs: 0, computeMs: 0, readbackMs: 0 },
-      rows: 1,
-      backlogMs: 0,
-      tensors: [computeRows(network, tensor)],
-      roundTripMs: 0,
-      isMeasured: false,
-    };
-  } catch (error) {
-    if (error instanceof ProblemError) return { kind: "failed", problem: error.problem };
-    throw error;
-  }
+  const [tensor] = tensors;
+  const network = await loadNetwork(env, version, candidate.placement.variant).catch(() => null);
+  if (network === null || tensor === undefined) return { kind: "failed", problem: NOT_LOADED };
+  return {
+    kind: "answered",
+    requestId: createId("request"),
+    times: { queueMs: 0, uploadMs: 0, computeMs: 0, readbackMs: 0 },
+    rows: 1,
+    backlogMs: 0,
+    tensors: [computeRows(network, tensor)],
+    roundTripMs: 0,
+    isMeasured: false,
+  };
 }
+
+/** Whatever keeps the weights from this isolate does not keep a runner from answering. */
+const NOT_LOADED = createProblem("no-placement", "The edge could not load the model.", { retryAfterMs: 1_000 });

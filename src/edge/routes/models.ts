@@ -4,7 +4,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { FIRST_VARIANT, type Model, type ModelVersion, type TensorSpec } from "../../protocol/model.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
-import { planRunner } from "../budget/plan-runner.ts";
+import { planEdge, planRunner } from "../budget/plan-runner.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
@@ -12,11 +12,11 @@ import { readDenseNetwork } from "../onnx/read-dense-network.ts";
 import { readSignature } from "../onnx/read-signature.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
 import { type Database, openDatabase } from "../store/database.ts";
-import { addModelVersion, addVariant, findModel, listModels } from "../store/model-store.ts";
+import { addModelVersion, addVariant, findModel, listModels, readAllVersions } from "../store/model-store.ts";
 import { resolveRule, setPlacementRule } from "../store/placement-rule-store.ts";
 import { deletePlacements, listPlacementsOfVersions } from "../store/placement-store.ts";
 import { findProfile } from "../store/profile-store.ts";
-import { findRunner, readRunnerCapabilities } from "../store/runner-store.ts";
+import { findRunnerIds, readRunnerCapabilities } from "../store/runner-store.ts";
 import { jobQueue } from "../stubs.ts";
 
 const ONNX_MEDIA_TYPE = "application/octet-stream";
@@ -60,13 +60,8 @@ export function bindModels(app: Hono<AppEnv>): void {
     const { id } = await mustFind(env, params.model);
     const errors = await checkRule(db, body);
     if (errors.length > 0) throw invalidRequest(errors);
-    const nowMs = Date.now();
     await setPlacementRule(db, id, body);
-    for (const runner of await readRunnerCapabilities(db)) {
-      const { uncalibrated, outdated } = await planRunner(db, runner.id, runner.capabilities);
-      await deletePlacements(db, outdated, nowMs);
-      await jobQueue(env).ensureCalibrations(runner.id, uncalibrated);
-    }
+    await applyRules(env, id);
     return mustFind(env, params.model);
   });
   bind(app, endpoints.listPlacements, async ({ env, params }) => {
@@ -80,15 +75,36 @@ async function calibrateEverywhere(env: Env, versionId: string, rule: PlacementR
   await jobQueue(env).calibrateEverywhere(versionId, await resolveRule(openDatabase(env.DB), rule));
 }
 
+/** Deletes the placements that rules do not allow any more, and has those measured that they add. */
+async function applyRules(env: Env, modelId: string): Promise<void> {
+  const db = openDatabase(env.DB);
+  const nowMs = Date.now();
+  const [versions, runners] = await Promise.all([readAllVersions(db), readRunnerCapabilities(db)]);
+  const edge = await planEdge(
+    db,
+    versions.filter((version) => version.modelId === modelId),
+  );
+  await deletePlacements(db, edge.outdated, nowMs);
+  const plans = [];
+  for (const { id, capabilities } of runners) plans.push({ id, ...(await planRunner(db, versions, id, capabilities)) });
+  const owed = new Set(plans.flatMap(({ uncalibrated }) => uncalibrated));
+  // Whoever calibrates a version measures the edge, too; where nobody owes that, all are asked, since some may be away.
+  const edgeOnly = edge.uncalibrated.filter((id) => !owed.has(id));
+  for (const { id, uncalibrated, outdated } of plans) {
+    await deletePlacements(db, outdated, nowMs);
+    await jobQueue(env).ensureCalibrations(id, [...uncalibrated, ...edgeOnly]);
+  }
+}
+
 /** Checks what the schema cannot: that what a rule names is there. */
 async function checkRule(db: Database, rule: PlacementRule): Promise<FieldError[]> {
   if (rule.kind === "profile" && (await findProfile(db, rule.profile)) === null) {
     return [{ pointer: "#/profile", message: "is not a hardware profile" }];
   }
   if (rule.kind !== "pinned") return [];
-  const found = await Promise.all(rule.runnerIds.map((id) => findRunner(db, id, [])));
-  return found.flatMap((runner, index) =>
-    runner === null ? [{ pointer: `#/runnerIds/${index}`, message: "is not a registered runner" }] : [],
+  const known = await findRunnerIds(db, rule.runnerIds);
+  return rule.runnerIds.flatMap((id, index) =>
+    known.has(id) ? [] : [{ pointer: `#/runnerIds/${index}`, message: "is not a registered runner" }],
   );
 }
 

@@ -5,6 +5,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type ActionChoice, type ActReply, type ActStreamQuery, StreamedObservation } from "../../protocol/policy.ts";
 import type { StreamedAction } from "../../protocol/policy.ts";
 import { ProblemError, toProblem } from "../../protocol/problem.ts";
+import { logRefusal } from "../budget/refusal-log.ts";
 import { locateVersion, type Version } from "../budget/snapshot.ts";
 import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
 import { parseJson } from "../http/read-body.ts";
@@ -86,7 +87,11 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
     try {
       const message = readMessage(data);
       ({ seq } = message);
-      if (inFlight > LIMITS.streamedObservations) throw tooMany();
+      if (inFlight > LIMITS.streamedObservations) {
+        const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+        waitUntil(logRefusal(c.env, `${version.model}@${version.version}`, "overloaded", waitUntil));
+        throw tooMany();
+      }
       const { observation } = message;
       const { inference, outputs } = await act(c, version, [observation], () => "#/observation", wishes, arrivedAtMs);
       const action = decide(query.action, outputs[0] ?? [], query.seed, seq);

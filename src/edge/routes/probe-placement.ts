@@ -24,6 +24,8 @@ export function probePlacement(
   waitUntil: WaitUntil,
   reason: "silent" | "cold" | "slow",
 ): void {
+  // The edge needs not ask itself.
+  if (placement.backend === "edge-wasm") return;
   const nowMs = Date.now();
   const outlook = placementWatch.outlook(placement, 1, CONFIDENCE, nowMs);
   const slowMs = Math.max(SLOW_PROBE_MS, SLOW_PROBE_SERVICES * outlook.medianServiceMs);

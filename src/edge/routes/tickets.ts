@@ -7,7 +7,8 @@ import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import type { IssuedTicket } from "../link/issue-ticket.ts";
 import { runnerLink } from "../stubs.ts";
-import { admitRequest } from "./admit-request.ts";
+import { countRefusal } from "../budget/refusal-log.ts";
+import { admitRequest, confidenceOf } from "./admit-request.ts";
 import { describePlacement } from "./answer-inference.ts";
 import type { WaitUntil } from "./ask-runner.ts";
 
@@ -15,17 +16,17 @@ import type { WaitUntil } from "./ask-runner.ts";
 export function bindTickets(app: Hono<AppEnv>): void {
   bind(app, endpoints.createTicket, async ({ c, env, body }) => {
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-    return createTicket(env, body, waitUntil);
+    return countRefusal(env, body.model, waitUntil, createTicket(env, body, waitUntil));
   });
 }
 
 async function createTicket(env: Env, request: TicketRequest, waitUntil: WaitUntil): Promise<Ticket> {
-  // Its budget is for what comes later: asking for the ticket uses nothing up.
   const { version, candidate } = await admitRequest(env, { ...request, tensors: null }, Date.now(), waitUntil);
   const { placement, prediction } = candidate;
   const { id: placementId, runnerId, modelVersionId, variant, deviceKey, backend } = placement;
   const { budgetMs, confidence, priority } = request;
-  const wish = { placementId, modelVersionId, variant, deviceKey, backend, budgetMs, confidence, priority };
+  const place = { placementId, modelVersionId, variant, deviceKey, backend };
+  const wish = { ...place, budgetMs, confidence: confidenceOf(request), priority };
   // An object that was restarted or moved rejects its calls.
   const issued: IssuedTicket | null = await runnerLink(env, runnerId)
     .issueTicket(wish)

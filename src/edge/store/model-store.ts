@@ -155,9 +155,10 @@ export async function findModel(db: Database, nameOrId: string): Promise<Model |
   return toModel(row, (await readVersions(db, [row.id])).get(row.id) ?? []);
 }
 
-/** A version with the name of its model and where that is placed. */
+/** A version with name and id of its model and where that is placed. */
 export interface NamedVersion extends ModelVersion {
   readonly model: string;
+  readonly modelId: string;
   readonly placement: PlacementRule;
 }
 
@@ -169,7 +170,8 @@ export async function findModelVersion(db: Database, versionId: string): Promise
     .where(eq(modelVersions.id, versionId));
   if (row === undefined) return null;
   const [version] = await addVariants(db, [row.version]);
-  return { ...toVersion(version!), model: row.model, placement: row.placement ?? AUTOMATIC };
+  const { modelId } = row.version;
+  return { ...toVersion(version!), model: row.model, modelId, placement: row.placement ?? AUTOMATIC };
 }
 
 interface VariantInput {
@@ -211,7 +213,7 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
 }
 
 /** Every version of every model; the snapshot of placements is made of it. */
-export async function readAllVersions(db: Database): Promise<(NamedVersion & { modelId: string })[]> {
+export async function readAllVersions(db: Database): Promise<NamedVersion[]> {
   const rows = await db
     .select({ version: modelVersions, model: models.name, placement: models.placementRule })
     .from(modelVersions)

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import { createId } from "../../protocol/id.ts";
@@ -8,7 +8,7 @@ import type { Roofline } from "../../protocol/roofline.ts";
 import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, openDatabase } from "./database.ts";
+import { type Database, listOf, openDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { placements, registrationTokens, runners } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
@@ -137,8 +137,16 @@ export async function readRunnerCapabilities(db: Database): Promise<{ id: string
 }
 
 export async function readAllCapabilities(db: Database): Promise<Capabilities[]> {
-  const rows = await db.select({ capabilities: runners.capabilities }).from(runners).where(isNull(runners.removedAtMs));
-  return rows.flatMap(({ capabilities }) => (capabilities === null ? [] : [capabilities]));
+  return (await readRunnerCapabilities(db)).map(({ capabilities }) => capabilities);
+}
+
+/** Which of these runners are registered. */
+export async function findRunnerIds(db: Database, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ id: runners.id })
+    .from(runners)
+    .where(and(inArray(runners.id, listOf(ids)), isNull(runners.removedAtMs)));
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Writes down that a runner connected and what it said of itself; tells whether it is to drain. */

@@ -11,7 +11,7 @@ import { explainFailure } from "../serving/explain-failure.ts";
 import { serveRequest } from "../serving/serve-request.ts";
 
 export interface DirectParts {
-  readonly fleet: Pick<DeviceFleet, "find" | "cpu" | "all">;
+  readonly fleet: Pick<DeviceFleet, "find" | "cpu">;
   readonly models: Pick<ModelLoader, "ensureReady" | "find" | "noteFailure">;
   readonly outcomes: { add(outcome: DirectOutcome): void };
 }
@@ -28,7 +28,7 @@ export interface DirectRequest {
 
 /**
  * Answers a frame with a frame, through the same queue as what comes over the link, and when its budget
- * ends at the latest. What was admitted is told to the edge, whatever became of it.
+ * ends at the latest. What was answered is told to the edge.
  */
 export async function answerDirect(parts: DirectParts, request: DirectRequest): Promise<Uint8Array> {
   const { grant, arrivedMs } = request;
@@ -38,8 +38,6 @@ export async function answerDirect(parts: DirectParts, request: DirectRequest): 
   try {
     answer = await untilDeadline(parts, requestId, { ...request, budgetMs, tensors });
   } catch (error) {
-    const totalMs = performance.now() - arrivedMs;
-    parts.outcomes.add({ placementId: grant.placementId, rows: 1, totalMs, times: null });
     const problem = explainFailure(parts.models, grant, error);
     throw problem.code === "internal" ? error : new ProblemError(problem.code, problem.detail, problem);
   }
@@ -59,15 +57,17 @@ async function untilDeadline(
   { grant, arrivedMs, signal, budgetMs, tensors }: DirectRequest & { budgetMs: number; tensors: readonly Tensor[] },
 ): Promise<Answer> {
   const { promise: ended, reject } = Promise.withResolvers<never>();
+  const dropping = new AbortController();
   const drop = () => {
-    for (const { server } of fleet.all()) server.cancel(requestId);
+    dropping.abort();
     reject(new ProblemError("budget-exceeded", "No answer came within the budget."));
   };
   const timer = setTimeout(drop, Math.max(0, budgetMs - (performance.now() - arrivedMs)));
   signal.addEventListener("abort", drop, { once: true });
   try {
-    const offer = { type: "infer" as const, requestId, ...grant, budgetMs, tensors: [...tensors] };
-    return await Promise.race([serveRequest({ fleet, models }, offer, tensors, arrivedMs), ended]);
+    const served = { requestId, ...grant, budgetMs };
+    const answer = serveRequest({ fleet, models }, served, tensors, arrivedMs, dropping.signal);
+    return await Promise.race([answer, ended]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", drop);

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { FRAME_MEDIA_TYPE } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { type Problem, ProblemError, toProblem } from "../../protocol/problem.ts";
+import { type Problem, ProblemError, PROBLEMS, toProblem } from "../../protocol/problem.ts";
+import type { TicketGrant } from "../../protocol/ticket.ts";
 import type { DirectAddress } from "../config.ts";
 import { answerDirect, type DirectParts } from "./answer-direct.ts";
 import { discardBody, takeBody } from "./take-body.ts";
@@ -87,22 +88,43 @@ class Answerer {
     if (request.url !== PATH) throw new ProblemError("not-found", `There is only ${PATH} here.`);
     if (request.method !== "POST") throw new ProblemError("method-not-allowed", `${PATH} takes POST.`);
     const grant = this.#tickets.use(request.headers.authorization, arrivedMs);
+    const gone = new AbortController();
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    try {
+      return await this.#inferFor(grant, request, arrivedMs, gone.signal);
+    } catch (error) {
+      if (!gone.signal.aborted) this.#tellRefusal(grant, toProblem(error).code, arrivedMs);
+      throw error;
+    }
+  }
+
+  async #inferFor(
+    grant: TicketGrant,
+    request: IncomingMessage,
+    arrivedMs: number,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
     if (this.#inFlight >= LIMITS.directInFlight) {
       const detail = `${LIMITS.directInFlight} direct requests are in flight on this runner.`;
       throw new ProblemError("overloaded", detail, { retryAfterMs: 100 });
     }
     assertFrame(request);
-    const gone = new AbortController();
-    response.once("close", () => {
-      if (!response.writableFinished) gone.abort();
-    });
     this.#inFlight++;
     try {
       const body = await readBody(request, grant.budgetMs);
-      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal: gone.signal });
+      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal });
     } finally {
       this.#inFlight--;
     }
+  }
+
+  /** A mistake of the caller's was never a request to answer. */
+  #tellRefusal({ placementId }: TicketGrant, code: Problem["code"], arrivedMs: number): void {
+    if (PROBLEMS[code].fault === "client") return;
+    const totalMs = performance.now() - arrivedMs;
+    this.#parts.outcomes.add({ placementId, rows: 1, totalMs, times: null, refusedFor: code });
   }
 }
 

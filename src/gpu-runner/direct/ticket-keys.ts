@@ -1,12 +1,17 @@
+import { LIMITS } from "../../protocol/limits.ts";
 import type { TicketKey } from "../../protocol/link.ts";
 
 interface Key {
   readonly keyId: string;
   readonly secret: Buffer;
+  /** When a newer one came; infinite for the newest. */
+  readonly replacedAtMs: number;
 }
 
-/** Tickets of the key before live for seconds: of more keys none can be left. */
-const KEPT_KEYS = 2;
+/** How long the edge may sign with a key that it has replaced, with some room for the messages' way. */
+const HANDOVER_MS = 10_000;
+/** No ticket of a key lives longer after the next key came. */
+const KEPT_MS = HANDOVER_MS + LIMITS.ticketMs;
 
 /**
  * The keys that the edge signs this runner's tickets with, and the edge's time, by which they end. That is
@@ -18,7 +23,11 @@ export class TicketKeys {
 
   /** `nowMs` is the monotonic clock, here as below. */
   take({ keyId, secret, atMs }: Omit<TicketKey, "type">, nowMs: number): void {
-    this.#keys = [{ keyId, secret: Buffer.from(secret, "base64url") }, ...this.#keys].slice(0, KEPT_KEYS);
+    // Every connection brings one, so that there may be many.
+    const before = this.#keys
+      .map((key) => ({ ...key, replacedAtMs: Math.min(key.replacedAtMs, nowMs) }))
+      .filter(({ replacedAtMs }) => nowMs - replacedAtMs < KEPT_MS);
+    this.#keys = [{ keyId, secret: Buffer.from(secret, "base64url"), replacedAtMs: Infinity }, ...before];
     this.#edgeAheadMs = atMs - nowMs;
   }
 

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { BaseLogger } from "pino";
 import type { JobProgress } from "../../protocol/job.ts";
-import { type Problem, type ProblemCode, ProblemError } from "../../protocol/problem.ts";
+import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/problem.ts";
 import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole, UsedPipeline } from "./messages.ts";
 
 const ENTRY = new URL("device-process.ts", import.meta.url);
@@ -182,12 +182,4 @@ export class DeviceChild {
 
 function lost(what: string): ProblemError {
   return new ProblemError("device-lost", `The device's process ${what}`);
-}
-
-function reviveProblem({ code, detail, errors, retryAfterMs, fits }: Problem): ProblemError {
-  return new ProblemError(code, detail, {
-    ...(errors && { errors }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(fits && { fits }),
-  });
 }

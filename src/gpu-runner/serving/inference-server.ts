@@ -30,6 +30,8 @@ export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVers
   readonly priority?: number;
   /** Whether it may share a batch: the model computes each row by itself. */
   readonly joins?: boolean;
+  /** Aborted where nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Answer {
@@ -49,6 +51,7 @@ interface Work extends Waiting {
   readonly modelKey: string;
   readonly tensors: readonly Tensor[];
   readonly faults: Fault[];
+  readonly signal: AbortSignal | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -78,7 +81,7 @@ export class InferenceServer {
    * make others late, `budget-exceeded` once it is plain that it cannot be in time.
    */
   serve(request: ServerRequest, tensors: readonly Tensor[], arrivedMs: number = this.#now()): Promise<Answer> {
-    const { requestId: id, budgetMs, confidence = 0.99, priority = 0, joins = false } = request;
+    const { requestId: id, budgetMs, confidence = 0.99, priority = 0, joins = false, signal } = request;
     const modelKey = modelKeyOf(request);
     const rows = rowsOf(tensors);
     const sizeBytes = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
@@ -86,7 +89,7 @@ export class InferenceServer {
     const deadlineMs = arrivedMs + budgetMs;
     const waiting = { id, line, deadlineMs, priority, level: levelOf(confidence), rows: rows ?? 1, sizeBytes };
     return new Promise((resolve, reject) => {
-      this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], resolve, reject });
+      this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], signal, resolve, reject });
       if (this.#running === null) void this.#drain();
     });
   }
@@ -117,7 +120,7 @@ export class InferenceServer {
         this.#order = [{ ...work, isTrial: true }];
         return;
       case "doomed":
-        return work.reject(new ProblemError("budget-exceeded", "The model takes longer here than the budget lasts."));
+        return work.reject(createOverloaded("The model takes longer here now than the budget lasts.", 0));
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;
@@ -192,7 +195,8 @@ export class InferenceServer {
   #fail(batch: readonly Work[], error: unknown): void {
     const lost = error instanceof ProblemError && error.problem.code === "device-lost" ? error.problem : null;
     for (const work of batch) {
-      if (lost === null ? batch.length === 1 : work.faults.length > 0) work.reject(error);
+      const isTried = lost === null ? batch.length === 1 : work.faults.length > 0;
+      if (isTried || work.signal?.aborted === true) work.reject(error);
       else {
         const faults: Fault[] = lost === null ? [] : [{ code: lost.code, detail: lost.detail, action: "retried" }];
         this.#order = insertByUrgency(this.#order, { ...work, line: work.line.alone, faults });

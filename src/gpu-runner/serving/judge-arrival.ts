@@ -25,7 +25,7 @@ const TRIAL_AFTER_MS = 100;
  * How many times as far off the times of what is before a request may be. Once would do for one look into
  * the future; but whoever comes later eats what time was left again, until something is slow.
  */
-const CAUTION = 2;
+const CAUTION = 1.25;
 /** Batches that wait when each newcomer has to have room for a full one. */
 const BATCHES_UNTIL_ROOM = 3;
 

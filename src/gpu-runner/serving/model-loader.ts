@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
@@ -19,13 +20,15 @@ interface Load {
 /** Brings models from the edge into the processes of devices, each once. */
 export class ModelLoader {
   readonly #residency: Pick<ResidencyManager, "keep" | "read">;
+  readonly #logger: Pick<Logger, "warn">;
   /** By device, version and variant. */
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
   readonly #known = new Map<string, PlacedModel>();
 
-  constructor(residency: Pick<ResidencyManager, "keep" | "read">) {
+  constructor(residency: Pick<ResidencyManager, "keep" | "read">, logger: Pick<Logger, "warn">) {
     this.#residency = residency;
+    this.#logger = logger;
   }
 
   /** Milliseconds that loading took when it was done first; a failed load may be tried again. */
@@ -51,7 +54,10 @@ export class ModelLoader {
     if (begun !== undefined) return begun.loaded;
     const load = { modelKey, loaded: this.#load(model, variant, host) };
     this.#loads.set(key, load);
-    load.loaded.catch(() => this.#loads.delete(key));
+    load.loaded.catch(() => {
+      // Meanwhile it may have been unloaded, and another load begun.
+      if (this.#loads.get(key) === load) this.#loads.delete(key);
+    });
     return load.loaded;
   }
 
@@ -80,6 +86,6 @@ export class ModelLoader {
     this.#residency.keep(digest);
     const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
     const { loadMs } = await host.loadModel({ modelKey, read: () => this.#residency.read(digest) });
-    return { loadMs, joins: await proveRows(modelKey, model, host) };
+    return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
 }

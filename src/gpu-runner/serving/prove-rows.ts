@@ -1,25 +1,25 @@
+import type { Logger } from "pino";
 import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { maxRelativeError } from "../workloads/compare-outputs.ts";
+import { AGREEMENT, maxRelativeError } from "../workloads/compare-outputs.ts";
 import type { InferenceBackend } from "./inference-server.ts";
 import { hasRows, joinTensors, splitRows } from "./join-tensors.ts";
 
-/** As in calibrations: a batch may be summed in another order than its rows alone. */
-const AGREEMENT = 1e-3;
 const SEEDS = [1, 2, 3];
 
 /**
  * Whether requests of a loaded model may share a batch. A free leading dimension may as well be a
  * sequence, or rows may be normalised together: so seeded inputs are computed one by one and joined, and
- * the answers have to be the same. Warms the model on the way. Fails with `device-lost`.
+ * the answers have to be the same. Warms the model on the way. Fails with every problem but `backend-failed`.
  */
 export async function proveRows(
   modelKey: string,
   model: Pick<PlacedModel, "inputs" | "outputs">,
   backend: InferenceBackend,
+  logger: Pick<Logger, "warn">,
 ): Promise<boolean> {
   const compute = async (tensors: Tensor[]) =>
     (await backend.infer(modelKey, tensors, { requestId: createId("request") })).tensors;
@@ -34,8 +34,9 @@ export async function proveRows(
     );
     return split?.every((together, index) => maxRelativeError(alone[index]!, together) <= AGREEMENT) ?? false;
   } catch (error) {
-    if (error instanceof ProblemError && error.problem.code === "device-lost") throw error;
+    if (!(error instanceof ProblemError) || error.problem.code !== "backend-failed") throw error;
     // A network that refuses made-up inputs takes requests all the same, one by one.
+    logger.warn({ modelKey, reason: error.problem.detail }, "requests of a model share no batch");
     return false;
   }
 }

@@ -80,7 +80,8 @@ export class ServiceTimes {
     if (size.rows.length > KEPT_SAMPLES) for (const list of [size.rows, size.durationsMs, size.atMs]) list.shift();
     size.unread++;
     if (size.unread < STALE_SHARE * size.rows.length) return;
-    size.read = readSize(size);
+    // What has aged meanwhile goes from all sizes: one that is not formed any more would keep its spikes.
+    for (const each of this.#sizes) each.read = readSize(each, nowMs);
     size.unread = 0;
     this.#curves.fill(Number.NaN);
     this.#maxRows = this.#findMaxRows();
@@ -151,10 +152,10 @@ function timeOf({ read }: Size, curve: number): number {
   return curve === 0 ? read.expectedMs : read.quantilesMs[curve - 1]!;
 }
 
-function readSize({ rows, durationsMs, atMs }: Size): Size["read"] {
-  const oldestMs = (atMs.at(-1) ?? 0) - LIFETIME_MS;
-  const firstFresh = atMs.findIndex((each) => each >= oldestMs);
-  const sorted = sort(durationsMs.slice(Math.max(0, Math.min(durationsMs.length - FEWEST_SAMPLES, firstFresh))));
+function readSize({ rows, durationsMs, atMs }: Size, nowMs: number): Size["read"] {
+  const oldestMs = nowMs - LIFETIME_MS;
+  const stale = atMs.findLastIndex((each) => each < oldestMs) + 1;
+  const sorted = sort(durationsMs.slice(Math.max(0, Math.min(durationsMs.length - FEWEST_SAMPLES, stale))));
   const lately = durationsMs.slice(-RECENT_SAMPLES);
   const recent = sort(lately);
   const quantilesMs = CONFIDENCES.map((confidence) =>
@@ -169,8 +170,9 @@ function sort(values: readonly number[]): Float64Array {
   return Float64Array.from(values).toSorted();
 }
 
+/** Of fewer than 100 the one below the slowest is the 0.99 quantile: one spike is no tail. */
 function nearestRank(sorted: Float64Array, confidence: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * confidence))]!;
+  return sorted[Math.floor((sorted.length - 1) * confidence)]!;
 }
 
 /** The mean of all values but the one at this index. */

@@ -1,22 +1,21 @@
 import type { CalibratedPlacement } from "../../protocol/calibration.ts";
 import { EDGE_DEVICE_KEY, type EdgeVariant } from "../../protocol/edge-place.ts";
 import { withRows } from "../../protocol/edge-run.ts";
-import { createId } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { EdgeWork, PlacedModel } from "../../protocol/link.ts";
 import { FIRST_VARIANT } from "../../protocol/model.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { summarise } from "../../stats/distribution.ts";
-import { modelKeyOf } from "../serving/model-key.ts";
-import { maxRelativeError } from "./compare-outputs.ts";
+import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { measureFidelity } from "./measure-fidelity.ts";
+import { openReference } from "./open-reference.ts";
 import type { WorkloadContext } from "./workload.ts";
 
 const COMPARED_INPUTS = 32;
 /** Float32 differs by the order of sums; bytes by about one part in a hundred and twenty-seven each. */
-const AGREEMENT: Record<EdgeVariant, number> = { fp32: 1e-3, "edge-int8": 0.1 };
+const AGREEMENTS: Record<EdgeVariant, number> = { fp32: AGREEMENT, "edge-int8": 0.1 };
 /** Rows of one request; where the first axis is fixed, a request has the rows that the network says. */
 const SWEEP = [1, 8, LIMITS.edgeRows] as const;
 const SAMPLES = 30;
@@ -26,35 +25,40 @@ const MEASURED_MS = 10;
 /** The edge's machine is not known, and may be another one for every request. */
 const FINGERPRINT = { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "edge" };
 
-type Context = Pick<
-  WorkloadContext,
-  "fleet" | "models" | "probe" | "edgeProbe" | "otherJobs" | "signal" | "onProgress"
->;
+type Context = Pick<WorkloadContext, "fleet" | "models" | "edgeProbe" | "otherJobs" | "signal" | "onProgress">;
+
+/** What the CPU provider answers to the inputs of a seed. */
+interface Reference {
+  readonly seed: number;
+  readonly rows: number;
+  readonly outputs: readonly Tensor[];
+}
 
 /**
  * Proves and measures a dense network at the edge, from here: its outputs are compared with the CPU provider's on
  * seeded inputs, and the time of one computation is what requests that repeat it take longer, divided by how
- * much more often they compute.
+ * much more often they compute. `echoMs` is the median echo on the open socket.
  */
 export async function calibrateEdge(
   model: PlacedModel,
   { variants, parameters }: EdgeWork,
+  echoMs: number,
   context: Context,
 ): Promise<CalibratedPlacement[]> {
-  const linkMs = summarise(await measureAround(context));
+  const linkMs = summarise(await measureAround(echoMs, context));
+  const references = await askReferences(model, context);
   const placements: CalibratedPlacement[] = [];
   for (const variant of variants) {
-    placements.push({ ...(await calibrate(model, variant, parameters, context)), linkMs });
+    placements.push({ ...(await calibrate(model, variant, parameters, references, context)), linkMs });
   }
   return placements;
 }
 
 /**
  * What the Worker takes for a request besides computing, in milliseconds: what a bare request takes longer than the
- * median echo on the open socket, which goes the same way there and back.
+ * echo, which goes the same way there and back.
  */
-async function measureAround({ probe, edgeProbe, signal }: Context): Promise<number[]> {
-  const echoMs = summarise(await probe.measureMs(BARE_REQUESTS, signal)).p50;
+async function measureAround(echoMs: number, { edgeProbe, signal }: Context): Promise<number[]> {
   const requestsMs = await edgeProbe.measureMs(BARE_REQUESTS, signal);
   return requestsMs.map((ms) => Math.max(0, ms - echoMs));
 }
@@ -63,6 +67,7 @@ async function calibrate(
   model: PlacedModel,
   variant: EdgeVariant,
   parameters: number,
+  references: readonly Reference[],
   context: Context,
 ): Promise<CalibratedPlacement> {
   const { modelVersionId } = model;
@@ -70,7 +75,7 @@ async function calibrate(
   onProgress({ phase: `edge ${variant}: load`, done: 0, total: 1 });
   const fresh = await edge.run({ modelVersionId, variant, seed: 1, fresh: true }, signal);
   const warm = await edge.run({ modelVersionId, variant, seed: 1 }, signal);
-  const { error, fidelity } = await compare(model, variant, context);
+  const { error, fidelity } = await compare(model, variant, references, context);
   const isFree = model.inputs[0]?.shape[0] === -1;
   const sweep: CalibratedPlacement["sweep"] = [];
   for (const rows of isFree ? SWEEP : [1]) {
@@ -86,7 +91,7 @@ async function calibrate(
     deviceKey: EDGE_DEVICE_KEY,
     variant,
     backend: "edge-wasm",
-    agrees: error <= AGREEMENT[variant],
+    agrees: error <= AGREEMENTS[variant],
     maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
     fidelity: variant === FIRST_VARIANT ? 1 : fidelity,
     loadMs: Math.max(0, fresh.durationMs - warm.durationMs),
@@ -96,30 +101,33 @@ async function calibrate(
   };
 }
 
-/** The largest error on seeded inputs, and the share of them whose largest output is the same. */
-async function compare(
-  model: PlacedModel,
-  variant: EdgeVariant,
-  { fleet, models, edgeProbe: edge, signal, onProgress }: Context,
-): Promise<{ error: number; fidelity: number }> {
-  const { modelVersionId, inputs: specs } = model;
-  const { host } = fleet.cpu;
-  await models.ensureLoaded(model, FIRST_VARIANT, host);
-  const modelKey = modelKeyOf({ modelVersionId, variant: FIRST_VARIANT });
-  const originals: Tensor[][] = [];
-  const answers: Tensor[][] = [];
-  let error = 0;
+async function askReferences(model: PlacedModel, context: Context): Promise<Reference[]> {
+  const ask = await openReference(model, FIRST_VARIANT, context);
+  const references: Reference[] = [];
   for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
     // The last one with all rows that a request may have.
     const rows = seed === COMPARED_INPUTS ? LIMITS.edgeRows : 1;
-    const inputs: Tensor[] = createSeededInputs(withRows(specs, rows), seed);
-    const reference = await host.infer(modelKey, inputs, { requestId: createId("request") });
+    references.push({ seed, rows, outputs: await ask(createSeededInputs(withRows(model.inputs, rows), seed)) });
+  }
+  return references;
+}
+
+/** The largest error on seeded inputs, and the share of them whose largest output is the same. */
+async function compare(
+  { modelVersionId }: PlacedModel,
+  variant: EdgeVariant,
+  references: readonly Reference[],
+  { edgeProbe: edge, signal, onProgress }: Context,
+): Promise<{ error: number; fidelity: number }> {
+  const answers: Tensor[][] = [];
+  let error = 0;
+  for (const { seed, rows, outputs } of references) {
     const found = await edge.run({ modelVersionId, variant, seed, rows }, signal);
-    error = Math.max(error, maxRelativeError(reference.tensors, found.outputs));
-    originals.push([...reference.tensors]);
+    error = Math.max(error, maxRelativeError(outputs, found.outputs));
     answers.push(found.outputs);
     onProgress({ phase: `edge ${variant}: compare`, done: seed, total: COMPARED_INPUTS });
   }
+  const originals = references.map(({ outputs }) => outputs);
   return { error, fidelity: measureFidelity(originals, answers) };
 }
 

@@ -1,23 +1,23 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { CalibratedPlacement } from "../../protocol/calibration.ts";
 import type { Backend } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { MemoryFit, SweepStep } from "../../protocol/model.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError, toProblem } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import type { DeviceHost } from "../process/device-host.ts";
+import type { ServerRequest } from "../serving/inference-server.ts";
 import { modelKeyOf } from "../serving/model-key.ts";
-import { joinTensors } from "../serving/join-tensors.ts";
-import { maxRelativeError } from "./compare-outputs.ts";
+import { hasRows, joinTensors } from "../serving/join-tensors.ts";
+import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { fitMemory } from "./fit-memory.ts";
 import { measureFidelity } from "./measure-fidelity.ts";
+import { orProblem } from "./or-problem.ts";
 import { sweepBatches } from "./sweep-batches.ts";
 import type { WorkloadContext } from "./workload.ts";
-
-/** Backends may sum in another order, which f32 shows at about this size; wrong kernels show far more. */
-const AGREEMENT = 1e-3;
 
 /** What is to be proved and measured. */
 export interface Place {
@@ -57,6 +57,7 @@ export async function calibratePlacement(
   const { fleet, models, otherJobs, signal, onProgress } = context;
   const { host } = device;
   const { inputs, originals, answers: expected } = reference;
+  signal.throwIfAborted();
   const environment = describeEnvironment(host.device, otherJobs);
   onProgress({ phase: "load", done: 0, total: 1 });
   const loadMs = await models.ensureLoaded(model, variant, host);
@@ -80,14 +81,9 @@ export async function calibratePlacement(
   };
   const sweep = await sweepBatches({
     ...limits,
-    maxRows: error <= AGREEMENT && takesBatches(model) ? limits.maxRows : 1,
-    isSound: (rows) => isSound(rows).catch((reason: unknown) => refused(reason, signal, false)),
-    serve: async (rows) => {
-      signal.throwIfAborted();
-      const offer = { requestId: createId("request"), ...served, budgetMs: limits.timeoutMs };
-      const { times } = await device.server.serve(offer, batchOf(rows));
-      return times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
-    },
+    maxRows: error <= AGREEMENT && hasRows(model) ? limits.maxRows : 1,
+    isSound: async (rows) => (await orProblem(isSound(rows), signal)) === true,
+    serve: (rows) => timeService(device, { ...served, budgetMs: limits.timeoutMs }, batchOf(rows), limits, signal),
     onProgress: (done, total) => onProgress({ phase: "measure", done, total }),
   });
   const agrees = error <= AGREEMENT;
@@ -110,6 +106,32 @@ export async function askDevice(host: DeviceHost, modelKey: string, tensors: rea
   return (await host.infer(modelKey, tensors, { requestId: createId("request") })).tensors;
 }
 
+/**
+ * Milliseconds that a request of the queue takes but for waiting, which predictions add. Where the queue has no
+ * room it is asked again, for as long as a step may take; then throws `overloaded`.
+ */
+async function timeService(
+  { server }: FleetDevice,
+  served: Omit<ServerRequest, "requestId">,
+  tensors: readonly Tensor[],
+  { stepMs }: Limits,
+  signal: AbortSignal,
+): Promise<number> {
+  const untilMs = performance.now() + stepMs;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const { times } = await server.serve({ ...served, requestId: createId("request") }, tensors);
+      return times.uploadMs + times.computeMs + times.readbackMs;
+    } catch (error) {
+      const { code, retryAfterMs = 0 } = toProblem(error);
+      const leftMs = untilMs - performance.now();
+      if (code !== "overloaded" || leftMs <= 0) throw error;
+      await delay(Math.min(retryAfterMs, leftMs), undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
 /** Null where it could not be measured: nothing depends on it. */
 async function measureMemory(
   host: DeviceHost,
@@ -121,15 +143,9 @@ async function measureMemory(
 ): Promise<MemoryFit | null> {
   onProgress({ phase: "memory", done: 0, total: 1 });
   const batches = sweep.map(({ rows }) => batchOf(rows));
-  const grown = await host
-    .measureMemory(modelKey, batches, { timeoutMs, signal })
-    .catch((reason: unknown) => refused(reason, signal, []));
+  const grown = await orProblem(host.measureMemory(modelKey, batches, { timeoutMs, signal }), signal);
+  if (grown instanceof ProblemError) return null;
   return fitMemory(grown.map((bytes, index) => ({ rows: sweep[index]?.rows ?? 1, bytes })));
-}
-
-/** Whether a request's rows are free: then several requests may be computed as one. */
-function takesBatches({ inputs, outputs }: PlacedModel): boolean {
-  return [...inputs, ...outputs].every(({ shape }) => shape[0] === -1);
 }
 
 /** Batches of the inputs, each made once. */
@@ -145,10 +161,4 @@ function createBatches(inputs: readonly Tensor[][]): (rows: number) => Tensor[] 
 /** So many items, from the first again after the last. */
 function cycle<Item>(items: readonly Item[], count: number): Item[] {
   return Array.from({ length: count }, (_, index) => items[index % items.length]!);
-}
-
-/** A problem of the device's is an answer, too; the end of the job is none. */
-function refused<Value>(reason: unknown, signal: AbortSignal, value: Value): Value {
-  if (signal.aborted || !(reason instanceof ProblemError)) throw reason;
-  return value;
 }

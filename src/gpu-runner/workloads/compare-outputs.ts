@@ -1,5 +1,8 @@
 import { type Tensor, typedView, unpackStrings } from "../../protocol/tensor.ts";
 
+/** Backends, and batches, may sum in another order, which f32 shows at about this size; wrong kernels show far more. */
+export const AGREEMENT = 1e-3;
+
 /**
  * Largest difference between two sets of outputs, relative to the largest magnitude of each
  * reference tensor; infinite where names, types or shapes differ or a value is not finite.

@@ -7,9 +7,10 @@ import { calibrateEdge } from "./calibrate-edge.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { summarise } from "../../stats/distribution.ts";
-import { modelKeyOf } from "../serving/model-key.ts";
-import { askDevice, calibratePlacement, type Reference } from "./calibrate-placement.ts";
-import type { Workload, WorkloadContext } from "./workload.ts";
+import { calibratePlacement, type Reference } from "./calibrate-placement.ts";
+import { openReference } from "./open-reference.ts";
+import { orProblem } from "./or-problem.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
 
 const ECHOES = 200;
 const COMPARED_INPUTS = 64;
@@ -20,21 +21,27 @@ const SWEEPS_SHARE = 1 / 2;
 /**
  * Proves and measures every variant of a model on every device that serves models: outputs first, against
  * the CPU provider on seeded inputs, then the service as requests will get it, then memory and the link.
- * What cannot run is left out with its problem; the job fails where nothing can.
+ * What cannot run, or not within the job's time, is left out with its problem; the job fails where nothing can.
  */
 export const runCalibration: Workload<CalibrationSpec> = async (spec, outer) => {
-  const timeout = AbortSignal.timeout(spec.timeoutMs);
-  const context = { ...outer, signal: AbortSignal.any([outer.signal, timeout]) };
+  const late = new AbortController();
+  const reason = new ProblemError("backend-failed", `The calibration took longer than ${spec.timeoutMs} ms.`);
+  const timer = setTimeout(() => late.abort(reason), spec.timeoutMs);
   try {
-    return await measurePlacements(spec, context);
-  } catch (error) {
-    if (!timeout.aborted) throw error;
-    throw new ProblemError("backend-failed", `The calibration took longer than ${spec.timeoutMs} ms.`);
+    return await measurePlacements(spec, outer, AbortSignal.any([outer.signal, late.signal]));
+  } finally {
+    clearTimeout(timer);
   }
 };
 
-const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
-  const { fleet, model, probe, signal, onProgress } = context;
+/** `inTime` also tells when the job's time is over: what is not measured then is left out like what cannot run. */
+async function measurePlacements(
+  spec: CalibrationSpec,
+  outer: WorkloadContext,
+  inTime: AbortSignal,
+): Promise<WorkloadResult> {
+  const { fleet, model, probe, signal, onProgress } = outer;
+  const context = { ...outer, signal: inTime };
   if (model === null) throw new ProblemError("backend-failed", "The offer did not name the model to calibrate.");
   const devices = fleet.all().flatMap((device) => {
     const backend = modelBackendOf(device.host.device);
@@ -64,9 +71,9 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
   if (first === undefined) {
     throw new ProblemError("backend-failed", `Nothing could run the model: ${skipped[0]?.problem.detail}`);
   }
-  placements.push(...(await measureAtEdge(model, context)));
   onProgress({ phase: "link", done: 0, total: ECHOES });
   const linkMs = summarise(await probe.measureMs(ECHOES, signal));
+  placements.push(...(await measureAtEdge(model, linkMs.p50, context, signal)));
   const { modelVersionId } = spec;
   const result: CalibrationResult = {
     kind: "calibration",
@@ -76,14 +83,19 @@ const measurePlacements: Workload<CalibrationSpec> = async (spec, context) => {
     ...(skipped.length > 0 && { skipped }),
   };
   return { result, deviceKey: first.deviceKey };
-};
+}
 
 /** What the edge computes by itself; what goes wrong there is no reason to keep this runner from serving. */
-async function measureAtEdge(model: PlacedModel, context: WorkloadContext): Promise<CalibratedPlacement[]> {
-  const { edge, signal, logger } = context;
+async function measureAtEdge(
+  model: PlacedModel,
+  echoMs: number,
+  context: WorkloadContext,
+  signal: AbortSignal,
+): Promise<CalibratedPlacement[]> {
+  const { edge, logger } = context;
   if (edge === null) return [];
   try {
-    return await calibrateEdge(model, edge, context);
+    return await calibrateEdge(model, edge, echoMs, context);
   } catch (error) {
     signal.throwIfAborted();
     logger.error({ error, modelVersionId: model.modelVersionId }, "the edge could not be calibrated");
@@ -95,14 +107,13 @@ type Original = Omit<Reference, "answers">;
 
 /** What the version's own file answers on the CPU provider, to fewer inputs where it is slow. */
 async function askOriginal(model: PlacedModel, spec: CalibrationSpec, context: WorkloadContext): Promise<Original> {
-  const { signal, onProgress } = context;
+  const { onProgress } = context;
   const ask = await openReference(model, FIRST_VARIANT, context);
   const untilMs = performance.now() + spec.timeoutMs * REFERENCE_SHARE;
   const inputs: Tensor[][] = [];
   const originals: Tensor[][] = [];
   while (inputs.length < COMPARED_INPUTS && (inputs.length === 0 || performance.now() < untilMs)) {
     onProgress({ phase: "reference", done: inputs.length, total: COMPARED_INPUTS });
-    signal.throwIfAborted();
     const input = createSeededInputs(model.inputs, inputs.length + 1);
     originals.push(await ask(input));
     inputs.push(input);
@@ -120,26 +131,6 @@ async function askVariant(
   if (variant === FIRST_VARIANT) return { ...original, answers: original.originals };
   const ask = await openReference(model, variant, context);
   const answers: Tensor[][] = [];
-  for (const tensors of original.inputs) {
-    context.signal.throwIfAborted();
-    answers.push(await ask(tensors));
-  }
+  for (const tensors of original.inputs) answers.push(await ask(tensors));
   return { ...original, answers };
-}
-
-async function openReference(model: PlacedModel, variant: string, { fleet, models }: WorkloadContext) {
-  const { host } = fleet.cpu;
-  await models.ensureLoaded(model, variant, host);
-  const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
-  return (tensors: readonly Tensor[]) => askDevice(host, modelKey, tensors);
-}
-
-/** What a device cannot do is told; the end of the job is not. */
-async function orProblem<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | ProblemError> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (signal.aborted || !(error instanceof ProblemError)) throw error;
-    return error;
-  }
 }

@@ -1,11 +1,13 @@
 import { summarise } from "../../stats/distribution.ts";
 import type { SweepStep } from "../../protocol/model.ts";
 
+/** Requests before the first sample, as far as this share of a step's time goes; one in any case. */
 const WARMUP = 10;
+const WARMUP_SHARE = 1 / 4;
 /** After so many runs it is known whether a batch size gains enough to be measured. */
 const PILOT = 16;
 /** A step with so many samples ends with its time. */
-const FEWEST_SAMPLES = 50;
+const FEWEST_SAMPLES = 5;
 /** A larger batch has to answer so many times as many rows a second. */
 const GAIN = 1.05;
 
@@ -19,6 +21,8 @@ export interface SweepOptions {
   /** Milliseconds of one request with so many rows. */
   readonly serve: (rows: number) => Promise<number>;
   readonly onProgress: (done: number, total: number) => void;
+  /** The monotonic clock. */
+  readonly now?: () => number;
 }
 
 /** Measures batches of 1, 2, 4 and so on rows, while they are sound and answer more rows a second than the one before. */
@@ -37,14 +41,12 @@ export async function sweepBatches(options: SweepOptions): Promise<SweepStep[]> 
 
 /** The durations of one batch size; null where its median is too long to be worth it. */
 async function measureStep(rows: number, worthMs: number, options: SweepOptions): Promise<number[] | null> {
-  const { iterations, stepMs, serve, onProgress } = options;
-  for (let i = 0; i < WARMUP; i++) await serve(rows);
+  const { iterations, stepMs, serve, onProgress, now = () => performance.now() } = options;
+  const startedMs = now();
+  for (let i = 0; i < WARMUP && now() - startedMs < stepMs * WARMUP_SHARE; i++) await serve(rows);
   const samplesMs: number[] = [];
-  let spentMs = 0;
-  while (samplesMs.length < iterations && (samplesMs.length < FEWEST_SAMPLES || spentMs < stepMs)) {
-    const sampleMs = await serve(rows);
-    samplesMs.push(sampleMs);
-    spentMs += sampleMs;
+  while (samplesMs.length < iterations && (samplesMs.length < FEWEST_SAMPLES || now() - startedMs < stepMs)) {
+    samplesMs.push(await serve(rows));
     if (samplesMs.length === PILOT && summarise(samplesMs).p50 > worthMs) return null;
     onProgress(samplesMs.length, iterations);
   }

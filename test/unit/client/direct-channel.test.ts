@@ -39,7 +39,7 @@ const frame = () => new Response(encodeFrame(header, [output]), { headers: { "co
 const refuse = (code: ProblemCode, status: number) =>
   json(createProblem(code, "no"), status, "application/problem+json");
 
-type Answer = (request: Request) => Response;
+type Answer = (request: Request) => Response | Promise<Response>;
 
 /** A channel between a scripted edge and a scripted runner, at a time that a test sets. */
 function open(edgeAnswers: Answer[], runnerAnswers: Answer[]) {
@@ -112,4 +112,91 @@ it("throws the edge's problem, the runner's, and says which address cannot be re
   await expect(late.channel.infer({ inputs: [input] })).rejects.toThrow(
     "http://runner.test/v1/infer cannot be reached",
   );
+});
+
+it("waits longer from one failed renewal to the next while its ticket still serves", async () => {
+  const unwell = refuse("overloaded", 503);
+  const { channel, edge, clock, bearers } = open(
+    [json(ticket("one"), 201), unwell, unwell, json(ticket("two"), 201)],
+    Array.from({ length: 12 }, () => frame),
+  );
+  const inferTwice = async () => {
+    for (let i = 0; i < 2; i++) await channel.infer({ inputs: [input] });
+    // A renewal goes on behind its request.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+  const asked = [];
+  // The pauses are 250 to 500 ms, then 500 to 1,000.
+  for (const atMs of [0, 6_000, 6_200, 6_600, 7_000, 7_700]) {
+    clock.ms = atMs;
+    await inferTwice();
+    asked.push(edge.requests.length);
+  }
+  expect(asked).toEqual([1, 2, 2, 3, 3, 4]);
+  expect(new Set(bearers().slice(0, -2))).toEqual(new Set(["Bearer one"]));
+});
+
+it("renews once for all requests whose ticket the runner does not take, and counts them as uses of the new one", async () => {
+  const tickets = [json(ticket("one"), 201), json({ ...ticket("two"), requests: 3 }, 201), json(ticket("three"), 201)];
+  const expired = refuse("ticket-expired", 401);
+  const later = Promise.withResolvers<void>();
+  const { channel, bearers } = open(tickets, [
+    frame,
+    expired,
+    async () => {
+      await later.promise;
+      return expired();
+    },
+    frame,
+    frame,
+    frame,
+    frame,
+  ]);
+  const infer = () => channel.infer({ inputs: [input] });
+  await infer();
+  const [first, second] = [infer(), infer()];
+  await first;
+  // Refused only now that another has got a new ticket.
+  later.resolve();
+  await second;
+  const rest = bearers().slice(1);
+  expect(rest).toEqual(["Bearer one", "Bearer one", "Bearer two", "Bearer two"]);
+  await infer();
+  await infer();
+  expect(bearers().slice(-2)).toEqual(["Bearer two", "Bearer three"]);
+});
+
+it("asks for no more tickets in a row where the runner takes none of them", async () => {
+  const { channel, edge, clock } = open(
+    ["one", "two", "three"].map((name) => json(ticket(name), 201)),
+    Array.from({ length: 6 }, () => refuse("unauthorized", 401)),
+  );
+  for (const atMs of [0, 1, 2, 600]) {
+    clock.ms = atMs;
+    await expect(channel.infer({ inputs: [input] })).rejects.toMatchObject({ problem: { code: "unauthorized" } });
+  }
+  expect(edge.requests).toHaveLength(3);
+});
+
+it("lets a request go that is given up while it waits for a ticket, which serves the next", async () => {
+  const ready = Promise.withResolvers<void>();
+  const { channel, edge, bearers } = open(
+    [
+      async () => {
+        await ready.promise;
+        return json(ticket("one"), 201)();
+      },
+    ],
+    [frame],
+  );
+  const reason = new Error("given up");
+  await expect(channel.infer({ inputs: [input], signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const stopping = new AbortController();
+  const given = channel.infer({ inputs: [input], signal: stopping.signal });
+  const other = channel.infer({ inputs: [input] });
+  stopping.abort(reason);
+  await expect(given).rejects.toBe(reason);
+  ready.resolve();
+  await other;
+  expect([edge.requests.length, bearers()]).toEqual([1, ["Bearer one"]]);
 });

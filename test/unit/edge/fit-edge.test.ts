@@ -16,6 +16,12 @@ describe("a placement at the edge", () => {
     expect(fitEdge([edge], 33)).toEqual([]);
   });
 
+  it("has the same sweep for each request, since what was worked out of it is kept by that", () => {
+    const [first, second] = [at("edge-wasm"), at("edge-wasm")].map((edge) => fitEdge([edge], 5)[0]?.sweep);
+    expect(first).toHaveLength(2);
+    expect(second).toBe(first);
+  });
+
   it("is the only one that this is about", () => {
     const runner = at("ort-cpu");
     expect(fitEdge([runner], 33)).toEqual([runner]);

@@ -16,7 +16,7 @@ let watch = new PlacementWatch();
 let nowMs = START_MS;
 
 const see = (rows = 1, of = placement) => watch.outlook(of, rows, P99, nowMs);
-const begin = (rows = 1, of = placement) => watch.begin(of, rows, see(rows, of), nowMs);
+const begin = (rows = 1, of = placement, leftMs = 10_000) => watch.begin(of, rows, see(rows, of), leftMs, nowMs);
 const answered = (computeMs: number, changes: Partial<Answered> = {}): Answered => ({
   times: { queueMs: 0, uploadMs: 0, computeMs, readbackMs: 0 },
   rows: 1,
@@ -81,7 +81,7 @@ describe("link and service", () => {
     for (let i = 0; i < 400; i++) pass(5, 80);
     const probe = (count: number, computeMs: number) => {
       for (let i = 0; i < count; i++) {
-        const attempt = watch.begin(placement, 1, see(), nowMs, true);
+        const attempt = watch.begin(placement, 1, see(), 1_000, nowMs, true);
         nowMs += 1 + computeMs;
         watch.answered(attempt, answered(computeMs), nowMs);
         nowMs += 49;
@@ -119,6 +119,23 @@ describe("link and service", () => {
     nowMs += 60;
     expect(see()).toMatchObject({ isSilent: false });
     expect(see().linkMs).toBeGreaterThan(35);
+  });
+});
+
+describe("a request that ran out of less time than is expected anyway", () => {
+  it("teaches nothing, however often it happens", () => {
+    warmUp();
+    for (let i = 0; i < 400; i++) pass(20, 2);
+    nowMs += 60;
+    for (let i = 0; i < 800; i++) {
+      const late = begin();
+      nowMs += 1;
+      watch.refused(begin(), { code: "backend-failed", heard: true }, nowMs);
+      watch.missed(late, nowMs);
+    }
+    nowMs += 60;
+    expect(see().linkMs).toBeCloseTo(20, 0);
+    expect(watch.outlook(placement, 1, 0.5, nowMs).linkMs).toBeCloseTo(20, 0);
   });
 });
 
@@ -163,11 +180,35 @@ describe("the queue", () => {
 
   it("is as long as what the runner refused could not wait, if it refused for want of time", () => {
     for (const code of ["overloaded", "budget-exceeded"] as const) {
-      watch.refused(begin(), { code, heard: true }, 50, nowMs);
+      watch.refused(begin(1, placement, 50), { code, heard: true }, nowMs);
       expect(see().queueMs).toBeCloseTo(48, 0);
       nowMs += 60;
     }
-    watch.refused(begin(), { code: "backend-failed", heard: true }, 50, nowMs);
+    watch.refused(begin(), { code: "backend-failed", heard: true }, nowMs);
+    expect(see().queueMs).toBe(0);
+  });
+
+  it("is no longer than the runner said, and as it was when the request was sent", () => {
+    const queueBehind = (leftMs: number, retryAfterMs: number | undefined, afterMs: number) => {
+      const attempt = begin(1, placement, leftMs);
+      nowMs += afterMs;
+      watch.refused(attempt, { code: "overloaded", heard: true, retryAfterMs }, nowMs);
+      const { queueMs } = see();
+      nowMs += 1_000;
+      return queueMs;
+    };
+    expect(queueBehind(600_000, 70, 0)).toBe(70);
+    expect(queueBehind(600_000, 70, 20)).toBe(50);
+    expect(queueBehind(50, 70, 0)).toBeCloseTo(48, 0);
+    expect(queueBehind(50, undefined, 50)).toBe(0);
+  });
+
+  it("does not hold for ever what nobody ended, nor refuse for it", () => {
+    for (let i = 0; i < 100; i++) begin(1, placement, 50);
+    expect(see().queueMs).toBeGreaterThan(50);
+    nowMs += 50;
+    expect(see().queueMs).toBeGreaterThan(50);
+    nowMs += 1;
     expect(see().queueMs).toBe(0);
   });
 
@@ -208,7 +249,7 @@ describe("a cold start", () => {
   it("adds the loading of a model that the runner has lost, or whose device it has", () => {
     for (const code of ["no-placement", "device-lost"] as const) {
       warmUp();
-      watch.refused(begin(), { code, heard: true }, 50, nowMs);
+      watch.refused(begin(), { code, heard: true }, nowMs);
       expect(see().queueMs).toBe(placement.loadMs);
       nowMs += 10;
       expect(see().queueMs).toBe(placement.loadMs - 10);
@@ -255,7 +296,7 @@ describe("silence", () => {
       miss(300);
       expect(see().isSilent).toBe(true);
       const attempt = begin();
-      if (heard) watch.refused(attempt, { code: "backend-failed", heard: true }, 50, nowMs);
+      if (heard) watch.refused(attempt, { code: "backend-failed", heard: true }, nowMs);
       else watch.answered(attempt, answered(1), nowMs);
       expect(see().isSilent).toBe(false);
     }
@@ -263,7 +304,7 @@ describe("silence", () => {
 
   it("is not ended by what the link says in the runner's stead", () => {
     miss(300);
-    watch.refused(begin(), { code: "overloaded", heard: false }, 50, nowMs);
+    watch.refused(begin(), { code: "overloaded", heard: false }, nowMs);
     expect(see().isSilent).toBe(true);
   });
 

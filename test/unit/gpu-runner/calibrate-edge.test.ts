@@ -46,7 +46,6 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void)
   const context = {
     fleet: { cpu: { host } },
     models: { ensureLoaded: async () => 1 },
-    probe: { measureMs: async (count: number) => Array<number>(count).fill(ECHO_MS) },
     edgeProbe,
     otherJobs: 0,
     signal: new AbortController().signal,
@@ -58,7 +57,12 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void)
 describe("a calibration of the edge", () => {
   it("finds the time of one computation whatever the way takes, and what lies around it", async () => {
     const { context, runs } = scriptContext(() => {});
-    const [placement, ...further] = await calibrateEdge(model, { variants: ["fp32"], parameters: 100 }, context);
+    const [placement, ...further] = await calibrateEdge(
+      model,
+      { variants: ["fp32"], parameters: 100 },
+      ECHO_MS,
+      context,
+    );
     expect(further).toEqual([]);
     expect(placement).toMatchObject({ backend: "edge-wasm", deviceKey: "edge", agrees: true, fidelity: 1 });
     expect(placement?.memory).toEqual({ baseBytes: 65_536, bytesPerRow: 0 });
@@ -76,7 +80,7 @@ describe("a calibration of the edge", () => {
     const { context, runs } = scriptContext(() => {});
     const fixed = { ...model, inputs: [spec("x", [1, 3])] };
     const parameters = LIMITS.edgeParameters;
-    const [placement] = await calibrateEdge(fixed, { variants: ["fp32"], parameters }, context);
+    const [placement] = await calibrateEdge(fixed, { variants: ["fp32"], parameters }, ECHO_MS, context);
     expect(placement?.sweep.map(({ rows }) => rows)).toEqual([1]);
     const most = Math.max(...runs.map(({ repetitions }) => repetitions));
     expect(most * parameters).toBeLessThanOrEqual(LIMITS.edgeRunProducts);
@@ -85,13 +89,13 @@ describe("a calibration of the edge", () => {
   it("fails float32 that differs, and lets bytes differ by a little", async () => {
     const work = { variants: ["fp32" as const, "edge-int8" as const], parameters: 100 };
     const slightly = scriptContext((values) => values.forEach((value, i) => (values[i] = value * 1.02)));
-    const placements = await calibrateEdge(model, work, slightly.context);
+    const placements = await calibrateEdge(model, work, ECHO_MS, slightly.context);
     expect(placements.map(({ variant, agrees }) => [variant, agrees])).toEqual([
       ["fp32", false],
       ["edge-int8", true],
     ]);
     const wrong = scriptContext((values) => values.fill(0));
-    for (const { agrees } of await calibrateEdge(model, work, wrong.context)) expect(agrees).toBe(false);
+    for (const { agrees } of await calibrateEdge(model, work, ECHO_MS, wrong.context)) expect(agrees).toBe(false);
   });
 
   it("tells how often bytes lead to the same answer", async () => {
@@ -100,7 +104,12 @@ describe("a calibration of the edge", () => {
       // Every other comparison another element is the largest, by a hair.
       if (variant === "edge-int8" && call++ % 2 === 0) values[values.indexOf(Math.min(...values))] = 1.0001;
     });
-    const [placement] = await calibrateEdge(model, { variants: ["edge-int8"], parameters: 100 }, swapping.context);
+    const [placement] = await calibrateEdge(
+      model,
+      { variants: ["edge-int8"], parameters: 100 },
+      ECHO_MS,
+      swapping.context,
+    );
     expect(placement?.fidelity).toBeGreaterThan(0);
     expect(placement?.fidelity).toBeLessThan(1);
   });

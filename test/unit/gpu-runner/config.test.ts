@@ -43,6 +43,7 @@ it("listens nowhere unless told, and then on this machine's own address unless t
   expect(read("8790")).toEqual({ host: "127.0.0.1", port: 8_790, url: null });
   expect(read("lab-3.local:0")).toEqual({ host: "lab-3.local", port: 0, url: null });
   expect(read("[fd00::7]:8790")).toEqual({ host: "fd00::7", port: 8_790, url: null });
+  expect(read("8790", "http://[fd00::7]:80/")?.url).toBe("http://[fd00::7]:80/");
   expect(read("0.0.0.0:8790", "https://lab:443")).toEqual({ host: "0.0.0.0", port: 8_790, url: "https://lab:443" });
 });
 
@@ -53,7 +54,8 @@ it("refuses an address to listen on that is none, or that no client could call",
   for (const host of ["0.0.0.0", "[::]"]) {
     expect(() => readConfig({ MILLRACE_DIRECT: `${host}:8790` }), host).toThrow("MILLRACE_DIRECT_URL");
   }
-  for (const url of ["lab:80", "ftp://lab", `http://${"a".repeat(512)}`]) {
+  const beyond = ["http://lab/v2", "http://lab?a=1", "http://lab?", "http://lab#a", "http://me@lab", "http:\\\\lab"];
+  for (const url of ["lab:80", "ftp://lab", `http://${"a".repeat(512)}`, ...beyond]) {
     expect(() => readConfig({ MILLRACE_DIRECT: "8790", MILLRACE_DIRECT_URL: url }), url).toThrow("MILLRACE_DIRECT_URL");
   }
 });

@@ -126,7 +126,7 @@ describe("the server of a device", () => {
     expect(refused).toMatchObject({ code: "overloaded", retryAfterMs: 10 });
     await finish(0, 10);
     await running;
-    expect(await serve("hopeless", 5).then(String, codeOf)).toBe("budget-exceeded");
+    expect(await serve("hopeless", 5).then(String, codeOf)).toBe("overloaded");
     expect(calls).toHaveLength(1);
   });
 
@@ -151,7 +151,7 @@ describe("the server of a device", () => {
   it("tries after a silence what it refused before, and learns from it", async () => {
     const { serve, clock, finish, learn } = scriptServer();
     await learn(10);
-    expect(await serve("early", 5).then(String, codeOf)).toBe("budget-exceeded");
+    expect(await serve("early", 5).then(String, codeOf)).toBe("overloaded");
     clock.nowMs += 101;
     const trial = serve("trial", 5);
     await finish(0, 1);
@@ -247,5 +247,19 @@ describe("a batch that fails", () => {
     (await call(3)).fail(lost("It died again."));
     expect((await two[0]).faults).toEqual([{ code: "device-lost", detail: "It died.", action: "retried" }]);
     expect(await two[1].then(String, codeOf)).toBe("device-lost");
+  });
+
+  it("is not computed again for whoever has left", async () => {
+    const { serve, call, calls, finish } = scriptServer();
+    const caller = new AbortController();
+    const left = serve("left", 60_000, { signal: caller.signal });
+    const next = serve("next", 60_000);
+    const running = await call(0);
+    caller.abort();
+    running.fail(lost("It died."));
+    expect(await left.then(String, codeOf)).toBe("device-lost");
+    await finish(1);
+    await next;
+    expect(calls.map(({ requestId }) => requestId)).toEqual(["left", "next"]);
   });
 });

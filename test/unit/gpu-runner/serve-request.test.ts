@@ -32,12 +32,13 @@ function scriptFleet({ fails, isDown = false }: { fails?: ProblemCode; isDown?: 
   const [cpu, gpu] = [device("cpu"), device("gpu0", fails)];
   const ensureReady = vi.fn<ModelLoader["ensureReady"]>(async () => ({ joins: true }));
   const parts = { fleet: { cpu, find: (key: string) => (key === "cpu" ? cpu : gpu) }, models: { ensureReady } };
+  const cancelling = new AbortController();
   const serve = async (changes: Partial<InferOffer> = {}) =>
-    serveRequest(parts as never, { ...offer, ...changes }, [], performance.now()).then(
+    serveRequest(parts as never, { ...offer, ...changes }, [], performance.now(), cancelling.signal).then(
       ({ tensors, faults }) => ({ by: tensors[0]?.name, faults }),
       (error: unknown) => (error instanceof ProblemError ? error.problem.code : error),
     );
-  return { serve, gpu, cpu, ensureReady };
+  return { serve, gpu, cpu, ensureReady, cancelling };
 }
 
 describe("a request that is placed on a GPU", () => {
@@ -69,6 +70,34 @@ describe("a request that is placed on a GPU", () => {
     const { serve, cpu } = scriptFleet({ fails: "backend-failed" });
     expect(await serve()).toBe("backend-failed");
     expect(cpu.infer).not.toHaveBeenCalled();
+  });
+});
+
+describe("a request that is cancelled", () => {
+  it("while its model is loaded is not begun", async () => {
+    const { serve, gpu, cpu, ensureReady, cancelling } = scriptFleet();
+    const loaded = Promise.withResolvers<{ joins: boolean }>();
+    ensureReady.mockReturnValue(loaded.promise);
+    const served = serve();
+    cancelling.abort();
+    loaded.resolve({ joins: true });
+    expect(await served).toBe("budget-exceeded");
+    expect([gpu.infer.mock.calls, cpu.infer.mock.calls]).toEqual([[], []]);
+  });
+
+  it("while it waits is not begun", async () => {
+    const { serve, gpu, cancelling } = scriptFleet();
+    const ended = Promise.withResolvers<never>();
+    gpu.infer.mockReturnValueOnce(ended.promise);
+    const running = gpu.server.serve({ ...offer, requestId: "req_0" }, []);
+    const waiting = serve();
+    await vi.waitFor(() => expect(gpu.infer).toHaveBeenCalledOnce());
+    await Promise.resolve();
+    cancelling.abort();
+    expect(await waiting).toBe("budget-exceeded");
+    ended.reject(new Error("ended"));
+    await expect(running).rejects.toThrow("ended");
+    expect(gpu.infer).toHaveBeenCalledOnce();
   });
 });
 

@@ -20,10 +20,27 @@ describe("the time of a batch", () => {
   it("is the nearest rank of what its size took", () => {
     const times = new ServiceTimes();
     learn(times, 4, rising(16).toReversed());
-    expect(quantile(times, 4, 0.5)).toBe(9);
-    expect(quantile(times, 4, 0.9)).toBe(15);
-    expect(quantile(times, 4, 0.99)).toBe(16);
+    expect(quantile(times, 4, 0.5)).toBe(8);
+    expect(quantile(times, 4, 0.9)).toBe(14);
+    expect(quantile(times, 4, 0.99)).toBe(15);
     expect(quantile(times, 4, 0)).toBe(1);
+  });
+
+  it("has no tail of one spike among few", () => {
+    const times = new ServiceTimes();
+    learn(times, 1, [...same(1, 31), 50]);
+    expect(quantile(times, 1, 0.99)).toBe(1);
+    learn(times, 1, same(50, 1));
+    learn(times, 1, same(1, 7));
+    expect(quantile(times, 1, 0.99)).toBe(50);
+  });
+
+  it("forgets what is old of a size that runs no more, as soon as another one does", () => {
+    const times = new ServiceTimes();
+    learn(times, 1, [...same(50, 16), ...same(1, 64)], 0, 1);
+    expect(quantile(times, 1, 0.99)).toBe(50);
+    learn(times, 8, same(9), 70_000);
+    expect(quantile(times, 1, 0.99)).toBe(1);
   });
 
   it("is expected to be the mean of the last few, but for the slowest", () => {
@@ -105,7 +122,7 @@ describe("the time of a batch", () => {
   it("keeps the last few of a size that runs seldom", () => {
     const times = new ServiceTimes();
     learn(times, 1, rising(16), 0, 60_001);
-    expect(quantile(times, 1, 0.99)).toBe(16);
+    expect(quantile(times, 1, 0.99)).toBe(15);
     learn(times, 1, same(7, 32), 100 * 60_000, 60_001);
     expect(quantile(times, 1, 0.99)).toBe(7);
   });

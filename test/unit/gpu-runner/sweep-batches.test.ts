@@ -1,14 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { type SweepOptions, sweepBatches } from "../../../src/gpu-runner/workloads/sweep-batches.ts";
 
-/** A device whose batches take what `ofRows` says. */
+/** A device whose batches take what `ofRows` says, by a clock that only they move. */
 function sweep(ofRows: (rows: number) => number, changes: Partial<SweepOptions> = {}) {
   const asked: number[] = [];
+  let nowMs = 0;
   const serve = async (rows: number) => {
     asked.push(rows);
+    nowMs += ofRows(rows);
     return ofRows(rows);
   };
-  const options = { maxRows: 32, iterations: 100, stepMs: 1_000_000, isSound: async () => true, onProgress: () => {} };
+  const now = () => nowMs;
+  const options = {
+    now,
+    maxRows: 32,
+    iterations: 100,
+    stepMs: 1_000_000,
+    isSound: async () => true,
+    onProgress: () => {},
+  };
   return sweepBatches({ ...options, serve, ...changes }).then((steps) => ({ steps, asked }));
 }
 
@@ -35,11 +45,17 @@ describe("a sweep of batch sizes", () => {
     expect(asked).not.toContain(4);
   });
 
-  it("measures one row whatever it takes, and as many samples as tell a distribution", async () => {
-    const { steps } = await sweep(() => 400, { stepMs: 1_000, maxRows: 1 });
-    expect(steps).toMatchObject([{ rows: 1, serviceMs: { count: 50 } }]);
-    const { steps: few } = await sweep(() => 400, { stepMs: 1_000, maxRows: 1, iterations: 12 });
+  it("ends a size with its time, a quarter of which may be spent on warming up", async () => {
+    const { steps, asked } = await sweep(() => 400, { stepMs: 10_000, maxRows: 1 });
+    expect([asked.length, steps[0]?.serviceMs.count]).toEqual([25, 18]);
+    const { steps: few } = await sweep(() => 400, { stepMs: 10_000, maxRows: 1, iterations: 12 });
     expect(few).toMatchObject([{ rows: 1, serviceMs: { count: 12 } }]);
+  });
+
+  it("measures one row whatever it takes, by a few samples", async () => {
+    const { steps, asked } = await sweep((rows) => rows * 30_000, { stepMs: 5_000 });
+    expect(steps).toMatchObject([{ rows: 1, serviceMs: { count: 5 } }]);
+    expect(asked).toEqual([1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
   });
 
   it("ends with what ends a request", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { philox4x32 } from "../../../src/stats/philox.ts";
+import { multiplyHigh, philox4x32 } from "../../../src/stats/philox.ts";
 
 describe("Philox4x32-10", () => {
   // The first vector is the one that every implementation publishes; the others are of Random123's `kat_vectors`.
@@ -21,6 +21,18 @@ describe("Philox4x32-10", () => {
     ],
   ] as const)("of %j under %j is %j", (counter, key, words) => {
     expect(philox4x32(counter, key).map((word) => word.toString(16).padStart(8, "0"))).toEqual(words);
+  });
+
+  it("multiplies words exactly", () => {
+    const full = 0xffffffff;
+    for (const [a, b] of [
+      [full, full],
+      [0x10000, 0x10000],
+      [0xd2511f53, 0x89abcdef],
+      [1, full],
+    ] as const) {
+      expect(multiplyHigh(a, b)).toBe(Number((BigInt(a) * BigInt(b)) >> 32n));
+    }
   });
 
   it("is uniform enough to draw by: a χ² of 64 bins over 64,000 words stays below its 0.999 quantile", () => {

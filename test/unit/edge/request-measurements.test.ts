@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { measureOutcomes, type RequestOutcome } from "../../../src/edge/history/request-measurements.ts";
+import { livePlacement } from "./live-placement.ts";
+
+const outcome = (batch: number): RequestOutcome => {
+  const { variant, backend, software, fingerprint } = livePlacement("a");
+  return { subject: "mine@1", variant, backend, batch, software, fingerprint, totalMs: 1, split: null, forecast: null };
+};
+
+it("keeps few series, whatever rows callers choose", () => {
+  const batches = [1, 2, 3, 4, 7, 255, 256, 257, 1_000_000];
+  const measured = measureOutcomes(batches.map(outcome));
+  expect(measured.map(({ key, aggregate }) => [key.configuration["batch"], aggregate.count])).toEqual([
+    [1, 1],
+    [2, 2],
+    [4, 2],
+    [128, 1],
+    [256, 3],
+  ]);
+});
