@@ -3,14 +3,21 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 const node = { environment: "node" } as const;
-/** Projects that start whole processes: one file at a time, with room for a slow machine. */
+/** Every core: the main process has little to do once the files are handed out. */
+const everyCore = { maxWorkers: "100%" } as const;
+/**
+ * Projects that start whole processes, with room for a slow machine: two files at a time, since one leaves a core
+ * idle while it starts, compiles on one thread or waits.
+ */
 const wholeProcesses = {
   ...node,
   pool: "forks",
-  fileParallelism: false,
+  maxWorkers: 2,
+  sequence: { groupOrder: 2 },
   testTimeout: 120_000,
   hookTimeout: 120_000,
 } as const;
+const builtEdge = { ...wholeProcesses, globalSetup: ["./test/build-edge.ts"] } as const;
 
 export default defineConfig({
   test: {
@@ -18,6 +25,7 @@ export default defineConfig({
       {
         test: {
           ...node,
+          ...everyCore,
           name: "unit",
           include: ["test/unit/**/*.test.ts", "models/**/*.test.ts"],
           testTimeout: 30_000,
@@ -28,9 +36,8 @@ export default defineConfig({
           ...wholeProcesses,
           name: "kernels",
           include: ["kernels/**/*.test.ts", "test/kernels/**/*.test.ts"],
-          // Half of a kernel's test is compiling and starting, on one core: two at a time, before all others.
-          fileParallelism: true,
-          maxWorkers: 2,
+          // Files that follow each other in a worker share its modules, and so the device that is opened there.
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },
@@ -60,15 +67,16 @@ export default defineConfig({
           }),
         ],
         test: {
+          ...everyCore,
           name: "edge",
           include: ["test/edge/**/*.test.ts"],
           setupFiles: ["./test/edge/apply-migrations.ts"],
           testTimeout: 30_000,
         },
       },
-      { test: { ...wholeProcesses, name: "contract", include: ["test/contract/**/*.test.ts"] } },
-      { test: { ...wholeProcesses, name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
-      { test: { ...wholeProcesses, name: "browser", include: ["test/browser/**/*.test.ts"] } },
+      { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },
+      { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
+      { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"] } },
       // Needs a real GPU: `npm run test:device`.
       { test: { ...wholeProcesses, name: "device", include: ["test/device/**/*.test.ts"] } },
     ],

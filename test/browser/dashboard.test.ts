@@ -239,6 +239,7 @@ describe("the overview", () => {
 
   it("is reached by keyboard, in reading order, with the focus seen", async () => {
     const page = await openOverview();
+    await page.getByText("Latest points as a table").waitFor();
     const reached: string[] = [];
     for (let presses = 0; presses < 120; presses++) {
       await page.keyboard.press("Tab");

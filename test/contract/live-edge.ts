@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { ensureBuilt } from "../../src/local/build.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { startEdge } from "../../src/local/edge-host.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
@@ -23,7 +22,6 @@ export interface LiveEdge {
 
 /** The built edge in workerd, on a free port and an empty folder. */
 export async function startLiveEdge(): Promise<LiveEdge> {
-  await ensureBuilt(root, () => undefined);
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-contract-"));
   const bootstrapSecret = createBootstrapSecret();
   const variables = { PING_MS: String(PING_MS), HEARTBEAT_MS: "500", LEASE_MS: "20000", RESEND_MS: "500" };

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { ensureBuilt } from "../../src/local/build.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
 import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
@@ -34,7 +33,6 @@ export interface LocalStack {
 
 /** Edge and runner as `npm start` runs them, on a free port and an empty folder. */
 export async function startLocalStack(): Promise<LocalStack> {
-  await ensureBuilt(root, () => undefined);
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-e2e-"));
   const bootstrapSecret = createBootstrapSecret();
   let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret });

@@ -5,7 +5,6 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ensureBuilt } from "../../src/local/build.ts";
 import type { Summary } from "../../src/local/summary.ts";
 import { childPids } from "../process/child-pids.ts";
 import { waitFor } from "./local-stack.ts";
@@ -14,7 +13,6 @@ import { npmStart, root, run } from "./run-npm.ts";
 describe("npm start", () => {
   let folder: string;
   beforeAll(async () => {
-    await ensureBuilt(root, () => undefined);
     folder = await mkdtemp(join(tmpdir(), "millrace-start-"));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -72,7 +70,10 @@ describe("npm start", () => {
     });
     let stderr = "";
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-    await waitFor("millrace to serve", async () => (stderr.includes("Serving.") ? true : undefined));
+    await waitFor("millrace to serve", async () => {
+      if (child.exitCode !== null) throw new Error(stderr);
+      return stderr.includes("Serving.") ? true : undefined;
+    });
     const [workerd = 0] = await childPids(child.pid ?? 0);
     child.kill("SIGKILL");
     await once(child, "exit");

@@ -16,7 +16,7 @@ const LONG_BENCHMARK = {
   kind: "benchmark",
   kernel: "gemm",
   shape: { m: 256, n: 256, k: 256 },
-  iterations: 300,
+  iterations: 200,
 } as const;
 
 describe("a stack that loses its parts", () => {

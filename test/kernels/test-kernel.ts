@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { AxisValues, KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
@@ -8,12 +8,20 @@ import { CACHE_DIR } from "./software-gpu-cache.ts";
 /** A software GPU on a busy machine takes its time at the largest shapes. */
 const TIMEOUT_MS = 60_000;
 
-/** Adds every adapter of this machine, each as it starts; none is a failure. The software GPU counts as one beside a real one. */
-async function openAdapters(adapters: DeviceHost[]): Promise<void> {
+/**
+ * Starts every adapter of this machine; none is a failure. The software GPU counts as one beside a real one.
+ * Once in a worker: the project's files share their workers, and a device's process ends with the one that started it.
+ */
+function openAdapters(): Promise<readonly DeviceHost[]> {
+  return (opened ??= startAdapters());
+}
+
+let opened: Promise<readonly DeviceHost[]> | undefined;
+
+async function startAdapters(): Promise<readonly DeviceHost[]> {
   const options = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) } as const;
   const best = await DeviceHost.start(options);
-  adapters.push(best);
-  if (!best.device.software) adapters.push(await DeviceHost.start({ ...options, driver: "software" }));
+  return best.device.software ? [best] : [best, await DeviceHost.start({ ...options, driver: "software" })];
 }
 
 /**
@@ -27,9 +35,10 @@ export function testKernel(
   shapes: readonly [KernelShape, ...KernelShape[]],
   shapeAxes: Readonly<Record<string, AxisValues>> = {},
 ): void {
-  const adapters: DeviceHost[] = [];
-  beforeAll(() => openAdapters(adapters), TIMEOUT_MS);
-  afterAll(() => Promise.all(adapters.map((adapter) => adapter.stop())));
+  let adapters: readonly DeviceHost[] = [];
+  beforeAll(async () => {
+    adapters = await openAdapters();
+  }, TIMEOUT_MS);
 
   async function checkRun(variant: string, shape: KernelShape, axes: AxisValues = {}): Promise<void> {
     expect(adapters).not.toHaveLength(0);

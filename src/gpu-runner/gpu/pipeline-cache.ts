@@ -3,6 +3,7 @@ import type { UsedPipeline } from "../process/messages.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 import { loadKernelModule } from "./kernel-loader.ts";
+import { shareCoreUntil } from "./share-core.ts";
 
 /** A variant compiled with all its numbers: a pipeline for each pass, and the layout that they share. */
 export interface CompiledKernel {
@@ -64,8 +65,11 @@ export class PipelineCache {
         const label = `${spec.name}/${variant.name}/${entryPoint}`;
         const compute = { module, entryPoint, constants };
         const pipeline = this.#device.createComputePipelineAsync({ label, layout: pipelineLayout, compute });
+        // A software device compiles on another thread, for seconds at worst.
         pipelines.push(
-          await pipeline.catch((error: Error) => Promise.reject(new ProblemError("kernel-invalid", error.message))),
+          await shareCoreUntil(pipeline).catch((error: Error) =>
+            Promise.reject(new ProblemError("kernel-invalid", error.message)),
+          ),
         );
       }
       return { layout, pipelines };
