@@ -1,6 +1,6 @@
 import { FrameSender } from "./frame-sender.ts";
 import { startPolicy } from "./open-policy.ts";
-import { createImage } from "./served-models.ts";
+import { createInput } from "./served-models.ts";
 import { createTrace, seedOfRound } from "./trace.ts";
 
 const WARMUP_MS = 1_000;
@@ -25,8 +25,8 @@ export async function measureCapacity(): Promise<number> {
   const endMs = startedMs + SECONDS * 1e3;
   const call = async () => {
     while (performance.now() < endMs) {
-      const { model, image } = requests[sent++ % requests.length]!;
-      const { status } = await sender.send(model, NO_BUDGET_MS, createImage(image));
+      const { model, row } = requests[sent++ % requests.length]!;
+      const { status } = await sender.send(model, NO_BUDGET_MS, createInput(model, row));
       if (status !== 200) throw new Error(`the plain server answered ${status}`);
       const second = Math.floor((performance.now() - startedMs) / 1e3);
       if (answered[second] !== undefined) answered[second]++;

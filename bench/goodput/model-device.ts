@@ -6,7 +6,7 @@ import { joinTensors, splitRows } from "../../src/gpu-runner/serving/join-tensor
 import { modelKeyOf } from "../../src/gpu-runner/serving/model-key.ts";
 import { FIRST_VARIANT } from "../../src/protocol/model.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
-import { type ModelName, MODELS, readModel } from "./served-models.ts";
+import { type ModelName, MODELS, writeModel } from "./served-models.ts";
 
 const SILENT = { info() {}, warn() {}, error() {} };
 
@@ -23,7 +23,7 @@ export async function openModelDevice(): Promise<ModelDevice> {
   const cacheDir = await mkdtemp(join(tmpdir(), "millrace-goodput-"));
   const host = await DeviceHost.start({ role: "cpu", deviceKey: "cpu", cacheDir, logger: SILENT });
   for (const model of MODELS) {
-    const content = await readModel(model);
+    const content = writeModel(model);
     await host.loadModel({ modelKey: keyOf(model), read: async () => content });
   }
   let batches = 0;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { runOpenLoop } from "../../src/cli/load/open-loop.ts";
 import type { FrameSender } from "./frame-sender.ts";
-import { createImage } from "./served-models.ts";
-import { IMAGES, MAX_BUDGET_MS, type Trace } from "./trace.ts";
+import { createInput, MODELS } from "./served-models.ts";
+import { MAX_BUDGET_MS, ROWS, type Trace } from "./trace.ts";
 
 /** How one request of a trace ended. */
 export interface TraceOutcome {
@@ -19,7 +19,9 @@ const GRACE_MS = 50;
 /** A request that was sent when its budget had ended is told the least one that is allowed. */
 const LEAST_BUDGET_MS = 0.1;
 
-const images = Array.from({ length: IMAGES }, (_, seed) => createImage(seed));
+const rows = new Map(
+  MODELS.map((model) => [model, Array.from({ length: ROWS }, (_, seed) => createInput(model, seed))]),
+);
 
 /**
  * Sends a trace. A request tells what is left of its budget when it goes out, so that the generator's
@@ -35,9 +37,9 @@ export async function putTrace(trace: Trace, sender: FrameSender, reset: () => v
     // Arrivals count from when the pacer is ready, which takes some time.
     begun.resolve(arrivalsMs[index]! + lagMs);
     lags[index] = lagMs;
-    const { model, budgetMs, image } = requests[index]!;
+    const { model, budgetMs, row } = requests[index]!;
     const leftMs = Math.max(LEAST_BUDGET_MS, budgetMs - lagMs);
-    return sender.send(model, leftMs, images[image]!).then(
+    return sender.send(model, leftMs, rows.get(model)![row]!).then(
       ({ status }) => String(status),
       () => "0",
     );

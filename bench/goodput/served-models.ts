@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
+import type { TensorSpec } from "../../src/protocol/model.ts";
 import { createSeededInputs } from "../../src/protocol/seeded-inputs.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
 import {
@@ -8,69 +8,101 @@ import {
   writeOnnxGraph,
 } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 
-/** The models of the trace: a small network, and one of 140 times its products. */
-export const MODELS = ["lenet5", "stack6"] as const;
+/** The models of the trace: a policy as control loops have it, and a network that looks at images. */
+export const MODELS = ["policy", "vision"] as const;
 export type ModelName = (typeof MODELS)[number];
 
-/** Both take one grey image a row and give ten numbers. */
-const INPUT = { name: "image", shape: [-1, 1, 28, 28] };
-const OUTPUT = { name: "logits", shape: [-1, 10] };
+/** What a row of each takes and gives. */
+const INPUTS: Readonly<Record<ModelName, Omit<TensorSpec, "dtype">>> = {
+  policy: { name: "observation", shape: [-1, 64] },
+  vision: { name: "image", shape: [-1, 1, 28, 28] },
+};
+const OUTPUT = { name: "scores", shape: [-1, 10] };
 
-const LENET5 = new URL("../../models/lenet5/lenet5.onnx", import.meta.url);
-/** Maps of the 3×3 convolutions of `stack6`, two at a resolution; then the widths of its dense layers. */
-const MAPS = [64, 64, 96, 96];
-const WIDTHS = [512, 10];
+/** Widths of the policy's dense layers. */
+const POLICY_WIDTHS = [256, 256, 10];
+/** Maps of the 3×3 convolutions of `vision`, two at a resolution; then the widths of its dense layers. */
+const MAPS = [224, 224, 384, 384];
+const WIDTHS = [256, 10];
 
 /** The bytes of a model's ONNX file. */
-export async function readModel(name: ModelName): Promise<Uint8Array<ArrayBuffer>> {
-  return name === "lenet5" ? new Uint8Array(await readFile(LENET5)) : writeStack();
+export function writeModel(name: ModelName): Uint8Array<ArrayBuffer> {
+  return name === "policy" ? writePolicy() : writeVision();
 }
 
-/** One image for either model, the same for the same seed. */
-export function createImage(seed: number): Tensor[] {
-  return createSeededInputs([{ ...INPUT, dtype: "float32" }], seed);
+/** One row for a model, the same for the same seed. */
+export function createInput(name: ModelName, seed: number): Tensor[] {
+  return createSeededInputs([{ ...INPUTS[name], dtype: "float32" }], seed);
+}
+
+/** Three dense layers: 85,000 seeded weights. */
+function writePolicy(): Uint8Array<ArrayBuffer> {
+  const graph = new Graph(INPUTS.policy.name);
+  graph.addDense(INPUTS.policy.shape[1]!, POLICY_WIDTHS);
+  return graph.write("policy");
 }
 
 /**
- * Four convolutions with two poolings, then two dense layers: 2.6 million seeded weights, 59 million
+ * Four convolutions with two poolings, then two dense layers: 7.4 million seeded weights, 770 million
  * products an image. The convolutions cost the same for every image of a batch; reading the dense
  * weights is paid once a batch.
  */
-function writeStack(): Uint8Array<ArrayBuffer> {
-  const constants: OnnxConstant[] = [];
-  const nodes: OnnxNode[] = [];
-  let last = INPUT.name;
-  const add = (node: Omit<OnnxNode, "output">, output = `${node.operator}${nodes.length}`) => {
-    nodes.push({ ...node, output });
-    last = output;
-  };
-  /** Uniform weights whose variance keeps that of what goes through ReLU (He et al., 2015), and no bias. */
-  const weigh = (shape: readonly number[], fanIn: number, outputs: number): string[] => {
-    const seed = constants.length + 1;
-    const bound = Math.sqrt(6 / fanIn);
-    const count = shape.reduce((product, size) => product * size, 1);
-    constants.push({ name: `weights${seed}`, shape, values: seededUniform(seed, 0, count, bound) });
-    constants.push({ name: `bias${seed}`, shape: [outputs], values: new Float32Array(outputs) });
-    return [`weights${seed}`, `bias${seed}`];
-  };
-  let channels = 1;
-  let side = 28;
+function writeVision(): Uint8Array<ArrayBuffer> {
+  const graph = new Graph(INPUTS.vision.name);
+  let [, channels = 1, side = 1] = INPUTS.vision.shape;
   for (const [index, maps] of MAPS.entries()) {
-    const weights = weigh([maps, channels, 3, 3], 9 * channels, maps);
-    add({ operator: "Conv", inputs: [last, ...weights], attributes: { pads: [1, 1, 1, 1] } });
-    add({ operator: "Relu", inputs: [last] });
+    const weights = graph.weigh([maps, channels, 3, 3], 9 * channels, maps);
+    graph.add("Conv", weights, { pads: [1, 1, 1, 1] });
+    graph.add("Relu");
     channels = maps;
     if (index % 2 === 0) continue;
-    add({ operator: "MaxPool", inputs: [last], attributes: { kernel_shape: [2, 2], strides: [2, 2] } });
+    graph.add("MaxPool", [], { kernel_shape: [2, 2], strides: [2, 2] });
     side /= 2;
   }
-  add({ operator: "Flatten", inputs: [last] });
-  let width = channels * side * side;
-  for (const [index, next] of WIDTHS.entries()) {
-    const isLast = index === WIDTHS.length - 1;
-    add({ operator: "Gemm", inputs: [last, ...weigh([width, next], width, next)] }, isLast ? OUTPUT.name : undefined);
-    if (!isLast) add({ operator: "Relu", inputs: [last] });
-    width = next;
+  graph.add("Flatten");
+  graph.addDense(channels * side * side, WIDTHS);
+  return graph.write("vision");
+}
+
+/** A chain of operators, each on what the one before gave. */
+class Graph {
+  readonly #constants: OnnxConstant[] = [];
+  readonly #nodes: OnnxNode[] = [];
+  readonly #input: string;
+
+  constructor(input: string) {
+    this.#input = input;
   }
-  return writeOnnxGraph({ name: "stack6", inputs: [INPUT], outputs: [OUTPUT], constants, nodes });
+
+  add(operator: string, weights: readonly string[] = [], attributes?: OnnxNode["attributes"]): void {
+    const last = this.#nodes.at(-1)?.output ?? this.#input;
+    const node = { operator, inputs: [last, ...weights], output: `${operator}${this.#nodes.length}` };
+    this.#nodes.push(attributes === undefined ? node : { ...node, attributes });
+  }
+
+  /** Dense layers of these widths with ReLU between them. */
+  addDense(inputs: number, widths: readonly number[]): void {
+    for (const [index, width] of widths.entries()) {
+      if (index > 0) this.add("Relu");
+      const fanIn = widths[index - 1] ?? inputs;
+      this.add("Gemm", this.weigh([fanIn, width], fanIn, width));
+    }
+  }
+
+  /** Uniform weights whose variance keeps that of what goes through ReLU (He et al., 2015), and no bias. */
+  weigh(shape: readonly number[], fanIn: number, outputs: number): string[] {
+    const seed = this.#constants.length + 1;
+    const bound = Math.sqrt(6 / fanIn);
+    const count = shape.reduce((product, size) => product * size, 1);
+    this.#constants.push({ name: `weights${seed}`, shape, values: seededUniform(seed, 0, count, bound) });
+    this.#constants.push({ name: `bias${seed}`, shape: [outputs], values: new Float32Array(outputs) });
+    return [`weights${seed}`, `bias${seed}`];
+  }
+
+  /** The file; the last operator gives the scores. */
+  write(name: ModelName): Uint8Array<ArrayBuffer> {
+    const last = { ...this.#nodes.at(-1)!, output: OUTPUT.name };
+    const nodes = [...this.#nodes.slice(0, -1), last];
+    return writeOnnxGraph({ name, inputs: [INPUTS[name]], outputs: [OUTPUT], constants: this.#constants, nodes });
+  }
 }

@@ -1,6 +1,6 @@
 import { median } from "../../src/stats/median.ts";
 import type { ModelDevice } from "./model-device.ts";
-import { createImage, type ModelName, MODELS } from "./served-models.ts";
+import { createInput, type ModelName, MODELS } from "./served-models.ts";
 
 /** Milliseconds of a batch of each size, from one row on: index 0 is a single row. */
 export type ServiceTimes = Readonly<Record<ModelName, readonly number[]>>;
@@ -23,7 +23,7 @@ export async function measureServiceTimes(device: ModelDevice): Promise<ServiceT
 }
 
 async function measureBatch(device: ModelDevice, model: ModelName, rows: number): Promise<number> {
-  const requests = Array.from({ length: rows }, (_, seed) => createImage(seed));
+  const requests = Array.from({ length: rows }, (_, seed) => createInput(model, seed));
   const samplesMs: number[] = [];
   const runs = Math.max(FEWEST_RUNS, RUNS / rows);
   for (let run = -WARMUP / rows; run < runs; run++) {

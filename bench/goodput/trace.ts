@@ -5,8 +5,8 @@ import type { ModelName } from "./served-models.ts";
 export interface TracedRequest {
   readonly model: ModelName;
   readonly budgetMs: number;
-  /** Which of the images it brings. */
-  readonly image: number;
+  /** Which of the model's rows it brings. */
+  readonly row: number;
 }
 
 /** One round's requests; the times of their arrivals rise, in milliseconds from its start. */
@@ -23,13 +23,14 @@ const HALF_MS = 1_500;
  * so that a server which refuses some of it then has no excuse.
  */
 const BURSTS: BurstShape = { density: 2.5, share: 0.2, periodMs: 500 };
-/** Two of three requests are for the large model. */
-const SMALL_SHARE = 1 / 3;
-const MIN_BUDGET_MS = 5;
+/** Every other request is for the policy. */
+const POLICY_SHARE = 0.5;
+/** Budgets from the first to the second: a control loop's are tighter than what looking at an image takes. */
+const BUDGETS_MS: Readonly<Record<ModelName, readonly [number, number]>> = { policy: [5, 50], vision: [50, 200] };
 export const MAX_BUDGET_MS = 200;
-export const IMAGES = 16;
+export const ROWS = 16;
 
-/** A trace of a mean rate: the same for the same seed. Budgets are log-uniform. */
+/** A trace of a mean rate: the same for the same seed. Budgets are log-uniform between those of the model. */
 export function createTrace(ratePerSecond: number, seed: number): Trace {
   const plan = { ratePerSecond, durationMs: HALF_MS };
   const poisson = poissonArrivals({ ...plan, seed: 2 * seed });
@@ -46,9 +47,7 @@ export function seedOfRound(round: number): number {
 
 function drawRequest(index: number, seed: number): TracedRequest {
   const [first, second, third] = philox4x32([index, 1, 0, 0], [seed, 0]).map((word) => (word + 0.5) / 2 ** 32);
-  return {
-    model: first! < SMALL_SHARE ? "lenet5" : "stack6",
-    budgetMs: MIN_BUDGET_MS * (MAX_BUDGET_MS / MIN_BUDGET_MS) ** second!,
-    image: Math.floor(third! * IMAGES),
-  };
+  const model = first! < POLICY_SHARE ? "policy" : "vision";
+  const [leastMs, mostMs] = BUDGETS_MS[model];
+  return { model, budgetMs: leastMs * (mostMs / leastMs) ** second!, row: Math.floor(third! * ROWS) };
 }

@@ -3,7 +3,7 @@ import { boundGoodput, type KnownRequest } from "../../../../bench/goodput/bound
 import { fc } from "../../property.ts";
 
 /** Two rows cost as much as one and a half, three as much as two. */
-const BATCH_MS = { lenet5: [2, 3, 4], stack6: [6, 8, 10] };
+const BATCH_MS = { policy: [2, 3, 4], vision: [6, 8, 10] };
 
 const request = (model: KnownRequest["model"], arrivalMs: number, budgetMs: number): KnownRequest => ({
   model,
@@ -35,31 +35,31 @@ function findOptimum(requests: readonly KnownRequest[], nowMs = 0): number {
 }
 
 test("a request that no batch could serve in time counts for nothing", () => {
-  expect(boundGoodput([request("stack6", 0, 5)], BATCH_MS)).toBe(0);
-  expect(boundGoodput([request("stack6", 0, 6)], BATCH_MS)).toBeCloseTo(1);
+  expect(boundGoodput([request("vision", 0, 5)], BATCH_MS)).toBe(0);
+  expect(boundGoodput([request("vision", 0, 6)], BATCH_MS)).toBeCloseTo(1);
   expect(boundGoodput([], BATCH_MS)).toBe(0);
 });
 
 test("requests share a batch only where they are there together in time", () => {
-  const apart = [request("lenet5", 0, 2), request("lenet5", 2, 2)];
+  const apart = [request("policy", 0, 2), request("policy", 2, 2)];
   expect(boundGoodput(apart, BATCH_MS)).toBeCloseTo(2);
   // In the same window alone they need 4 ms of 3; together 3.
-  const together = [request("lenet5", 0, 3), request("lenet5", 0, 3)];
+  const together = [request("policy", 0, 3), request("policy", 0, 3)];
   expect(boundGoodput(together, BATCH_MS)).toBeCloseTo(2);
   // The second comes too late to join the first, and there is time for one and a half.
-  const overlapping = [request("lenet5", 0, 2), request("lenet5", 1, 2)];
+  const overlapping = [request("policy", 0, 2), request("policy", 1, 2)];
   expect(boundGoodput(overlapping, BATCH_MS)).toBeCloseTo(1.5);
 });
 
 test("where not all fit the cheap ones are counted first", () => {
-  const requests = [request("stack6", 0, 6), request("lenet5", 0, 6)];
+  const requests = [request("vision", 0, 6), request("policy", 0, 6)];
   // 2 ms of the 6 go to the small one, which leaves two thirds of the large one.
   expect(boundGoodput(requests, BATCH_MS)).toBeCloseTo(1 + 4 / 6);
 });
 
 test("no schedule beats the bound", () => {
   const anyRequest = fc
-    .tuple(fc.constantFrom("lenet5" as const, "stack6" as const), fc.nat({ max: 12 }), fc.integer({ min: 1, max: 14 }))
+    .tuple(fc.constantFrom("policy" as const, "vision" as const), fc.nat({ max: 12 }), fc.integer({ min: 1, max: 14 }))
     .map(([model, arrivalMs, budgetMs]) => request(model, arrivalMs, budgetMs));
   fc.assert(
     fc.property(fc.array(anyRequest, { maxLength: 6 }), (requests) => {

@@ -7,25 +7,25 @@ import { adaptLimit, createClipperAimd } from "../../../../bench/goodput/peers/c
 import { fitBatchTimes } from "../../../../bench/goodput/peers/fit-batch-times.ts";
 
 test("Clipper's limit rises by one behind a full batch in time, and falls by a tenth behind a late one", () => {
-  expect(adaptLimit(4.5, 4, 1)).toBe(5.5);
-  expect(adaptLimit(4.5, 3, 1)).toBe(4.5);
-  expect(adaptLimit(10, 10, 1_000)).toBe(9);
-  expect(adaptLimit(1, 1, 1_000)).toBe(1);
-  expect(adaptLimit(64, 64, 1)).toBe(64);
+  expect(adaptLimit(4.5, 4, 1, 10)).toBe(5.5);
+  expect(adaptLimit(4.5, 3, 1, 10)).toBe(4.5);
+  expect(adaptLimit(10, 10, 1_000, 10)).toBe(9);
+  expect(adaptLimit(1, 1, 1_000, 10)).toBe(1);
+  expect(adaptLimit(64, 64, 1, 10)).toBe(64);
 });
 
 test("BentoML drops the oldest that would be late, waits while that is cheap, and releases else", () => {
   const model = { rowMs: 1, fixedMs: 1, waitMs: 10 };
   const state = { waiting: 2, oldestMs: 0, newestMs: 0, busy: false };
-  expect(stepCork({ ...state, oldestMs: 1_000 }, model)).toBe("drop-oldest");
+  expect(stepCork({ ...state, oldestMs: 1_000 }, model, 10)).toBe("drop-oldest");
   // One alone is served late rather than dropped, but for one that has waited its time behind a batch.
-  expect(stepCork({ ...state, waiting: 1, oldestMs: 1_000, newestMs: 1_000 }, model)).toBe("release");
-  expect(stepCork({ ...state, waiting: 1, oldestMs: 1_000, busy: true }, model)).toBe("drop-oldest");
-  expect(stepCork({ ...state, busy: true }, model)).toBe("wait");
+  expect(stepCork({ ...state, waiting: 1, oldestMs: 1_000, newestMs: 1_000 }, model, 10)).toBe("release");
+  expect(stepCork({ ...state, waiting: 1, oldestMs: 1_000, busy: true }, model, 10)).toBe("drop-oldest");
+  expect(stepCork({ ...state, busy: true }, model, 10)).toBe("wait");
   // Another tick and row cost the two 2 · (0 + 1 + 1) ms, less than 0.95 of the average wait.
-  expect(stepCork(state, model)).toBe("wait");
-  expect(stepCork(state, { ...model, waitMs: 4 })).toBe("release");
-  expect(stepCork({ ...state, newestMs: 3 }, model)).toBe("release");
+  expect(stepCork(state, model, 10)).toBe("wait");
+  expect(stepCork(state, { ...model, waitMs: 4 }, 10)).toBe("release");
+  expect(stepCork({ ...state, newestMs: 3 }, model, 10)).toBe("release");
 });
 
 test("durations of batches are a line through them, of which neither part is negative", () => {
@@ -60,7 +60,7 @@ async function serveFive(createPolicy: CreatePolicy) {
   const nowMs = performance.now();
   const replies = [1, 2, 3, 4, 5].map((number) => {
     const deadlineMs = number === 5 ? nowMs : nowMs + 60_000;
-    const request: PolicyRequest = { id: `${number}`, model: "lenet5", tensors: [], arrivedMs: nowMs, deadlineMs };
+    const request: PolicyRequest = { id: `${number}`, model: "policy", tensors: [], arrivedMs: nowMs, deadlineMs };
     return policy.serve(request);
   });
   letGo();
@@ -87,7 +87,7 @@ test("a reset gives up what waits behind the batch that runs", async () => {
     const { compute, letGo } = holdDevice();
     const policy = createPolicy({ compute } as ModelDevice);
     const arrivedMs = performance.now();
-    const request = { model: "lenet5", tensors: [], arrivedMs, deadlineMs: arrivedMs + 60_000 } as const;
+    const request = { model: "policy", tensors: [], arrivedMs, deadlineMs: arrivedMs + 60_000 } as const;
     const first = policy.serve({ ...request, id: "first" });
     await Promise.resolve();
     const second = policy.serve({ ...request, id: "second" });
