@@ -28,6 +28,7 @@ describe("the table", () => {
       "fetchTuning",
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
+      "reportPoints",
       "uploadModel",
       "uploadVariant",
       "setPlacement",

@@ -12,6 +12,7 @@ import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindPolicies } from "../routes/policies.ts";
 import { bindProfiles } from "../routes/profiles.ts";
+import { bindReports } from "../routes/reports.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
@@ -43,6 +44,7 @@ export function createApp(): Hono<AppEnv> {
     bindJobs,
     bindRuns,
     bindHistory,
+    bindReports,
     bindKernels,
     bindTunings,
   ]) {
