@@ -20,8 +20,8 @@ export interface SeriesNoise {
   readonly betweenRun: number | null;
 }
 
-/** Below this, one odd run is a large part of all. */
-const FEWEST_RUNS = 5;
+/** From so few runs the noise between them is known to a factor of two or three; below, not even that. */
+const FEWEST_RUNS = 8;
 /** Median absolute deviation → standard deviation, of normal values. */
 const MAD_TO_DEVIATION = 1.4826;
 /** The share of a normal distribution that lies below one standard deviation. */

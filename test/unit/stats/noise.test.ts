@@ -36,12 +36,12 @@ describe("the noise of a series", () => {
 
   it("is not known of too few runs, nor of runs that have no spread", () => {
     expect(seriesNoise([])).toEqual({ runs: 0, withinRun: null, betweenRun: null });
-    expect(seriesNoise(runs(4, 0.03))).toEqual({ runs: 4, withinRun: null, betweenRun: null });
+    expect(seriesNoise(runs(7, 0.03))).toEqual({ runs: 7, withinRun: null, betweenRun: null });
     const single = runs(9, 0.03).map((point) => ({ ...point, count: 1, spread: 0 }));
     expect(seriesNoise(single).withinRun).toBeNull();
     expect(seriesNoise(single).betweenRun).toBeGreaterThan(0);
-    const zeros = Array.from({ length: 6 }, () => ({ count: 9, median: 0, spread: 0 }));
-    expect(seriesNoise(zeros)).toEqual({ runs: 6, withinRun: null, betweenRun: 0 });
+    const zeros = Array.from({ length: 8 }, () => ({ count: 9, median: 0, spread: 0 }));
+    expect(seriesNoise(zeros)).toEqual({ runs: 8, withinRun: null, betweenRun: 0 });
   });
 
   it("knows no unit", () => {
