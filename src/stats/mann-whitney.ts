@@ -15,12 +15,17 @@ const MOST_EXACT = 8;
  * Whether values of `a` tend to be above or below those of `b` (Mann and Whitney, Annals of Mathematical
  * Statistics, 1947). Exact where no two values are equal and one sample has 8 at most, else by the normal
  * distribution with the corrections for ties and continuity: what SciPy's `mannwhitneyu` does by itself.
- * Throws on an empty list.
+ * Throws a RangeError on an empty list and on values that
+ * are not finite.
  */
 export function mannWhitney(a: ArrayLike<number>, b: ArrayLike<number>): MannWhitney {
   const [m, n] = [a.length, b.length];
   if (m === 0 || n === 0) throw new RangeError("a comparison takes two samples");
-  const { u, tied } = countPairs(Float64Array.from(a).toSorted(), Float64Array.from(b).toSorted());
+  const [sortedA, sortedB] = [Float64Array.from(a).toSorted(), Float64Array.from(b).toSorted()];
+  // NaN is sorted behind all.
+  const ends = [sortedA[0], sortedA.at(-1), sortedB[0], sortedB.at(-1)];
+  if (!ends.every(Number.isFinite)) throw new RangeError("a comparison takes finite values");
+  const { u, tied } = countPairs(sortedA, sortedB);
   const lesser = Math.min(u, m * n - u);
   if (tied === 0 && Math.min(m, n) <= MOST_EXACT) {
     return { u, p: Math.min(1, 2 * exactTail(lesser, m, n)), method: "exact" };
@@ -41,7 +46,6 @@ function countPairs(a: Float64Array, b: Float64Array): { u: number; tied: number
     while (i < a.length && a[i] === value) i++;
     while (j < b.length && b[j] === value) j++;
     const [equalA, equalB] = [i - fromA, j - fromB];
-    if (equalA + equalB === 0) throw new RangeError("a comparison takes finite values");
     u += equalA * (fromB + equalB / 2);
     tied += (equalA + equalB) ** 3 - (equalA + equalB);
   }
