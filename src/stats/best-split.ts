@@ -60,12 +60,7 @@ export function findBestSplit({ values, toEarlier }: Distances, start: number, e
 }
 
 /** By length: the distances within the first values of `[start, end)`, less one. */
-function sumWithinLeft(
-  values: Float64Array,
-  toEarlier: Float64Array,
-  start: number,
-  end: number,
-): Float64Array {
+function sumWithinLeft(values: Float64Array, toEarlier: Float64Array, start: number, end: number): Float64Array {
   const within = new Float64Array(end - start);
   for (let at = 1; at < end - start; at++) {
     const value = values[start + at] as number;

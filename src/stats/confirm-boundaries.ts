@@ -41,7 +41,11 @@ export function confirmBoundaries(
   const confirmed = dropWeakest(values, candidates, demands);
   const steady = confirmed.filter((boundary) => countCrossings(boundary, confirmed) <= MOST_CROSSINGS);
   if (steady.length === confirmed.length) return confirmed;
-  return dropWeakest(values, steady.map(({ index }) => index), demands);
+  return dropWeakest(
+    values,
+    steady.map(({ index }) => index),
+    demands,
+  );
 }
 
 function dropWeakest(values: Float64Array, candidates: readonly number[], demands: Demands): readonly Boundary[] {
