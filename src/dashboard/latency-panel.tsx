@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import type { Series } from "../protocol/history.ts";
+import type { Series } from "../protocol/series.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { nextCommands } from "./next-commands.ts";
 import { Panel } from "./panel.tsx";

@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
-import type { HistoryPoint, Series } from "../protocol/history.ts";
+import type { HistoryPoint } from "../protocol/history.ts";
+import type { Series } from "../protocol/series.ts";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatMeasure } from "./format.ts";
 import { plotOptions } from "./plot-options.ts";

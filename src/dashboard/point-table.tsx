@@ -1,4 +1,5 @@
-import type { HistoryPoint, Series } from "../protocol/history.ts";
+import type { HistoryPoint } from "../protocol/history.ts";
+import type { Series } from "../protocol/series.ts";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatNumber } from "./format.ts";
 import { Timestamp } from "./timestamp.tsx";

@@ -1,4 +1,4 @@
-import type { Series } from "../protocol/history.ts";
+import type { Series } from "../protocol/series.ts";
 
 /** What a reader picked so far; what is not picked follows from what there is. */
 export interface SeriesPick {

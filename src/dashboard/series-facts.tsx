@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Series } from "../protocol/history.ts";
+import type { Series } from "../protocol/series.ts";
 import { describeClock } from "./describe-clock.ts";
 import { nameDevice } from "./series-choice.ts";
 import { SoftwareBadge } from "./software-badge.tsx";

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { HistoryPoint, PointsReply, Series } from "../protocol/history.ts";
+import type { HistoryPoint, PointsReply } from "../protocol/history.ts";
+import type { Series } from "../protocol/series.ts";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
 import { formatMeasure } from "./format.ts";
 import { PlotCanvas } from "./plot-canvas.tsx";

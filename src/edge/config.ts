@@ -17,9 +17,21 @@ export interface Env {
   readonly RESEND_MS?: string;
   readonly FLUSH_MS?: string;
   readonly LOG_REQUESTS?: string;
+  readonly KEEP_REQUESTS_DAYS?: string;
+  readonly KEEP_MINUTES_DAYS?: string;
+  readonly KEEP_HOURS_DAYS?: string;
 }
 
 const milliseconds = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+
+const DAY_MS = 86_400_000;
+const days = (fallback: number) =>
+  z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(fallback)
+    .transform((count) => count * DAY_MS);
 
 const Settings = z.object({
   /** Acts as an admin key until it is unset; meant for making the first real key. */
@@ -31,6 +43,11 @@ const Settings = z.object({
   FLUSH_MS: milliseconds(10_000),
   /** `errors` logs what failed on our side, `all` one event per request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
+  /** How long the history keeps what live requests left, as measured; what runs left is kept for ever. */
+  KEEP_REQUESTS_DAYS: days(2),
+  /** How long it keeps rollups by minute and by hour; those by day are kept for ever. */
+  KEEP_MINUTES_DAYS: days(14),
+  KEEP_HOURS_DAYS: days(400),
 });
 
 export interface Config {
@@ -48,6 +65,7 @@ export interface Config {
   /** How often measurements of requests move on towards the history. */
   readonly flushMs: number;
   readonly maxAttempts: number;
+  readonly retention: { readonly requestsMs: number; readonly minutesMs: number; readonly hoursMs: number };
 }
 
 const parsed = new WeakMap<Env, Config>();
@@ -72,6 +90,11 @@ export function configOf(env: Env): Config {
     keyExpiryMs: 30_000,
     flushMs: settings.FLUSH_MS,
     maxAttempts: 3,
+    retention: {
+      requestsMs: settings.KEEP_REQUESTS_DAYS,
+      minutesMs: settings.KEEP_MINUTES_DAYS,
+      hoursMs: settings.KEEP_HOURS_DAYS,
+    },
   });
   parsed.set(env, config);
   return config;

@@ -1,6 +1,13 @@
+import type { Env } from "./config.ts";
+import { tendHistory } from "./history/tend-history.ts";
 import { createApp } from "./http/app.ts";
 
 export { RunnerLink } from "./link/runner-link.ts";
 export { JobQueue } from "./queue/job-queue.ts";
 
-export default createApp();
+const app = createApp();
+
+export default {
+  fetch: app.fetch,
+  scheduled: ({ scheduledTime }, env) => tendHistory(env, scheduledTime),
+} satisfies ExportedHandler<Env>;

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { PointsQuery, PointsReply, SeriesPage, SeriesQuery } from "./history.ts";
+import { historyEndpoints } from "./history-endpoints.ts";
 import { idSchema } from "./id.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
 import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
@@ -14,7 +14,6 @@ import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
 import { PlacementRuleInput } from "./placement-rule.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
-import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
@@ -59,6 +58,7 @@ const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lo
 /** Every route of the service. */
 export const endpoints = {
   ...oipEndpoints,
+  ...historyEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",
@@ -465,35 +465,6 @@ export const endpoints = {
     reply: { status: 200, mediaType: "application/json" },
     problems: ["not-found"],
   }),
-  listSeries: defineEndpoint({
-    method: "get",
-    path: "/v1/history/series",
-    tag: "history",
-    summary: "Find series by subject and metric, newest first",
-    access: "read",
-    query: SeriesQuery,
-    reply: { status: 200, schema: SeriesPage },
-  }),
-  listPoints: defineEndpoint({
-    method: "get",
-    path: "/v1/history/points",
-    tag: "history",
-    summary: "A series over time, merged by step, with any percentiles",
-    access: "read",
-    query: PointsQuery,
-    reply: { status: 200, schema: PointsReply },
-    problems: ["not-found"],
-  }),
-  readPredictionCalibration: defineEndpoint({
-    method: "get",
-    path: "/v1/history/calibration",
-    tag: "history",
-    summary: "Of the requests that were predicted to be in time, how many were, by placement and confidence",
-    access: "read",
-    query: PredictionCalibrationQuery,
-    reply: { status: 200, schema: PredictionCalibration },
-  }),
-
   listTunings: defineEndpoint({
     method: "get",
     path: "/v1/tunings",

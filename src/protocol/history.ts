@@ -1,50 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import { Clock } from "./distribution.ts";
-import { Fingerprint } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
-import { Instant, PageQuery, pageOf } from "./page.ts";
-
-/** What a series speaks about. */
-export const SubjectKind = z.enum(["kernel", "model"]).openapi("SubjectKind");
-
-/**
- * What makes a series: change any of these and another series begins. The series' id is the digest
- * of this key.
- */
-export const SeriesKey = z
-  .object({
-    subjectKind: SubjectKind,
-    subject: z.string().max(256).openapi({ description: "`gemm` or `lenet5@1`" }),
-    metric: z.string().max(64).openapi({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
-    unit: z.string().max(16),
-    clock: Clock.nullable().openapi({
-      description: "What durations and rates were read from; null for what has no clock",
-    }),
-    direction: z.enum(["lower", "higher"]).openapi({ description: "Which way is better" }),
-    configuration: z.record(z.string(), z.union([z.string(), z.number()])),
-    fingerprint: Fingerprint.nullable(),
-    software: z.boolean(),
-    label: z.string().max(LIMITS.nameLength).nullable(),
-  })
-  .openapi("SeriesKey");
-export type SeriesKey = z.infer<typeof SeriesKey>;
-
-export const Series = SeriesKey.extend({
-  id: idSchema("series"),
-  createdAt: Instant,
-  lastPointAt: Instant.nullable(),
-  points: z.number().int(),
-}).openapi("Series");
-export type Series = z.infer<typeof Series>;
-export const SeriesPage = pageOf(Series, "Series");
-
-export const SeriesQuery = PageQuery.extend({
-  subject: z.string().max(256).optional(),
-  subjectKind: SubjectKind.optional(),
-  metric: z.string().max(64).optional(),
-});
-export type SeriesQuery = z.infer<typeof SeriesQuery>;
+import { Instant } from "./page.ts";
+import { Series } from "./series.ts";
 
 /** A step such as `1m`, `6h`, `1d`. */
 export const Step = z.string().regex(/^[1-9][0-9]{0,4}(s|m|h|d)$/, "must be a number and s, m, h or d, such as 5m");
@@ -60,8 +18,12 @@ export const PointsQuery = z
     series: idSchema("series"),
     from: Instant.optional(),
     to: Instant.optional(),
-    step: Step.optional().openapi({ description: "Points in the same step are merged; absent: as stored" }),
+    step: Step.optional().openapi({
+      description:
+        "Points in the same step are merged, and from and to are widened to whole steps; absent: as measured, as long as that is kept",
+    }),
     percentiles: PercentileList.default([50, 95, 99]),
+    sketches: z.stringbool().default(false).openapi({ type: "boolean", description: "Give each point's sketch too" }),
     limit: z.coerce.number().int().min(1).max(LIMITS.historyPoints).default(1_000),
   })
   .refine(
@@ -81,7 +43,7 @@ export const HistoryPoint = z
     max: z.number(),
     mean: z.number(),
     percentiles: z.record(z.string(), z.number()).openapi({ description: "By percentile, as in `p50`, `p99.9`" }),
-    sketch: z.string(),
+    sketch: z.string().optional().openapi({ description: "Where `sketches` asked for it: see methodology" }),
     runId: idSchema("run").nullable(),
   })
   .openapi("HistoryPoint");

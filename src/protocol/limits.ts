@@ -85,6 +85,10 @@ export const LIMITS = {
   queuedJobs: 10_000,
   /** Points that one history query may return. */
   historyPoints: 10_000,
+  /** Rollups or points that one history query may read. */
+  historyRows: 50_000,
+  /** Series that one history query may put together. */
+  queriedSeries: 200,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

@@ -1,5 +1,14 @@
 import { nearestRank } from "./nearest-rank.ts";
-import { addToSketch, createSketch, decodeSketch, encodeSketch, mergeSketch, sketchQuantile } from "./sketch.ts";
+import {
+  addToSketch,
+  createSketch,
+  decodeSketch,
+  encodeSketch,
+  mergeSketch,
+  type Sketch,
+  sketchQuantile,
+  sketchQuantiles,
+} from "./sketch.ts";
 
 /** Exact count, extremes and moments, and a sketch for the rest. The wire's `Distribution` has this shape. */
 export interface Distribution {
@@ -58,22 +67,49 @@ export interface Aggregate {
   readonly sketch: string;
 }
 
-/** Merges aggregates of the same series; the order does not matter. Throws on an empty list. */
+/** An aggregate that others are merged into. */
+export interface OpenAggregate {
+  count: number;
+  min: number;
+  max: number;
+  sum: number;
+  readonly sketch: Sketch;
+}
+
+export function openAggregate(): OpenAggregate {
+  return {
+    count: 0,
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+    sum: 0,
+    sketch: createSketch(),
+  };
+}
+
+/** Merges a part; the order does not matter, but for the last digit of the sum. */
+export function mergeInto(open: OpenAggregate, part: Omit<Aggregate, "sketch">, sketch: Sketch): void {
+  mergeSketch(open.sketch, sketch);
+  open.count += part.count;
+  open.sum += part.sum;
+  open.min = Math.min(open.min, part.min);
+  open.max = Math.max(open.max, part.max);
+}
+
+export function closeAggregate({ sketch, ...exact }: OpenAggregate): Aggregate {
+  return { ...exact, sketch: encodeSketch(sketch) };
+}
+
+/** Quantiles of an aggregate, from its sketch but never outside its exact extremes. */
+export function openQuantiles({ sketch, min, max }: OpenAggregate, ps: readonly number[]): number[] {
+  return sketchQuantiles(sketch, ps).map((value) => Math.min(max, Math.max(min, value)));
+}
+
+/** Merges aggregates of the same series. Throws on an empty list. */
 export function mergeAggregates(parts: readonly Aggregate[]): Aggregate {
   if (parts.length === 0) throw new RangeError("nothing to merge");
-  const sketch = createSketch();
-  let count = 0;
-  let sum = 0;
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
-  for (const part of parts) {
-    mergeSketch(sketch, decodeSketch(part.sketch));
-    count += part.count;
-    sum += part.sum;
-    min = Math.min(min, part.min);
-    max = Math.max(max, part.max);
-  }
-  return { count, min, max, sum, sketch: encodeSketch(sketch) };
+  const open = openAggregate();
+  for (const part of parts) mergeInto(open, part, decodeSketch(part.sketch));
+  return closeAggregate(open);
 }
 
 /** A quantile of an aggregate, from its sketch but never outside its exact extremes. */

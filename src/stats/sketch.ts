@@ -62,22 +62,33 @@ export function scaleSketch(sketch: Sketch, factor: number): Sketch {
  * the least value with more than the share `p` of all counts up to it. NaN when the sketch is empty.
  */
 export function sketchQuantile(sketch: Sketch, p: number): number {
-  let left = sketch.count * p;
-  let last = Number.NaN;
-  for (const [index, count] of sortedBuckets(sketch.negative, -1)) {
-    last = -bucketValue(index);
-    if (left < count) return last;
-    left -= count;
-  }
-  if (sketch.zeros > 0) last = 0;
-  if (left < sketch.zeros) return last;
-  left -= sketch.zeros;
-  for (const [index, count] of sortedBuckets(sketch.positive, 1)) {
-    last = bucketValue(index);
-    if (left < count) return last;
-    left -= count;
-  }
-  return last;
+  const [value = Number.NaN] = sketchQuantiles(sketch, [p]);
+  return value;
+}
+
+/** Several quantiles at once, in the order asked for. */
+export function sketchQuantiles(sketch: Sketch, ps: readonly number[]): number[] {
+  const negative = sortedBuckets(sketch.negative, -1);
+  const positive = sortedBuckets(sketch.positive, 1);
+  const valueAt = (rank: number): number => {
+    let left = rank;
+    let last = Number.NaN;
+    for (const [index, count] of negative) {
+      if (left < count) return -bucketValue(index);
+      left -= count;
+      last = -bucketValue(index);
+    }
+    if (sketch.zeros > 0) last = 0;
+    if (left < sketch.zeros) return 0;
+    left -= sketch.zeros;
+    for (const [index, count] of positive) {
+      if (left < count) return bucketValue(index);
+      left -= count;
+    }
+    const top = positive.at(-1);
+    return top === undefined ? last : bucketValue(top[0]);
+  };
+  return ps.map((p) => valueAt(sketch.count * p));
 }
 
 /** Midpoint of a bucket in the sense of equal relative error to both of its bounds. */

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { HistoryPoint, PointsReply } from "../../src/protocol/history.ts";
-import { appendMeasurements, type Measurement, seriesIdOf } from "../../src/edge/store/series-store.ts";
+import { appendMeasurements, type Measurement } from "../../src/edge/store/point-store.ts";
+import { seriesIdOf } from "../../src/edge/store/series-store.ts";
 import { aggregateQuantile, summarise } from "../../src/stats/distribution.ts";
 import { callEdge, pointersOf } from "./edge-client.ts";
 
@@ -62,7 +63,7 @@ describe("appending", () => {
 
 describe("points", () => {
   it("are as stored, oldest first, with the percentiles that were asked for", async () => {
-    const { points } = await query("&percentiles=50,99.9");
+    const { points } = await query("&percentiles=50,99.9&sketches=true");
     expect(times(points)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const aggregate = measurement(4).aggregate;
     expect(points[4]).toMatchObject({
@@ -76,7 +77,7 @@ describe("points", () => {
   });
 
   it("of one step are merged into what all of its samples would give", async () => {
-    const { points, truncated } = await query("&step=5m");
+    const { points, truncated } = await query("&step=5m&sketches=true");
     expect(truncated).toBe(false);
     expect(times(points)).toEqual([0, 5]);
     const whole = summarise(samples.slice(5).flat());

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { measureOutcomes, type RequestOutcome } from "../../src/edge/history/request-measurements.ts";
 import { Outbox } from "../../src/edge/link/outbox.ts";
-import { appendMeasurements } from "../../src/edge/store/series-store.ts";
+import { appendMeasurements } from "../../src/edge/store/point-store.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { CLOSE_CODES, PING } from "../../src/protocol/link.ts";
@@ -144,7 +144,7 @@ describe("measurements of requests", () => {
   });
   const stored = async (subject: string) => {
     const { results } = await env.DB.prepare(
-      "select sum(p.count) as count, sum(p.sum) as total from points p join series s on s.id = p.series_id where s.subject = ? and s.metric = 'totalMs'",
+      "select sum(p.count) as count, sum(p.sum) as total from points p join series s on s.no = p.series_no where s.subject = ? and s.metric = 'totalMs'",
     )
       .bind(subject)
       .all<{ count: number; total: number }>();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { fingerprintIdOf } from "../../src/protocol/fingerprint-id.ts";
-import type { Series } from "../../src/protocol/history.ts";
+import type { Series } from "../../src/protocol/series.ts";
 import type { Job } from "../../src/protocol/job.ts";
 import { type StoredTuning, tuningIdOf, type TuningResult } from "../../src/protocol/tuning.ts";
 import { callEdge, countStored, createKey, missingId, pointersOf, problemOf } from "./edge-client.ts";

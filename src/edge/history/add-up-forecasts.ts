@@ -1,6 +1,6 @@
 import type { CalibratedPrediction } from "../../protocol/prediction-calibration.ts";
 import { Backend } from "../../protocol/hardware.ts";
-import type { SeriesKey } from "../../protocol/history.ts";
+import type { SeriesKey } from "../../protocol/series.ts";
 import { toInstant } from "../store/instant.ts";
 
 /** Sums of one metric of predictions over one step. */

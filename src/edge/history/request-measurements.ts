@@ -1,4 +1,4 @@
-import type { SeriesKey } from "../../protocol/history.ts";
+import type { SeriesKey } from "../../protocol/series.ts";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Fingerprint } from "../../protocol/hardware.ts";
 import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";

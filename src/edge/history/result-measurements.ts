@@ -1,12 +1,12 @@
 import type { Clock, Distribution } from "../../protocol/distribution.ts";
-import type { SeriesKey } from "../../protocol/history.ts";
+import type { SeriesKey } from "../../protocol/series.ts";
 import { toShapeText } from "../../protocol/leaderboard.ts";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { ThroughputResult } from "../../protocol/throughput.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
 import type { TuningResult } from "../../protocol/tuning.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
-import type { Measurement } from "../store/series-store.ts";
+import type { Measurement } from "../store/point-store.ts";
 
 interface RunContext {
   readonly runId: string;

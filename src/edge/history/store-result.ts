@@ -5,9 +5,9 @@ import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { savePlacement } from "../store/placement-store.ts";
-import { type RunInput, recordRun, runIdOf } from "../store/run-store.ts";
+import { type RunInput, recordRun } from "../store/run-store.ts";
 import { findRunner } from "../store/runner-store.ts";
-import { appendMeasurements } from "../store/series-store.ts";
+import { appendMeasurements } from "../store/point-store.ts";
 import { recordStandings } from "../store/standing-store.ts";
 import { saveTuning } from "../store/tuning-store.ts";
 import { measureBenchmark, measureCalibration, measureThroughput, measureTuning } from "./result-measurements.ts";
@@ -19,8 +19,8 @@ import { measureBenchmark, measureCalibration, measureThroughput, measureTuning 
 export async function storeResult(binding: D1Database, input: RunInput): Promise<void> {
   const db = openDatabase(binding);
   const { result } = input;
-  const run = { runId: runIdOf(input.jobId), atMs: input.endedAtMs, label: input.spec.label ?? null };
-  await recordRun(db, input);
+  const { id: runId, endedAtMs } = await recordRun(db, input);
+  const run = { runId, atMs: endedAtMs, label: input.spec.label ?? null };
   if (result.kind === "benchmark") {
     await appendMeasurements(binding, measureBenchmark(result, run));
     const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;

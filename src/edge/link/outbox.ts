@@ -1,6 +1,6 @@
-import type { SeriesKey } from "../../protocol/history.ts";
+import type { SeriesKey } from "../../protocol/series.ts";
 import { type Aggregate, mergeAggregates } from "../../stats/distribution.ts";
-import type { Measurement } from "../store/series-store.ts";
+import type { Measurement } from "../store/point-store.ts";
 
 const SCHEMA = `create table if not exists outbox (
   id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,

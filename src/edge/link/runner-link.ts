@@ -29,7 +29,7 @@ import {
   recordRoofline,
   recordSeen,
 } from "../store/runner-store.ts";
-import { appendMeasurements } from "../store/series-store.ts";
+import { appendMeasurements } from "../store/point-store.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";

@@ -1,5 +1,5 @@
 import type { OipStats } from "../../protocol/oip.ts";
-import type { RequestTotals } from "../store/series-store.ts";
+import type { RequestTotals } from "../store/total-store.ts";
 
 type Statistics = Omit<OipStats["model_stats"][number], "name" | "version">;
 

@@ -12,8 +12,7 @@ import { addUpTotals } from "../oip/add-up-totals.ts";
 import { acceptedEncoding, decodeBody } from "../oip/decode-body.ts";
 import { type OipRequest, readOipRequest } from "../oip/read-oip-request.ts";
 import { writeOipReply } from "../oip/write-oip-reply.ts";
-import { openDatabase } from "../store/database.ts";
-import { readRequestTotals } from "../store/series-store.ts";
+import { readRequestTotals } from "../store/total-store.ts";
 import { answerInference } from "./answer-inference.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
@@ -80,7 +79,7 @@ const DAY_MS = 86_400_000;
 /** Read from the history, so some seconds old. */
 async function describeStats({ env }: Context<AppEnv>, { model, version }: Version) {
   const nowMs = Date.now();
-  const totals = await readRequestTotals(openDatabase(env.DB), `${model}@${version}`, nowMs - (nowMs % DAY_MS));
+  const totals = await readRequestTotals(env.DB, `${model}@${version}`, nowMs - (nowMs % DAY_MS));
   return { model_stats: [{ name: model, version: String(version), ...addUpTotals(totals) }] };
 }
 

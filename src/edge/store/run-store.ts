@@ -21,8 +21,8 @@ export function runIdOf(jobId: string): string {
   return jobId.replace(/^job_/, "run_");
 }
 
-/** Stores a run; storing it again (a resent outcome) changes nothing. */
-export async function recordRun(db: Database, input: RunInput): Promise<string> {
+/** Stores a run and tells when it ended; one that is stored already (a resent outcome) keeps its time. */
+export async function recordRun(db: Database, input: RunInput): Promise<{ id: string; endedAtMs: number }> {
   const id = runIdOf(input.jobId);
   await db
     .insert(runs)
@@ -34,7 +34,8 @@ export async function recordRun(db: Database, input: RunInput): Promise<string> 
       result: JSON.stringify(input.result),
     })
     .onConflictDoNothing();
-  return id;
+  const [stored] = await db.select({ endedAtMs: runs.endedAtMs }).from(runs).where(eq(runs.id, id));
+  return { id, endedAtMs: stored?.endedAtMs ?? input.endedAtMs };
 }
 
 /** A run, less what only the bucket knows of it. */

@@ -233,33 +233,95 @@ export const runs = sqliteTable(
   (table) => [index("runs_by_time").on(table.endedAtMs)],
 );
 
+/** A run that somebody reported from outside; what a job did stands in `runs`. */
+export const reports = sqliteTable(
+  "reports",
+  {
+    /** Follows from owner and name: reported again, it is the same run. */
+    id: text().primaryKey(),
+    ownerId: text().notNull(),
+    name: text().notNull(),
+    /** Of the measurements as they were sent, to tell a repetition from another run under the same name. */
+    digest: text().notNull(),
+    tool: text().notNull(),
+    label: text(),
+    revision: text(),
+    points: integer().notNull(),
+    atMs: integer().notNull(),
+    storedAtMs: integer().notNull(),
+  },
+  (table) => [index("reports_by_time").on(table.storedAtMs)],
+);
+
 export const series = sqliteTable(
   "series",
   {
+    /** Names the series in the tables of its points: an id would be most of a row there. */
+    no: integer().primaryKey({ autoIncrement: true }),
     /** Digest of the key: the same key, the same series. */
-    id: text().primaryKey(),
+    id: text().notNull().unique(),
     subjectKind: text().notNull(),
     subject: text().notNull(),
     metric: text().notNull(),
+    /** Null where the key has none, or where the series is older than this column. */
+    fingerprintId: text(),
+    label: text(),
     /** The whole key as JSON (protocol's SeriesKey). */
     key: text().notNull(),
     createdAtMs: integer().notNull(),
+    /** Of the points up to `historyState.rolledSeq`. */
+    points: integer().notNull().default(0),
+    lastPointAtMs: integer(),
+    /** Changes of a muted series alert nobody. */
+    mutedAtMs: integer(),
+    /** When its changes were last looked for. */
+    detectedAtMs: integer(),
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),
     index("series_by_time").on(table.createdAtMs, table.id),
+    index("series_by_fingerprint").on(table.fingerprintId),
   ],
 );
 
+/** What was measured, in the order in which it came. */
 export const points = sqliteTable(
   "points",
   {
-    seriesId: text()
+    /** Rises with every point that comes, whenever it was measured. */
+    seq: integer().primaryKey({ autoIncrement: true }),
+    seriesNo: integer()
       .notNull()
-      .references(() => series.id),
+      .references(() => series.no),
     atMs: integer().notNull(),
     /** Of whoever measured: the same point sent twice is stored once. */
     sourceId: text().notNull(),
+    /** Null for what live requests left, which is kept for some days; points of runs stay. */
+    runId: text(),
+    /** Commit or other version of what was measured. */
+    revision: text(),
+    count: integer().notNull(),
+    min: real().notNull(),
+    max: real().notNull(),
+    sum: real().notNull(),
+    sketch: text().notNull(),
+  },
+  (table) => [uniqueIndex("points_of_series").on(table.seriesNo, table.atMs, table.sourceId)],
+);
+
+/**
+ * All points up to `historyState.rolledSeq`, merged by minute, hour and day. Stored WITHOUT ROWID, in the order
+ * of its key (see the migration), so that a time span is read in one piece.
+ */
+export const rollups = sqliteTable(
+  "rollups",
+  {
+    seriesNo: integer()
+      .notNull()
+      .references(() => series.no),
+    stepMs: integer().notNull(),
+    atMs: integer().notNull(),
+    /** The run that all of it came from; null where that is not one. */
     runId: text(),
     count: integer().notNull(),
     min: real().notNull(),
@@ -267,9 +329,121 @@ export const points = sqliteTable(
     sum: real().notNull(),
     sketch: text().notNull(),
   },
+  (table) => [primaryKey({ columns: [table.seriesNo, table.stepMs, table.atMs] })],
+);
+
+/** How far the work behind the points has come: one row, with id 1. */
+export const historyState = sqliteTable("history_state", {
+  id: integer().primaryKey(),
+  /** Every point up to here is in the rollups, and none behind it. */
+  rolledSeq: integer().notNull().default(0),
+  /** Grows with every step of it; a step that began before another ended fails by this. */
+  rollVersion: integer().notNull().default(0),
+  /** Points of live requests up to here are deleted. */
+  prunedSeq: integer().notNull().default(0),
+  /** Changes were looked for in every series that has points up to here. */
+  detectedSeq: integer().notNull().default(0),
+  detectVersion: integer().notNull().default(0),
+});
+
+/** Rules that points are judged by, beside the search for changes that every series has. */
+export const thresholds = sqliteTable("thresholds", {
+  id: text().primaryKey(),
+  /** As JSON (protocol's Threshold). */
+  spec: text().notNull(),
+  version: integer().notNull(),
+  createdAtMs: integer().notNull(),
+  updatedAtMs: integer().notNull(),
+});
+
+/** What people are shown: one or more changes that came at the same time on the same hardware. */
+export const alerts = sqliteTable(
+  "alerts",
+  {
+    id: text().primaryKey(),
+    state: text().notNull(),
+    /** `regression` or `improvement`. */
+    direction: text().notNull(),
+    fingerprintId: text(),
+    /** The span in which its changes may have happened: behind the last old point, up to the first new one. */
+    afterMs: integer().notNull(),
+    atMs: integer().notNull(),
+    note: text(),
+    version: integer().notNull().default(1),
+    createdAtMs: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
   (table) => [
-    primaryKey({ columns: [table.seriesId, table.sourceId] }),
-    index("points_of_series").on(table.seriesId, table.atMs),
-    index("points_by_time").on(table.atMs),
+    index("alerts_by_time").on(table.createdAtMs, table.id),
+    index("alerts_of_fingerprint").on(table.fingerprintId, table.atMs),
+  ],
+);
+
+/** Detected shifts, each of one series; found again, a change is recognised by its place. */
+export const changes = sqliteTable(
+  "changes",
+  {
+    id: text().primaryKey(),
+    seriesNo: integer()
+      .notNull()
+      .references(() => series.no),
+    alertId: text()
+      .notNull()
+      .references(() => alerts.id),
+    /** The rule that was broken; null for a change point. */
+    thresholdId: text(),
+    kind: text().notNull(),
+    direction: text().notNull(),
+    /** Last point of the old regime, first of the new one. */
+    afterMs: integer().notNull(),
+    atMs: integer().notNull(),
+    runId: text(),
+    revision: text(),
+    /** As JSON: from, to, size, confidence (protocol's ChangeEvidence). */
+    evidence: text().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [index("changes_of_series").on(table.seriesNo, table.atMs), index("changes_of_alert").on(table.alertId)],
+);
+
+/** Names for what later runs are held against. */
+export const baselines = sqliteTable("baselines", {
+  name: text().primaryKey(),
+  /** As JSON (protocol's Baseline): a run, a label or a window. */
+  spec: text().notNull(),
+  version: integer().notNull(),
+  updatedAtMs: integer().notNull(),
+});
+
+export const webhooks = sqliteTable("webhooks", {
+  id: text().primaryKey(),
+  url: text().notNull(),
+  /** Signs what is sent, so it is kept as it is. */
+  secret: text().notNull(),
+  /** As JSON (protocol's WebhookInput, less url). */
+  spec: text().notNull(),
+  createdAtMs: integer().notNull(),
+});
+
+/** Messages to webhooks; the pending ones are tried until they arrive or have been tried too often. */
+export const webhookDeliveries = sqliteTable(
+  "webhook_deliveries",
+  {
+    id: text().primaryKey(),
+    webhookId: text()
+      .notNull()
+      .references(() => webhooks.id),
+    alertId: text().notNull(),
+    body: text().notNull(),
+    attempts: integer().notNull().default(0),
+    /** Null once it has arrived or was given up. */
+    nextAtMs: integer(),
+    deliveredAtMs: integer(),
+    lastOutcome: text(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [
+    index("webhook_deliveries_due").on(table.nextAtMs),
+    index("webhook_deliveries_by_time").on(table.webhookId, table.createdAtMs),
   ],
 );

@@ -1,45 +1,14 @@
-import { and, asc, count, desc, eq, gte, inArray, isNull, lt, max, or, sql, sum } from "drizzle-orm";
-import { type Series, SeriesKey, type SeriesQuery } from "../../protocol/history.ts";
+import { and, desc, eq, gt, isNull, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import { createContentId } from "../../protocol/id.ts";
-import { calibratedLevel, type PredictionCalibrationQuery } from "../../protocol/prediction-calibration.ts";
-import type { Aggregate } from "../../stats/distribution.ts";
-import type { ForecastSum } from "../history/add-up-forecasts.ts";
+import { type Series, SeriesKey, type SeriesQuery, type SeriesSelector } from "../../protocol/series.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
-import { points, series } from "./schema.ts";
+import { historyState, points, series } from "./schema.ts";
 
-/** A measurement on its way into the history; `sourceId` makes storing it twice harmless. */
-export interface Measurement {
-  readonly key: SeriesKey;
-  readonly atMs: number;
-  readonly sourceId: string;
-  readonly runId: string | null;
-  readonly aggregate: Aggregate;
-}
-
-/** How many requests a metric was measured of in batches of so many rows, and its sum over them. */
-export interface RequestTotals {
-  readonly metric: string;
-  /** Null where the metric is of no batch. */
-  readonly batch: number | null;
-  readonly count: number;
-  readonly sum: number;
-}
-
-/** Totals of a model version's requests since `fromMs`, over all placements; what its calibrations measured is no request. */
-export async function readRequestTotals(db: Database, subject: string, fromMs: number): Promise<RequestTotals[]> {
-  const batch = sql<number | null>`${series.key} ->> '$.configuration.batch'`;
-  const rows = await db
-    .select({ metric: series.metric, batch, count: sum(points.count), sum: sum(points.sum) })
-    .from(points)
-    .innerJoin(series, eq(series.id, points.seriesId))
-    .where(
-      and(eq(series.subjectKind, "model"), eq(series.subject, subject), isNull(points.runId), gte(points.atMs, fromMs)),
-    )
-    .groupBy(series.metric, batch);
-  return rows.map((row) => ({ ...row, count: Number(row.count), sum: Number(row.sum) }));
-}
+/** Series that were stored before their fingerprint had a column, and are given it in one step. */
+const FILLED_SERIES = 200;
 
 /** Id of the series with this key: a digest over the key in a fixed order of fields. */
 export async function seriesIdOf(key: SeriesKey): Promise<{ id: string; canonical: string }> {
@@ -52,82 +21,105 @@ function sortKeys(key: SeriesKey): SeriesKey {
   return { ...key, configuration };
 }
 
-/**
- * Stores measurements, creating their series where they are new: two statements for any number of
- * points, each with one JSON parameter, in one transaction.
- */
-export async function appendMeasurements(binding: D1Database, measurements: readonly Measurement[]): Promise<void> {
-  if (measurements.length === 0) return;
-  const rows = await Promise.all(measurements.map(async (item) => ({ ...item, ...(await seriesIdOf(item.key)) })));
-  const seriesJson = JSON.stringify(
-    rows.map(({ id, canonical, key }) => [id, key.subjectKind, key.subject, key.metric, canonical]),
-  );
-  const pointsJson = JSON.stringify(
-    rows.map(({ id, atMs, sourceId, runId, aggregate: a }) => [
-      id,
-      atMs,
-      sourceId,
-      runId,
-      a.count,
-      a.min,
-      a.max,
-      a.sum,
-      a.sketch,
-    ]),
-  );
-  await binding.batch([
-    binding
-      .prepare(
-        `insert into series (id, subject_kind, subject, metric, key, created_at_ms)
-         select value->>0, value->>1, value->>2, value->>3, value->>4, ?2 from json_each(?1) where true
-         on conflict do nothing`,
-      )
-      .bind(seriesJson, Date.now()),
-    binding
-      .prepare(
-        `insert into points (series_id, at_ms, source_id, run_id, count, min, max, sum, sketch)
-         select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8
-         from json_each(?1) where true on conflict do nothing`,
-      )
-      .bind(pointsJson),
-  ]);
+/** A series with its number in the tables of points, and whether it is muted. */
+export interface StoredSeries extends SeriesKey {
+  readonly no: number;
+  readonly id: string;
+  readonly fingerprintId: string | null;
+  readonly mutedAtMs: number | null;
+  readonly detectedAtMs: number | null;
 }
 
-function toSeries(row: typeof series.$inferSelect, tally: Tally | undefined): Series {
+type Row = typeof series.$inferSelect;
+
+function toStored({ no, id, key, fingerprintId, mutedAtMs, detectedAtMs }: Row): StoredSeries {
+  return { no, id, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs, detectedAtMs };
+}
+
+function toSeries(row: Row, tail: Tail | undefined): Series {
+  const lastMs = Math.max(row.lastPointAtMs ?? -Infinity, tail?.lastMs ?? -Infinity);
   return {
     id: row.id,
     ...SeriesKey.parse(JSON.parse(row.key)),
+    fingerprintId: row.fingerprintId,
     createdAt: toInstant(row.createdAtMs),
-    lastPointAt: toInstantOrNull(tally?.lastMs ?? null),
-    points: tally?.count ?? 0,
+    lastPointAt: toInstantOrNull(Number.isFinite(lastMs) ? lastMs : null),
+    points: row.points + (tail?.count ?? 0),
+    mutedAt: toInstantOrNull(row.mutedAtMs),
   };
 }
 
-interface Tally {
+/** Points that came since the last rollup. */
+interface Tail {
   readonly count: number;
-  readonly lastMs: number | null;
+  readonly lastMs: number;
 }
 
-/** Number and latest time of the points of each series. */
-async function tallyPoints(db: Database, seriesIds: readonly string[]): Promise<Map<string, Tally>> {
+async function readTails(db: Database, numbers: readonly number[]): Promise<Map<number, Tail>> {
   const rows = await db
-    .select({ id: points.seriesId, count: count(), lastMs: max(points.atMs) })
+    .select({ no: points.seriesNo, count: sql<number>`count(*)`, lastMs: sql<number>`max(${points.atMs})` })
     .from(points)
-    .where(sql`${points.seriesId} in (select value from json_each(${JSON.stringify(seriesIds)}))`)
-    .groupBy(points.seriesId);
-  return new Map(rows.map((row) => [row.id, row]));
+    .where(
+      and(
+        gt(points.seq, db.select({ seq: historyState.rolledSeq }).from(historyState)),
+        // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
+        sql`+${points.seriesNo} in (select value from json_each(${JSON.stringify(numbers)}))`,
+      ),
+    )
+    .groupBy(points.seriesNo);
+  return new Map(rows.map((row) => [row.no, row]));
 }
 
 export async function findSeries(db: Database, id: string): Promise<Series | null> {
   const [row] = await db.select().from(series).where(eq(series.id, id));
-  return row === undefined ? null : toSeries(row, (await tallyPoints(db, [id])).get(id));
+  return row === undefined ? null : toSeries(row, (await readTails(db, [row.no])).get(row.no));
+}
+
+export async function findStoredSeries(db: Database, id: string): Promise<StoredSeries | null> {
+  const [row] = await db.select().from(series).where(eq(series.id, id));
+  return row === undefined ? null : toStored(row);
+}
+
+/** Series by their numbers, in no order. */
+export async function readSeriesByNo(db: Database, numbers: readonly number[]): Promise<StoredSeries[]> {
+  const rows = await db
+    .select()
+    .from(series)
+    .where(sql`${series.no} in (select value from json_each(${JSON.stringify(numbers)}))`);
+  return rows.map(toStored);
+}
+
+/** Which series a selector means; undefined for all of them. */
+function selected(selector: SeriesSelector): SQL | undefined {
+  const inKey = (path: string, value: string | number | undefined) =>
+    value === undefined ? undefined : sql`cast(${series.key} ->> ${path} as text) = ${String(value)}`;
+  const configuration = Object.entries({
+    variant: selector.variant,
+    backend: selector.backend,
+    batch: selector.batch,
+    ...selector.configuration,
+  });
+  return and(
+    selector.series === undefined
+      ? undefined
+      : sql`${series.id} in (select value from json_each(${JSON.stringify(selector.series)}))`,
+    selector.subject === undefined ? undefined : eq(series.subject, selector.subject),
+    selector.subjectKind === undefined ? undefined : eq(series.subjectKind, selector.subjectKind),
+    selector.metric === undefined ? undefined : eq(series.metric, selector.metric),
+    selector.label === undefined ? undefined : eq(series.label, selector.label),
+    selector.fingerprint === undefined ? undefined : eq(series.fingerprintId, selector.fingerprint),
+    selector.software === undefined ? undefined : sql`${series.key} ->> '$.software' = ${selector.software ? 1 : 0}`,
+    inKey("$.unit", selector.unit),
+    inKey("$.clock", selector.clock),
+    ...configuration.map(([name, value]) => inKey(`$.configuration.${JSON.stringify(name)}`, value)),
+  );
 }
 
 export async function listSeries(
   db: Database,
-  query: SeriesQuery,
+  { cursor, limit, ...selector }: SeriesQuery,
 ): Promise<{ items: Series[]; nextCursor: string | null }> {
-  const [ms, id] = query.cursor === undefined ? [] : decodeCursor(query.cursor, 2);
+  const [ms, id] = cursor === undefined ? [] : decodeCursor(cursor, 2);
   const after =
     ms === undefined || id === undefined
       ? undefined
@@ -135,82 +127,40 @@ export async function listSeries(
   const found = await db
     .select()
     .from(series)
-    .where(
-      and(
-        after,
-        query.subject === undefined ? undefined : eq(series.subject, query.subject),
-        query.subjectKind === undefined ? undefined : eq(series.subjectKind, query.subjectKind),
-        query.metric === undefined ? undefined : eq(series.metric, query.metric),
-      ),
-    )
+    .where(and(after, selected(selector)))
     .orderBy(desc(series.createdAtMs), desc(series.id))
-    .limit(query.limit + 1);
-  const { rows, nextCursor } = cutPage(found, query.limit, (row) => [row.createdAtMs, row.id]);
-  const tallies = await tallyPoints(
+    .limit(limit + 1);
+  const { rows, nextCursor } = cutPage(found, limit, (row) => [row.createdAtMs, row.id]);
+  const tails = await readTails(
     db,
-    rows.map((row) => row.id),
+    rows.map((row) => row.no),
   );
-  return { items: rows.map((row) => toSeries(row, tallies.get(row.id))), nextCursor };
+  return { items: rows.map((row) => toSeries(row, tails.get(row.no))), nextCursor };
 }
 
-export interface StoredPoint extends Aggregate {
-  readonly atMs: number;
-  readonly runId: string | null;
-}
-
-/** The latest points of a series in [fromMs, toMs), oldest first; one more than `limit` tells of a cut. */
-export async function readPoints(
-  db: Database,
-  seriesId: string,
-  fromMs: number,
-  toMs: number,
-  limit: number,
-): Promise<StoredPoint[]> {
+/** The series that a selector means, newest first; one more than `limit` tells of a cut. */
+export async function selectSeries(db: Database, selector: SeriesSelector, limit: number): Promise<StoredSeries[]> {
   const rows = await db
     .select()
-    .from(points)
-    .where(and(eq(points.seriesId, seriesId), gte(points.atMs, fromMs), lt(points.atMs, toMs)))
-    .orderBy(desc(points.atMs), asc(points.sourceId))
+    .from(series)
+    .where(selected(selector))
+    .orderBy(desc(series.createdAtMs), desc(series.id))
     .limit(limit + 1);
-  return rows.toReversed();
+  return rows.map(toStored);
 }
 
-/**
- * Sums of what became of predictions in [fromMs, toMs), by series and step; one more than `limit` tells of
- * a cut. Added up in the database, since requests are many and steps are few.
- */
-export async function readForecastSums(
-  db: Database,
-  { model, placement, confidence }: Pick<PredictionCalibrationQuery, "model" | "placement" | "confidence">,
-  { fromMs, toMs, stepMs }: { fromMs: number; toMs: number; stepMs: number },
-  limit: number,
-): Promise<ForecastSum[]> {
-  const of = (field: string) => sql`${series.key} ->> ${`$.configuration.${field}`}`;
-  // A number is bound as a real one, by which a division leaves no whole steps.
-  const step = sql`cast(${stepMs} as integer)`;
-  const stepAtMs = sql<number>`(${points.atMs} / ${step}) * ${step}`;
+/** Gives series the id of their fingerprint which are older than its column; how many is told. */
+export async function fillFingerprints(db: Database): Promise<number> {
   const rows = await db
-    .select({ key: series.key, stepAtMs, count: sum(points.count), sum: sum(points.sum) })
-    .from(points)
-    .innerJoin(series, eq(series.id, points.seriesId))
-    .where(
-      and(
-        eq(series.subjectKind, "model"),
-        inArray(series.metric, ["inTime", "asPredicted"]),
-        model === undefined ? undefined : eq(series.subject, model),
-        placement === undefined ? undefined : sql`${of("placement")} = ${placement}`,
-        confidence === undefined ? undefined : sql`${of("confidence")} = ${calibratedLevel(confidence)}`,
-        gte(points.atMs, fromMs),
-        lt(points.atMs, toMs),
-      ),
-    )
-    .groupBy(series.id, sql`2`)
-    .orderBy(sql`2 desc`, asc(series.id))
-    .limit(limit + 1);
-  return rows.map((row) => ({
-    key: SeriesKey.parse(JSON.parse(row.key)),
-    stepAtMs: row.stepAtMs,
-    count: Number(row.count),
-    sum: Number(row.sum),
-  }));
+    .select()
+    .from(series)
+    .where(and(isNull(series.fingerprintId), isNotNull(sql`${series.key} ->> '$.fingerprint'`)))
+    .limit(FILLED_SERIES);
+  for (const { no, key } of rows) {
+    const { fingerprint } = SeriesKey.parse(JSON.parse(key));
+    if (fingerprint === null) continue;
+    const fingerprintId = await fingerprintIdOf(fingerprint);
+    await db.update(series).set({ fingerprintId }).where(eq(series.no, no));
+  }
+  return rows.length;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mergePoints, parseStepMs } from "../../../src/edge/history/merge-points.ts";
-import type { StoredPoint } from "../../../src/edge/store/series-store.ts";
+import type { StoredPoint } from "../../../src/edge/store/point-store.ts";
 import { Step } from "../../../src/protocol/history.ts";
 import { aggregateQuantile, mergeAggregates, summarise } from "../../../src/stats/distribution.ts";
 import { fc } from "../property.ts";
@@ -19,7 +19,7 @@ const stored = fc
       .toSorted((a, b) => a.atMs - b.atMs)
       .map(({ atMs, runId, values }) => {
         const { count, min, max, sum, sketch } = summarise(values);
-        return { atMs, runId, count, min, max, sum, sketch };
+        return { atMs, runId, revision: null, count, min, max, sum, sketch };
       }),
   );
 
@@ -42,7 +42,7 @@ describe("points of a series", () => {
             runId: runIds.size === 1 ? members[0]?.runId : null,
           };
         });
-        expect(mergePoints(points, stepMs, [50])).toEqual(expected);
+        expect(mergePoints(points, stepMs, { percentiles: [50], sketches: true })).toEqual(expected);
       }),
     );
   });
@@ -50,9 +50,13 @@ describe("points of a series", () => {
   it("without a step stay apart, even in the same moment", () => {
     fc.assert(
       fc.property(stored, (points) => {
-        expect(mergePoints(points, null, []).map(({ at, count, runId }) => ({ at, count, runId }))).toEqual(
-          points.map(({ atMs, count, runId }) => ({ at: new Date(atMs).toISOString(), count, runId })),
-        );
+        expect(
+          mergePoints(points, null, { percentiles: [], sketches: false }).map(({ at, count, runId }) => ({
+            at,
+            count,
+            runId,
+          })),
+        ).toEqual(points.map(({ atMs, count, runId }) => ({ at: new Date(atMs).toISOString(), count, runId })));
       }),
     );
   });

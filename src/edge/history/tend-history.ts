@@ -1,0 +1,35 @@
+import { configOf, type Env } from "../config.ts";
+import { openDatabase } from "../store/database.ts";
+import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
+import { fillFingerprints } from "../store/series-store.ts";
+import { rollUp } from "./roll-up.ts";
+
+const HOUR_MS = 3_600_000;
+/** Steps of one kind that one minute may do; the rest waits for the next. */
+const ROLL_STEPS = 100;
+const PRUNE_STEPS = 20;
+
+/** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
+export async function tendHistory(env: Env, nowMs: number): Promise<void> {
+  const { retention } = configOf(env);
+  await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
+  await attempt("fill-fingerprints", () => fillFingerprints(openDatabase(env.DB)));
+  await attempt("prune", async () => {
+    for (let step = 0; step < PRUNE_STEPS; step++)
+      if (!(await prunePoints(env.DB, nowMs - retention.requestsMs))) break;
+    // Every part of the series has its turn each day, in the first minute of an hour.
+    if (nowMs % HOUR_MS < 60_000) {
+      const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
+      await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
+    }
+  });
+}
+
+/** One part that fails keeps the others from nothing. */
+async function attempt(part: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    console.error(JSON.stringify({ event: "history-failed", part, error: String(error) }));
+  }
+}

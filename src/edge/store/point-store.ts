@@ -1,0 +1,86 @@
+import { and, asc, desc, eq, gte, lt } from "drizzle-orm";
+import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
+import type { SeriesKey } from "../../protocol/series.ts";
+import type { Aggregate } from "../../stats/distribution.ts";
+import { chunkRows } from "./chunk-rows.ts";
+import type { Database } from "./database.ts";
+import { points } from "./schema.ts";
+import { seriesIdOf } from "./series-store.ts";
+
+/** A measurement on its way into the history; `sourceId` makes storing it twice harmless. */
+export interface Measurement {
+  readonly key: SeriesKey;
+  readonly atMs: number;
+  readonly sourceId: string;
+  /** Null for what live requests left. */
+  readonly runId: string | null;
+  readonly revision?: string | null;
+  readonly aggregate: Aggregate;
+}
+
+/**
+ * Stores measurements, creating their series where they are new: JSON parameters of many rows, all in one
+ * transaction, together with `further` statements.
+ */
+export async function appendMeasurements(
+  binding: D1Database,
+  measurements: readonly Measurement[],
+  further: readonly D1PreparedStatement[] = [],
+): Promise<void> {
+  if (measurements.length + further.length === 0) return;
+  const keys = new Map<string, Promise<SeriesRow>>();
+  const rows = await Promise.all(
+    measurements.map(async ({ key, atMs, sourceId, runId, revision = null, aggregate: a }) => {
+      const text = JSON.stringify(key);
+      const row = keys.get(text) ?? toSeriesRow(key);
+      keys.set(text, row);
+      return [(await row)[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
+    }),
+  );
+  const insertSeries = binding.prepare(
+    `insert into series (id, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ?2 from json_each(?1) where true
+     on conflict do nothing`,
+  );
+  const insertPoints = binding.prepare(
+    `insert into points (series_no, at_ms, source_id, run_id, revision, count, min, max, sum, sketch)
+     select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
+     from json_each(?1) join series on series.id = value->>0 where true on conflict do nothing`,
+  );
+  const nowMs = Date.now();
+  await binding.batch([
+    ...chunkRows(await Promise.all(keys.values())).map((json) => insertSeries.bind(json, nowMs)),
+    ...chunkRows(rows).map((json) => insertPoints.bind(json)),
+    ...further,
+  ]);
+}
+
+type SeriesRow = [id: string, ...(string | null)[]];
+
+async function toSeriesRow(key: SeriesKey): Promise<SeriesRow> {
+  const { id, canonical } = await seriesIdOf(key);
+  const fingerprintId = key.fingerprint === null ? null : await fingerprintIdOf(key.fingerprint);
+  return [id, key.subjectKind, key.subject, key.metric, fingerprintId, key.label, canonical];
+}
+
+export interface StoredPoint extends Aggregate {
+  readonly atMs: number;
+  readonly runId: string | null;
+  readonly revision: string | null;
+}
+
+/** The latest points of a series in [fromMs, toMs) as they were measured, oldest first; one more than `limit` tells of a cut. */
+export async function readPoints(
+  db: Database,
+  seriesNo: number,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  limit: number,
+): Promise<StoredPoint[]> {
+  const rows = await db
+    .select()
+    .from(points)
+    .where(and(eq(points.seriesNo, seriesNo), gte(points.atMs, fromMs), lt(points.atMs, toMs)))
+    .orderBy(desc(points.atMs), asc(points.sourceId))
+    .limit(limit + 1);
+  return rows.toReversed();
+}

@@ -1,0 +1,54 @@
+import { ROLLUP_STEPS_MS } from "./rollup-store.ts";
+
+const [, HOUR_MS, MINUTE_MS] = ROLLUP_STEPS_MS;
+/** Points that one step goes through. */
+const STEP_POINTS = 2_000;
+/** Parts that the series are in; one of them has its turn at a time. */
+export const PRUNED_PARTS = 24;
+
+interface Row {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly runId: string | null;
+}
+
+/**
+ * Deletes points that live requests left before `beforeMs`, of those that are rolled up and were looked at for
+ * changes: a step at a time, from the oldest on. Points of runs stay. Tells whether there may be more.
+ */
+export async function prunePoints(binding: D1Database, beforeMs: number): Promise<boolean> {
+  const [state, found] = await binding.batch([
+    binding.prepare("select pruned_seq as prunedSeq from history_state"),
+    binding
+      .prepare(
+        `select seq, at_ms as atMs, run_id as runId from points
+         where seq > (select pruned_seq from history_state)
+           and seq <= (select min(rolled_seq, detected_seq) from history_state) order by seq limit ?1`,
+      )
+      .bind(STEP_POINTS),
+  ]);
+  const { prunedSeq } = ((state?.results ?? []) as { prunedSeq: number }[])[0] ?? { prunedSeq: 0 };
+  const rows = (found?.results ?? []) as Row[];
+  const firstKept = rows.findIndex(({ atMs, runId }) => runId === null && atMs >= beforeMs);
+  const lastSeq = (firstKept === -1 ? rows : rows.slice(0, firstKept)).at(-1)?.seq;
+  if (lastSeq === undefined) return false;
+  await binding.batch([
+    binding.prepare("delete from points where seq > ?1 and seq <= ?2 and run_id is null").bind(prunedSeq, lastSeq),
+    binding.prepare("update history_state set pruned_seq = ?2 where pruned_seq = ?1").bind(prunedSeq, lastSeq),
+  ]);
+  return firstKept === -1 && rows.length === STEP_POINTS;
+}
+
+/** Deletes the rollups by minute and by hour that are older than is kept, of one part of the series. */
+export async function pruneRollups(
+  binding: D1Database,
+  part: number,
+  minutesBeforeMs: number,
+  hoursBeforeMs: number,
+): Promise<void> {
+  const statement = binding.prepare(
+    `delete from rollups where series_no in (select no from series where no % ${PRUNED_PARTS} = ?1)
+     and step_ms = ?2 and at_ms < ?3`,
+  );
+  await binding.batch([statement.bind(part, MINUTE_MS, minutesBeforeMs), statement.bind(part, HOUR_MS, hoursBeforeMs)]);
+}

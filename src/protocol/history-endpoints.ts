@@ -1,0 +1,36 @@
+import { defineEndpoint } from "./endpoint.ts";
+import { PointsQuery, PointsReply } from "./history.ts";
+import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
+import { SeriesPage, SeriesQuery } from "./series.ts";
+
+/** The memory: series, their points, and what is read from them. */
+export const historyEndpoints = {
+  listSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series",
+    tag: "history",
+    summary: "Find series by any of their dimensions, newest first",
+    access: "read",
+    query: SeriesQuery,
+    reply: { status: 200, schema: SeriesPage },
+  }),
+  listPoints: defineEndpoint({
+    method: "get",
+    path: "/v1/history/points",
+    tag: "history",
+    summary: "A series over time, merged by step, with any percentiles",
+    access: "read",
+    query: PointsQuery,
+    reply: { status: 200, schema: PointsReply },
+    problems: ["not-found"],
+  }),
+  readPredictionCalibration: defineEndpoint({
+    method: "get",
+    path: "/v1/history/calibration",
+    tag: "history",
+    summary: "Of the requests that were predicted to be in time, how many were, by placement and confidence",
+    access: "read",
+    query: PredictionCalibrationQuery,
+    reply: { status: 200, schema: PredictionCalibration },
+  }),
+} as const;

@@ -1,0 +1,86 @@
+import { z } from "@hono/zod-openapi";
+import { Clock } from "./distribution.ts";
+import { Fingerprint } from "./hardware.ts";
+import { idSchema } from "./id.ts";
+import { LIMITS } from "./limits.ts";
+import { Instant, PageQuery, pageOf } from "./page.ts";
+
+/** What a series speaks about; a `benchmark` is something that was measured outside. */
+export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).openapi("SubjectKind");
+
+/**
+ * What makes a series: change any of these and another series begins. The series' id is the digest
+ * of this key.
+ */
+export const SeriesKey = z
+  .object({
+    subjectKind: SubjectKind,
+    subject: z.string().max(256).openapi({ description: "`gemm` or `lenet5@1`" }),
+    metric: z.string().max(64).openapi({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
+    unit: z.string().max(16),
+    clock: Clock.nullable().openapi({
+      description: "What durations and rates were read from; null for what has no clock",
+    }),
+    direction: z.enum(["lower", "higher"]).openapi({ description: "Which way is better" }),
+    configuration: z.record(z.string(), z.union([z.string(), z.number()])).openapi({
+      description: "Shape, type, variant, backend, batch, environment: whatever else it was measured under",
+    }),
+    fingerprint: Fingerprint.nullable(),
+    software: z.boolean(),
+    label: z.string().max(LIMITS.nameLength).nullable().openapi({ description: "A branch, a tag, a user" }),
+  })
+  .openapi("SeriesKey");
+export type SeriesKey = z.infer<typeof SeriesKey>;
+
+export const Series = SeriesKey.extend({
+  id: idSchema("series"),
+  fingerprintId: idSchema("fingerprint").nullable(),
+  createdAt: Instant,
+  lastPointAt: Instant.nullable(),
+  points: z.number().int(),
+  mutedAt: Instant.nullable().openapi({ description: "Since when its changes alert nobody; null while they do" }),
+}).openapi("Series");
+export type Series = z.infer<typeof Series>;
+export const SeriesPage = pageOf(Series, "Series");
+
+const ConfigurationText = z
+  .string()
+  .max(1_024)
+  .regex(
+    /^[A-Za-z][\w.-]*=[^,=]+(,[A-Za-z][\w.-]*=[^,=]+)*$/,
+    "must be names with their values, such as m=256,dtype=float32",
+  )
+  .transform((text): Record<string, string> => Object.fromEntries(text.split(",").map((part) => part.split("="))));
+
+const SeriesIds = z
+  .string()
+  .transform((text) => text.split(","))
+  .refine(
+    (ids) => ids.length <= LIMITS.queriedSeries && ids.every((id) => idSchema("series").safeParse(id).success),
+    `must be at most ${LIMITS.queriedSeries} ids like ser_…, with commas between`,
+  );
+
+/** Any dimension of a series, as query parameters; all that are given must hold. */
+export const seriesSelection = {
+  series: SeriesIds.optional().openapi({ type: "string", description: "Ids of series, with commas between" }),
+  subject: z.string().max(256).optional(),
+  subjectKind: SubjectKind.optional(),
+  metric: z.string().max(64).optional(),
+  unit: z.string().max(16).optional(),
+  clock: Clock.optional(),
+  label: z.string().max(LIMITS.nameLength).optional(),
+  fingerprint: idSchema("fingerprint").optional(),
+  software: z.stringbool().optional().openapi({ type: "boolean" }),
+  variant: z.string().max(64).optional(),
+  backend: z.string().max(64).optional(),
+  batch: z.coerce.number().int().min(1).optional(),
+  configuration: ConfigurationText.optional().openapi({
+    type: "string",
+    description: "Further configuration by name: `m=256,n=256`",
+  }),
+};
+const SeriesSelector = z.object(seriesSelection);
+export type SeriesSelector = z.infer<typeof SeriesSelector>;
+
+export const SeriesQuery = PageQuery.extend(seriesSelection);
+export type SeriesQuery = z.infer<typeof SeriesQuery>;
