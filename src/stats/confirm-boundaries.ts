@@ -29,9 +29,9 @@ const MOST_CROSSINGS = 2;
 
 /**
  * The candidates that hold by the whole segments on either side: these are long enough, their trimmed means differ by
- * enough, and the test says that this is no chance. Each is moved to where the sum of squares is least.
- * The weakest of those that fail is taken away, and its neighbours are judged anew, until none fails. Then those go
- * between which the series flips to and fro, and what is left is judged once more.
+ * enough, and the test says that this is no chance. Each is moved to where the sum of squares is least. The weakest of
+ * those that fail is taken away, and its neighbours are judged anew, until none fails. Then those go between which the
+ * series flips to and fro, and what is left is judged once more.
  */
 export function confirmBoundaries(
   values: Float64Array,
