@@ -427,6 +427,21 @@ describe("a tool's output", () => {
     expect((await send(hyperfine, `${query}&at=${AT}`)).status).toBe(200);
   });
 
+  it("and our own form are refused as they stand, whatever the query adds to them", async () => {
+    const query = `?subject=x&cpu=x&configuration=os=linux`;
+    const measured = { ...wall, value: 1 };
+    for (const [body, pointer] of [
+      [[], "#"],
+      [{ measurements: "none" }, "#/measurements"],
+      [{ measurements: [null] }, "#/measurements/0"],
+      [{ measurements: [{ ...measured, subject: {} }] }, "#/measurements/0/subject"],
+      [{ measurements: [{ ...measured, configuration: [] }] }, "#/measurements/0/configuration"],
+      [{ measurements: [measured], host: null }, "#/host"],
+    ] as const) {
+      expect(pointersOf(await send(body, query))).toEqual([pointer]);
+    }
+  });
+
   it("may be lines of JSON", async () => {
     const line = (id: string) =>
       JSON.stringify({ reason: "benchmark-complete", id, iteration_count: [2], measured_values: [4e6], unit: "ns" });
