@@ -11,7 +11,7 @@ export function adjustPValues(ps: readonly number[]): number[] {
   const adjusted = ps.map(() => 1);
   let least = 1;
   for (const [place, { p, index }] of falling.entries()) {
-    least = Math.min(least, (p * ps.length) / (ps.length - place));
+    least = Math.min(least, p * (ps.length / (ps.length - place)));
     adjusted[index] = least;
   }
   return adjusted;

@@ -38,10 +38,7 @@ export function compareFew(a: readonly number[], b: readonly number[], options: 
   const freedom = many.length - 1;
   const deviation = Math.sqrt(many.reduce((sum, value) => sum + (value - meanOfMany) ** 2, 0) / freedom);
   const scale = deviation * Math.sqrt(1 / many.length + 1 / few.length);
-  const reach = Math.max(
-    scale * studentTQuantile((1 + confidence) / 2, freedom),
-    NOISE_FLOOR * Math.abs(meanOfMany),
-  );
+  const reach = Math.max(scale * studentTQuantile((1 + confidence) / 2, freedom), NOISE_FLOOR * Math.abs(meanOfMany));
   const difference = around(meanB - meanA, reach);
   const p = difference.value === 0 ? 1 : studentTTwoSided(difference.value / scale, freedom);
   const ratio = meanA > 0 && meanB > 0 ? around(meanB / meanA, reach / meanA) : null;
@@ -75,7 +72,8 @@ interface Findings {
 
 function describe({ a, b, change, relative, certain, verdict, p, confidence }: Findings): string {
   const size = relative ? `${round(100 * Math.abs(change), 3)} %` : round(Math.abs(change), 3);
-  const moved = change === 0 ? "B's mean equals A's" : `B's mean is ${size} ${change < 0 ? "lower" : "higher"} than A's`;
+  const moved =
+    change === 0 ? "B's mean equals A's" : `B's mean is ${size} ${change < 0 ? "lower" : "higher"} than A's`;
   const [many, few, name] = a.length >= b.length ? [a, b, "A"] : [b, a, "B"];
   const place = certain ? "outside of" : "within";
   const chance = p < 0.0001 ? "p < 0.0001" : `p = ${round(p, 2)}`;

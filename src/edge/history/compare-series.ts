@@ -3,7 +3,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { SeriesKey } from "../../protocol/series.ts";
 import { compareFew } from "../../stats/compare-few.ts";
 import { compareSamples } from "../../stats/compare-samples.ts";
-import { closeAggregate, mergeInto, openAggregate, type OpenAggregate, openQuantiles, summarise } from "../../stats/distribution.ts";
+import {
+  closeAggregate,
+  mergeInto,
+  openAggregate,
+  type OpenAggregate,
+  openQuantiles,
+  summarise,
+} from "../../stats/distribution.ts";
 import { effectSize } from "../../stats/effect-size.ts";
 import { mannWhitney } from "../../stats/mann-whitney.ts";
 import { medianInterval } from "../../stats/median-interval.ts";
@@ -104,7 +111,17 @@ function describeWhole(a: OpenAggregate, b: OpenAggregate, statistic: Statistic)
   };
 }
 
-function fromSamples({ ratio, difference, p, delta, word, verdict, summary, medianA, medianB }: ReturnType<typeof compareSamples>) {
+function fromSamples({
+  ratio,
+  difference,
+  p,
+  delta,
+  word,
+  verdict,
+  summary,
+  medianA,
+  medianB,
+}: ReturnType<typeof compareSamples>) {
   return {
     ratio,
     difference,

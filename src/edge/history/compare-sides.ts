@@ -32,9 +32,11 @@ export async function compareSides(binding: D1Database, query: CompareQuery): Pr
   for (const series of pairing.lonelyB) note("b", series, "no-partner");
   const compared = pairing.pairs.flatMap(([one, other]) => {
     const [seenA, seenB] = [ofA.get(one.no), ofB.get(other.no)];
-    if (seenA === undefined) note("a", one, "no-runs");
-    if (seenB === undefined) note("b", other, "no-runs");
-    if (seenA === undefined || seenB === undefined) return [];
+    if (seenA === undefined || seenB === undefined) {
+      note("a", one, seenA === undefined ? "no-runs" : "no-partner");
+      note("b", other, seenB === undefined ? "no-runs" : "no-partner");
+      return [];
+    }
     const [observedA, observedB] = one.no === other.no ? shareRuns(seenA, seenB) : [seenA, seenB];
     if (isEmpty(observedA) || isEmpty(observedB)) {
       note("b", other, "same-runs");
@@ -44,6 +46,11 @@ export async function compareSides(binding: D1Database, query: CompareQuery): Pr
     return [compareSeries({ series: one, observed: observedA }, { series: other, observed: observedB }, asked)];
   });
   const pairs = adjustVerdicts(compared, confidence);
+  // One series may have several partners: of those that are there it is compared with the ones that have runs.
+  for (const { a: one, b: other } of pairs) {
+    unpaired.delete(`a ${one.seriesId}`);
+    unpaired.delete(`b ${other.seriesId}`);
+  }
   return {
     a: describe(a, found.a.length),
     b: describe(b, found.b.length),
@@ -60,7 +67,8 @@ export async function compareSides(binding: D1Database, query: CompareQuery): Pr
 function pairOf(a: MeantSide, b: MeantSide, found: { a: StoredSeries[]; b: StoredSeries[] }): Pairing {
   const [one, other] = [found.a[0], found.b[0]];
   const areNamed = a.series !== undefined && b.series !== undefined;
-  if (!areNamed || one === undefined || other === undefined) return pairSeries(found.a, found.b, differingDimensions(a, b));
+  if (!areNamed || one === undefined || other === undefined)
+    return pairSeries(found.a, found.b, differingDimensions(a, b));
   if (one.unit !== other.unit || one.direction !== other.direction) {
     const message = `is in ${other.unit} where ${other.direction} is better, a in ${one.unit} where ${one.direction} is`;
     throw invalidRequest([{ pointer: "query/b", message }]);
@@ -77,7 +85,10 @@ function isEmpty({ runs, merged }: Observed): boolean {
   return runs.length === 0 && merged === null;
 }
 
-function describe({ text, baseline, run, label, revision, window, last, selector }: MeantSide, series: number): ResolvedSide {
+function describe(
+  { text, baseline, run, label, revision, window, last, selector }: MeantSide,
+  series: number,
+): ResolvedSide {
   return {
     text,
     baseline,

@@ -88,6 +88,9 @@ async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers
   return [...bySeries].map(([no, buckets]) => {
     const times = buckets.map(({ atMs }) => atMs);
     const from = Math.max(whole.fromMs, Math.min(...times));
-    return [no, { fromMs: from, toMs: Math.min(whole.toMs, Math.max(...times) + stepMs), aggregate: merge(buckets) }] as const;
+    return [
+      no,
+      { fromMs: from, toMs: Math.min(whole.toMs, Math.max(...times) + stepMs), aggregate: merge(buckets) },
+    ] as const;
   });
 }

@@ -34,7 +34,8 @@ export async function readSide(
   if ("wrong" in read) throw invalidRequest([{ pointer: `query/${name}`, message: read.wrong }]);
   const { baseline, ...own } = read.side;
   const pinned = baseline === undefined ? null : await findBaseline(openDatabase(binding), baseline);
-  const side = { ...(baseline === undefined ? {} : (pinned ?? { label: baseline })), ...own } as Side & Partial<Baseline>;
+  const side = { ...(baseline === undefined ? {} : (pinned ?? { label: baseline })), ...own } as Side &
+    Partial<Baseline>;
   // A run and a revision know their labels by themselves.
   const knowsLabel = side.run !== undefined || side.revision !== undefined;
   const { series: _, label: sharedLabel, ...dimensions } = shared;

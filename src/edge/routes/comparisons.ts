@@ -32,14 +32,19 @@ export function bindComparisons(app: Hono<AppEnv>): void {
     const found = await findBaseline(db, name);
     if (wanted === undefined) {
       const errors = [{ pointer: "header/if-match", message: "is missing: send the baseline's ETag" }];
-      throw new ProblemError("precondition-required", `There is a baseline ${name} already: to move it, send If-Match.`, {
-        errors,
-      });
+      throw new ProblemError(
+        "precondition-required",
+        `There is a baseline ${name} already: to move it, send If-Match.`,
+        {
+          errors,
+        },
+      );
     }
     const matches = found !== null && (wanted === "*" || wanted === eTagOf(found));
     const updated = matches ? await updateBaseline(db, name, found.version, body) : null;
     if (updated === null) {
-      const message = found === null ? "names a baseline that is not there" : `is not the current ETag ${eTagOf(found)}`;
+      const message =
+        found === null ? "names a baseline that is not there" : `is not the current ETag ${eTagOf(found)}`;
       const errors = [{ pointer: "header/if-match", message }];
       throw new ProblemError("precondition-failed", "The baseline was changed by somebody else.", { errors });
     }

@@ -309,7 +309,9 @@ export const points = sqliteTable(
   },
   (table) => [
     uniqueIndex("points_of_series").on(table.seriesNo, table.atMs, table.sourceId),
-    index("points_of_run").on(table.runId).where(sql`run_id is not null`),
+    index("points_of_run")
+      .on(table.runId)
+      .where(sql`run_id is not null`),
   ],
 );
 
