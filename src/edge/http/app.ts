@@ -13,6 +13,7 @@ import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindPolicies } from "../routes/policies.ts";
 import { bindProfiles } from "../routes/profiles.ts";
+import { bindReports } from "../routes/reports.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
@@ -45,6 +46,7 @@ export function createApp(): Hono<AppEnv> {
     bindRuns,
     bindHistory,
     bindComparisons,
+    bindReports,
     bindKernels,
     bindTunings,
   ]) {
