@@ -161,7 +161,8 @@ export function scanSketch(
       const zigzag = readVarint(reader);
       const gap = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
       const count = readVarint(reader);
-      if (count === 0 || (i > 0 && gap <= 0)) throw new RangeError("a bucket is empty, or stands twice or out of order");
+      if (count === 0 || (i > 0 && gap <= 0))
+        throw new RangeError("a bucket is empty, or stands twice or out of order");
       index += gap;
       if (index < FIRST_INDEX || index > LAST_INDEX) throw new RangeError("a bucket is of no finite value");
       onBucket(isPositive, index, count);

@@ -136,6 +136,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   getRunTrace: { path: `/v1/runs/${missingId.run}/trace`, unknown: 404 },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
+  queryHistory: { path: "/v1/history/query" },
   readPredictionCalibration: { path: "/v1/history/calibration" },
   submitKernel: {
     path: "/v1/kernels",

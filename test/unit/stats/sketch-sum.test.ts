@@ -18,7 +18,13 @@ import { fc } from "../property.ts";
 
 const heavy = fc.double({ min: -14, max: 300, noNaN: true }).map((exponent) => 10 ** exponent);
 const near = fc.double({ min: 0.5, max: 20, noNaN: true });
-const value = fc.oneof(near, near.map((x) => -x), heavy, heavy.map((x) => -x), fc.constant(0));
+const value = fc.oneof(
+  near,
+  near.map((x) => -x),
+  heavy,
+  heavy.map((x) => -x),
+  fc.constant(0),
+);
 const samples = fc.array(value, { maxLength: 40 });
 const PS = [0.99, 0, 0.5, 0.05, 1, 0.5];
 
