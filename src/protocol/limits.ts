@@ -91,6 +91,9 @@ export const LIMITS = {
   queriedSeries: 200,
   /** Dimensions that one may group by. */
   groupDimensions: 6,
+  /** Steps and rows of one heat map. */
+  heatmapTimes: 1_000,
+  heatmapRows: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */
