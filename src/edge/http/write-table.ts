@@ -1,4 +1,4 @@
-import { parquetWriteBuffer } from "hyparquet-writer";
+import { parquetWriteBuffer, type SchemaElement } from "hyparquet-writer";
 import type { TableFormat } from "../../protocol/table-format.ts";
 
 /** A value of a flat row; a time is an instant in UTC. */
@@ -53,20 +53,29 @@ function writeNdjson({ columns, rows }: Table): string {
 }
 
 const PARQUET_TYPES = {
-  text: "STRING",
-  number: "DOUBLE",
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  number: { type: "DOUBLE" },
   // Counts are added up beyond 32 bits.
-  integer: "INT64",
-  boolean: "BOOLEAN",
-  time: "TIMESTAMP",
-} as const satisfies Record<ColumnType, string>;
+  integer: { type: "INT64" },
+  boolean: { type: "BOOLEAN" },
+  // Readers take the older of the two names for a local time.
+  time: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MILLIS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+  },
+} as const satisfies Record<ColumnType, Omit<SchemaElement, "name">>;
 
 function writeParquet({ columns, rows }: Table): ArrayBuffer {
+  const elements = columns.map(({ name, type }): SchemaElement => ({
+    name,
+    repetition_type: "OPTIONAL",
+    ...PARQUET_TYPES[type],
+  }));
   return parquetWriteBuffer({
+    schema: [{ name: "root", num_children: columns.length }, ...elements],
     columnData: columns.map(({ name, type }, i) => ({
       name,
-      type: PARQUET_TYPES[type],
-      nullable: true,
       data: rows.map((cells) => toParquet(cells[i] ?? null, type)),
     })),
   });
