@@ -143,7 +143,6 @@ const WRONG_QUERY: Record<string, string> = {
   b: "label:main;label:main",
   statistic: "mode",
   minimumEffect: "0.001",
-  format: "scroll",
   run: "x".repeat(129),
   at: "1999-12-31T23:59:59Z",
   revision: "x".repeat(129),
