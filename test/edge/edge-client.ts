@@ -95,10 +95,12 @@ const TABLES = [
   "placements",
   "tunings",
   "runs",
+  "reports",
   "series",
   "points",
   "kernels",
   "standings",
+  "baselines",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */
