@@ -16,6 +16,8 @@ export const ID_PREFIXES = {
   kernel: "krn",
   request: "req",
   tuning: "tun",
+  webhook: "whk",
+  delivery: "dlv",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
