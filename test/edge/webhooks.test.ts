@@ -19,7 +19,7 @@ const sent: { url: string; id: string; body: string }[] = [];
 
 beforeEach(async () => {
   vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
-    sent.push({ url, id: new Headers(init.headers).get("webhook-id") ?? "", body: String(init.body) });
+    sent.push({ url, id: new Headers(init.headers).get("webhook-id") ?? "", body: init.body as string });
     return answers.get(new URL(url).hostname)?.() ?? Promise.resolve(new Response("ok"));
   });
   await env.DB.batch([env.DB.prepare("delete from webhook_deliveries"), env.DB.prepare("delete from webhooks")]);
