@@ -18,6 +18,7 @@ import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
+import { transferEndpoints } from "./transfer-endpoints.ts";
 import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
@@ -61,6 +62,7 @@ export const endpoints = {
   ...oipEndpoints,
   ...historyEndpoints,
   ...alertEndpoints,
+  ...transferEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",

@@ -18,6 +18,7 @@ export const ID_PREFIXES = {
   tuning: "tun",
   webhook: "whk",
   delivery: "dlv",
+  transfer: "trf",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -84,6 +84,7 @@ export const missingId = {
   kernel: createId("kernel"),
   tuning: createId("tuning"),
   webhook: createId("webhook"),
+  transfer: createId("transfer"),
 };
 
 const TABLES = [
@@ -102,6 +103,7 @@ const TABLES = [
   "standings",
   "webhooks",
   "webhook_deliveries",
+  "transfers",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

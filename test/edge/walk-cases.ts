@@ -145,6 +145,28 @@ export const walkCases: Record<Walked, WalkCase> = {
   deleteWebhook: { path: `/v1/webhooks/${missingId.webhook}`, unknown: 404 },
   pingWebhook: { path: `/v1/webhooks/${missingId.webhook}/ping`, unknown: 404 },
   listDeliveries: { path: `/v1/webhooks/${missingId.webhook}/deliveries`, unknown: 404 },
+  beginTransfer: {
+    path: "/v1/transfers",
+    body: { kind: "import", exportId: missingId.transfer, schemaVersion: "of another time", into: "any" },
+    unknown: 409,
+  },
+  endTransfer: { path: `/v1/transfers/${missingId.transfer}`, unknown: 404 },
+  exportRows: { path: `/v1/transfers/${missingId.transfer}/tables/profiles`, unknown: 404 },
+  importRows: {
+    path: `/v1/transfers/${missingId.transfer}/tables/profiles`,
+    body: '["mine","{}",1,1]',
+    mediaType: "application/x-ndjson",
+    unknown: 404,
+  },
+  listObjects: { path: `/v1/transfers/${missingId.transfer}/objects`, unknown: 404 },
+  exportObject: { path: `/v1/transfers/${missingId.transfer}/object`, query: { key: "traces/x" }, unknown: 404 },
+  importObject: {
+    path: `/v1/transfers/${missingId.transfer}/object`,
+    query: { key: "traces/x", digest: `sha256:${"0".repeat(64)}` },
+    mediaType: "application/octet-stream",
+    body: "text",
+    unknown: 400,
+  },
   submitKernel: {
     path: "/v1/kernels",
     body: {

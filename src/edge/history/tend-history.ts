@@ -3,6 +3,7 @@ import { openDatabase } from "../store/database.ts";
 import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
 import { fillFingerprints } from "../store/series-store.ts";
 import { pruneDeliveries } from "../store/delivery-store.ts";
+import { isTransferring } from "../store/transfer-store.ts";
 import { rollUp } from "./roll-up.ts";
 import { deliverDue } from "./webhooks/deliver-due.ts";
 
@@ -13,6 +14,8 @@ const PRUNE_STEPS = 20;
 
 /** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
 export async function tendHistory(env: Env, nowMs: number): Promise<void> {
+  // What is read or written whole must not change underneath.
+  if (await isTransferring(env.DB, nowMs)) return;
   const { retention } = configOf(env);
   await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
   await attempt("fill-fingerprints", () => fillFingerprints(openDatabase(env.DB)));

@@ -17,6 +17,7 @@ import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
 import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
+import { bindTransfers } from "../routes/transfers.ts";
 import { bindTunings } from "../routes/tunings.ts";
 import { bindWebhooks } from "../routes/webhooks.ts";
 import type { AppEnv } from "./bind.ts";
@@ -47,6 +48,7 @@ export function createApp(): Hono<AppEnv> {
     bindKernels,
     bindTunings,
     bindWebhooks,
+    bindTransfers,
   ]) {
     bindResource(app);
   }
