@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { VERSION } from "../protocol/version.ts";
+import { exportCommand } from "./export-command.ts";
+import { importCommand } from "./import-command.ts";
 import { loadCommand } from "./load-command.ts";
 import { runnerCommand } from "./runner-command.ts";
 
@@ -9,6 +11,8 @@ new Command("millrace")
   .version(VERSION)
   .addCommand(runnerCommand())
   .addCommand(loadCommand())
+  .addCommand(exportCommand())
+  .addCommand(importCommand())
   .parseAsync()
   .catch((error: unknown) => {
     process.stderr.write(`millrace: ${error instanceof Error ? error.message : String(error)}\n`);
