@@ -10,8 +10,8 @@ import { summarise } from "../../src/stats/distribution.ts";
 const root = join(import.meta.dirname, "../..");
 const migrations = join(root, "migrations");
 const DAY_MS = 86_400_000;
-/** Points to one transaction, and different sketches. */
-const BATCH = 50_000;
+/** Points of one statement, and different sketches. */
+const BATCH = 5_000;
 const POOL = 500;
 
 type D1 = Awaited<ReturnType<Miniflare["getD1Database"]>>;
@@ -83,21 +83,19 @@ export async function fillOldHistory(
     );
     return [count, min, max, sum, sketch];
   });
-  const ids = JSON.stringify(rows.map(([id]) => id));
   const insert = database.prepare(
     `insert into points (series_id, at_ms, source_id, run_id, count, min, max, sum, sketch)
-     with recursive n(i) as (select cast(?1 as integer) union all select i + 1 from n where i + 1 < ?2),
-       ids as materialized (select key, value from json_each(?5)),
-       pool as materialized (select key, value->>0 as count, value->>1 as min, value->>2 as max, value->>3 as sum,
-         value->>4 as sketch from json_each(?7))
-     select ids.value, ?3 + cast(i * ?4 as integer), 'source-' || i,
-       iif(i % 3 = 0, null, 'run_' || substr('00000000000000000000000000' || i, -26)), count, min, max, sum, sketch
-     from n join ids on ids.key = i % ?6 join pool on pool.key = (i * 7919) % ?8`,
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8 from json_each(?1)`,
   );
+  const fromMs = toMs - days * DAY_MS;
   for (let from = 0; from < points; from += BATCH) {
-    const to = Math.min(points, from + BATCH);
-    const spacingMs = (days * DAY_MS) / points;
-    await insert.bind(from, to, toMs - days * DAY_MS, spacingMs, ids, seriesCount, JSON.stringify(pool), POOL).run();
+    const batch = Array.from({ length: Math.min(BATCH, points - from) }, (_none, offset) => {
+      const i = from + offset;
+      const atMs = fromMs + Math.floor((i * days * DAY_MS) / points);
+      const runId = i % 3 === 0 ? null : `run_${String(i).padStart(26, "0")}`;
+      return [rows[i % seriesCount]?.[0], atMs, `source-${i}`, runId, ...(pool[(i * 7_919) % POOL] ?? [])];
+    });
+    await insert.bind(JSON.stringify(batch)).run();
   }
 }
 

@@ -27,8 +27,9 @@ export async function* writeArchive(client: Client, transfer: Transfer): AsyncGe
     const tally = new RowTally();
     for await (const lines of downloadRows(client, id, name)) {
       for (const line of lines) tally.add(line);
+      if (lines.length === 0) continue;
       showProgress("exported", name, tally.read().rows, rows);
-      if (lines.length > 0) yield `${lines.join("\n")}\n`;
+      yield `${lines.join("\n")}\n`;
     }
     tallies[name] = tally.read();
     if (tally.read().rows !== rows) throw changed(name);
