@@ -97,6 +97,7 @@ const TABLES = [
   "placements",
   "tunings",
   "runs",
+  "reports",
   "series",
   "points",
   "kernels",
@@ -104,6 +105,7 @@ const TABLES = [
   "webhooks",
   "webhook_deliveries",
   "transfers",
+  "baselines",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

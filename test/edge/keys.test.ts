@@ -28,6 +28,9 @@ describe("the table", () => {
       "fetchTuning",
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
+      "reportPoints",
+      "pinBaseline",
+      "deleteBaseline",
       "uploadModel",
       "uploadVariant",
       "setPlacement",

@@ -134,6 +134,39 @@ export const walkCases: Record<Walked, WalkCase> = {
   cancelJob: { path: `/v1/jobs/${missingId.job}/cancel`, unknown: 404 },
   getRun: { path: `/v1/runs/${missingId.run}`, unknown: 404 },
   getRunTrace: { path: `/v1/runs/${missingId.run}/trace`, unknown: 404 },
+  getRunSamples: { path: `/v1/runs/${missingId.run}/samples`, unknown: 404 },
+  reportPoints: {
+    path: "/v1/history/points",
+    body: {
+      run: "mine",
+      at: "2026-11-21T09:30:00Z",
+      label: "main",
+      revision: "0123abc",
+      host: { cpu: "Sample CPU", adapter: "sample", driver: "1", dawn: "1", toggles: ["a"], ort: "1" },
+      software: true,
+      measurements: [
+        {
+          subject: "sum",
+          subjectKind: "benchmark",
+          metric: "wallMs",
+          unit: "ms",
+          direction: "lower",
+          clock: "runner-wall",
+          configuration: { size: "large" },
+          label: "main",
+          at: "2026-11-21T09:30:00Z",
+          values: [1, 2, 3],
+        },
+        { subject: "sum", metric: "bytes", unit: "B", value: 1 },
+        {
+          subject: "sum",
+          metric: "cpuMs",
+          unit: "ms",
+          aggregate: { count: 2, min: 1, max: 3, sum: 4, percentiles: { p50: 2 } },
+        },
+      ],
+    },
+  },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
   readPredictionCalibration: { path: "/v1/history/calibration" },
@@ -167,6 +200,18 @@ export const walkCases: Record<Walked, WalkCase> = {
     body: "text",
     unknown: 400,
   },
+  compareSeries: { path: "/v1/history/compare", query: { a: "label:nobody", b: `run:${missingId.run}` } },
+  listBaselines: { path: "/v1/history/baselines" },
+  getBaseline: { path: "/v1/history/baselines/nobody", unknown: 404 },
+  pinBaseline: {
+    path: "/v1/history/baselines/mine",
+    body: {
+      label: "main",
+      window: { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" },
+      selection: { subject: "gemm", subjectKind: "kernel", metric: "wallMs", variant: "plain", backend: "wgsl" },
+    },
+  },
+  deleteBaseline: { path: "/v1/history/baselines/nobody", unknown: 404 },
   submitKernel: {
     path: "/v1/kernels",
     body: {

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
+import { bindComparisons } from "../routes/comparisons.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindInfer } from "../routes/infer.ts";
@@ -12,6 +13,7 @@ import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindPolicies } from "../routes/policies.ts";
 import { bindProfiles } from "../routes/profiles.ts";
+import { bindReports } from "../routes/reports.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
@@ -45,6 +47,8 @@ export function createApp(): Hono<AppEnv> {
     bindJobs,
     bindRuns,
     bindHistory,
+    bindComparisons,
+    bindReports,
     bindKernels,
     bindTunings,
     bindWebhooks,

@@ -5,3 +5,5 @@ CREATE TABLE `transfers` (
 	`up_to` text NOT NULL,
 	`touched_at_ms` integer NOT NULL
 );
+--> statement-breakpoint
+ALTER TABLE `webhooks` ADD `disabled_at_ms` integer;

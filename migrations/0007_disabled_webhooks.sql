@@ -1,1 +1,0 @@
-ALTER TABLE `webhooks` ADD `disabled_at_ms` integer;
