@@ -16,6 +16,9 @@ export const ID_PREFIXES = {
   kernel: "krn",
   request: "req",
   tuning: "tun",
+  threshold: "thr",
+  change: "chg",
+  alert: "alt",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
