@@ -19,6 +19,8 @@ export const ID_PREFIXES = {
   threshold: "thr",
   change: "chg",
   alert: "alt",
+  webhook: "whk",
+  delivery: "dlv",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

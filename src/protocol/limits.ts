@@ -133,6 +133,11 @@ export const LIMITS = {
   rankedIterations: 20,
   /** Entries that one leaderboard reply may hold. */
   leaderboardEntries: 1_000,
+  /** Webhooks of one edge. */
+  webhooks: 32,
+  /** How long a receiver may take to answer, and how often a message is sent until it arrives. */
+  webhookTimeoutMs: 10_000,
+  webhookAttempts: 12,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
   /** Devices of one runner. */

@@ -83,6 +83,7 @@ export const missingId = {
   series: createId("series"),
   kernel: createId("kernel"),
   tuning: createId("tuning"),
+  webhook: createId("webhook"),
 };
 
 const TABLES = [
@@ -99,6 +100,8 @@ const TABLES = [
   "points",
   "kernels",
   "standings",
+  "webhooks",
+  "webhook_deliveries",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

@@ -137,6 +137,14 @@ export const walkCases: Record<Walked, WalkCase> = {
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
   readPredictionCalibration: { path: "/v1/history/calibration" },
+  createWebhook: {
+    path: "/v1/webhooks",
+    body: { url: "https://hooks.test/millrace", events: ["alert.opened"], direction: "regression" },
+  },
+  listWebhooks: { path: "/v1/webhooks" },
+  deleteWebhook: { path: `/v1/webhooks/${missingId.webhook}`, unknown: 404 },
+  pingWebhook: { path: `/v1/webhooks/${missingId.webhook}/ping`, unknown: 404 },
+  listDeliveries: { path: `/v1/webhooks/${missingId.webhook}/deliveries`, unknown: 404 },
   submitKernel: {
     path: "/v1/kernels",
     body: {

@@ -2,7 +2,9 @@ import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
 import { fillFingerprints } from "../store/series-store.ts";
+import { pruneDeliveries } from "../store/delivery-store.ts";
 import { rollUp } from "./roll-up.ts";
+import { deliverDue } from "./webhooks/deliver-due.ts";
 
 const HOUR_MS = 3_600_000;
 /** Steps of one kind that one minute may do; the rest waits for the next. */
@@ -21,8 +23,10 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
     if (nowMs % HOUR_MS < 60_000) {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
+      await pruneDeliveries(env.DB, nowMs);
     }
   });
+  await attempt("webhooks", () => deliverDue(env, nowMs));
 }
 
 /** One part that fails keeps the others from nothing. */

@@ -18,6 +18,7 @@ import { bindService } from "../routes/service.ts";
 import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
 import { bindTunings } from "../routes/tunings.ts";
+import { bindWebhooks } from "../routes/webhooks.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -45,6 +46,7 @@ export function createApp(): Hono<AppEnv> {
     bindHistory,
     bindKernels,
     bindTunings,
+    bindWebhooks,
   ]) {
     bindResource(app);
   }

@@ -423,6 +423,8 @@ export const webhooks = sqliteTable("webhooks", {
   /** As JSON (protocol's WebhookInput, less url). */
   spec: text().notNull(),
   createdAtMs: integer().notNull(),
+  /** Set when its receiver said that it is gone for good. */
+  disabledAtMs: integer(),
 });
 
 /** Messages to webhooks; the pending ones are tried until they arrive or have been tried too often. */
