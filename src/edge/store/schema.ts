@@ -274,8 +274,9 @@ export const series = sqliteTable(
     lastPointAtMs: integer(),
     /** Changes of a muted series alert nobody. */
     mutedAtMs: integer(),
-    /** When its changes were last looked for. */
+    /** When its changes were last looked for, and in which points: those that had come by then. */
     detectedAtMs: integer(),
+    detectedSeq: integer().notNull().default(0),
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),
