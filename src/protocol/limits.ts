@@ -89,8 +89,9 @@ export const LIMITS = {
   historyRows: 50_000,
   /** Series that one history query may put together. */
   queriedSeries: 200,
-  /** Series that one search for changes on demand may go through. */
+  /** Series that one search for changes on demand may go through, and points of each. */
   searchedSeries: 50,
+  searchedPoints: 5_000,
   /** Rules that points are judged by, points of history that one of them looks back on, points in a row that it may want. */
   thresholds: 500,
   thresholdWindow: 200,

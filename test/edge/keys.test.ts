@@ -28,6 +28,14 @@ describe("the table", () => {
       "fetchTuning",
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
+      "muteSeries",
+      "unmuteSeries",
+      "createThreshold",
+      "testThreshold",
+      "updateThreshold",
+      "deleteThreshold",
+      "detectChanges",
+      "changeAlert",
       "uploadModel",
       "uploadVariant",
       "setPlacement",

@@ -135,6 +135,9 @@ const WRONG_QUERY: Record<string, string> = {
   software: "maybe",
   configuration: "n",
   sketches: "maybe",
+  direction: "sideways",
+  runs: "1",
+  change: "little",
   profile: "not a name",
   labels: Array.from({ length: LIMITS.labelCount + 1 }, (_, i) => `label${i}=x`).join(","),
 };

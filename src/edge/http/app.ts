@@ -2,6 +2,8 @@ import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
+import { bindAlerts } from "../routes/alerts.ts";
+import { bindDetections } from "../routes/detections.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindInfer } from "../routes/infer.ts";
@@ -15,6 +17,7 @@ import { bindProfiles } from "../routes/profiles.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
+import { bindThresholds } from "../routes/thresholds.ts";
 import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
 import { bindTunings } from "../routes/tunings.ts";
@@ -44,6 +47,9 @@ export function createApp(): Hono<AppEnv> {
     bindJobs,
     bindRuns,
     bindHistory,
+    bindDetections,
+    bindThresholds,
+    bindAlerts,
     bindKernels,
     bindTunings,
     bindWebhooks,

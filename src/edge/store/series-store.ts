@@ -89,6 +89,12 @@ export async function readSeriesByNo(db: Database, numbers: readonly number[]): 
   return rows.map(toStored);
 }
 
+/** Mutes a series, or with null lets its changes alert again; one that is muted stays so since then. */
+export async function muteSeries(db: Database, id: string, mutedAtMs: number | null): Promise<void> {
+  const muted = mutedAtMs === null ? null : sql`coalesce(${series.mutedAtMs}, ${mutedAtMs})`;
+  await db.update(series).set({ mutedAtMs: muted }).where(eq(series.id, id));
+}
+
 /** Which series a selector means; undefined for all of them. */
 function selected(selector: SeriesSelector): SQL | undefined {
   const inKey = (path: string, value: string | number | undefined) =>

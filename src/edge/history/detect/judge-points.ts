@@ -11,6 +11,8 @@ export interface Episode {
   readonly start: number;
   /** The first point that is no part of it any more; null while it lasts. */
   readonly end: number | null;
+  /** The point by which it was within the limits again; null where it ended as the new normal, or lasts. */
+  readonly returned: number | null;
   /** Of the points in between, those that were beyond the limit. */
   readonly beyond: readonly number[];
   /** What the first point was judged by. */
@@ -31,6 +33,7 @@ type Rule = Pick<
 /** An episode, or what may become one, with its values. */
 interface OpenEpisode extends Episode {
   end: number | null;
+  returned: number | null;
   readonly beyond: number[];
   readonly held: number[];
   /** Points in a row that were within the limits. */
@@ -63,7 +66,7 @@ export function judgePoints(
       history.push(value);
       continue;
     }
-    open ??= { direction: side ?? "regression", start: index, end: null, judgement, beyond: [], held: [], within: 0 };
+    open ??= startAt(index, side ?? "regression", judgement);
     open.held.push(value);
     if (side === null) open.within++;
     else {
@@ -73,11 +76,16 @@ export function judgePoints(
     }
     if (open.within === RETURN_POINTS || open.held.length >= rule.windowPoints) {
       open.end = index + 1;
+      if (open.within === RETURN_POINTS) open.returned = index;
       history.push(...open.held);
       open = null;
     }
   }
   return { judgements, episodes };
+}
+
+function startAt(start: number, direction: Episode["direction"], judgement: ThresholdJudgement): OpenEpisode {
+  return { direction, start, end: null, returned: null, judgement, beyond: [], held: [], within: 0 };
 }
 
 function sideOf({ verdict }: ThresholdJudgement): Episode["direction"] | null {
