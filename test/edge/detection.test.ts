@@ -196,24 +196,31 @@ describe("what moved together", () => {
 describe("an alert", () => {
   it("ends by itself when its series is back where it was, and begins anew with the next change", async () => {
     const key = keyOf("returning");
-    await plant(key, [...around(10, 20), ...around(13, 10)]);
+    await plant(key, [...around(10, 45), ...around(13, 45)]);
     await tend();
     const [alert] = await alertsOf("returning");
     await act(alert?.id ?? "", "acknowledge", { note: "seen" });
-    await plant(key, around(10, 10), 30);
+    await plant(key, around(10, 45), 90);
     await tend();
     const resolved: Alert = (await callEdge("GET", `/v1/history/alerts/${alert?.id}`)).json;
     expect(resolved).toMatchObject({ state: "resolved", note: "seen\nResolved by itself: back at the level of before." });
-    expect(resolved.leading.returnedAt).toBe(timeOf(30));
+    expect(resolved.leading.returnedAt).toBe(timeOf(90));
     expect(statesOf(await alertsOf("returning"))).toEqual([
       ["resolved", "improvement"],
       ["resolved", "regression"],
     ]);
-    await plant(key, around(13, 10), 40);
+    await plant(key, around(13, 10), 135);
     await tend();
     const [latest, ...older] = await alertsOf("returning");
-    expect(latest).toMatchObject({ state: "open", at: timeOf(40) });
+    expect(latest).toMatchObject({ state: "open", at: timeOf(135) });
     expect(older).toHaveLength(2);
+  });
+
+  it("is resolved from the start where the series was back before anybody looked", async () => {
+    await plant(keyOf("long-over"), [...around(10, 30), ...around(13, 30), ...around(10, 30)]);
+    await tend();
+    expect(statesOf(await alertsOf("long-over"))).toEqual(expect.arrayContaining([["resolved", "regression"]]));
+    expect(await alertsOf("long-over", "&state=open")).toEqual([]);
   });
 
   it("stays open while the series is only on its way back", async () => {

@@ -28,7 +28,7 @@ const selector = {
   variant: "tiled",
   backend: "wgsl",
   batch: 8,
-  configuration: { m: 256, dtype: "float32" },
+  configuration: { m: "256", dtype: "float32" },
 };
 
 const threshold = {
