@@ -33,7 +33,10 @@ export const DETECTION_CASES: readonly DetectionCase[] = [
   { name: "bimodal, staying a while", recipe: { ...BASE, modes: { ...MODES, stay: 0.8 } } },
   { name: "bimodal and steps of 20 %", recipe: { ...BASE, modes: { ...MODES, stay: 0.5 }, ...TWO_STEPS(0.2) } },
   { name: "drift of 10 % in 60 points", recipe: { ...BASE, drift: { size: 0.1, points: 60 } } },
-  { name: "zero variance, rare spikes and steps of 3 %", recipe: { length: LENGTH, noise: 0, spikes: 0.01, ...TWO_STEPS(0.03) } },
+  {
+    name: "zero variance, rare spikes and steps of 3 %",
+    recipe: { length: LENGTH, noise: 0, spikes: 0.01, ...TWO_STEPS(0.03) },
+  },
   { name: "gaps and steps of 5 %", recipe: { length: 260, noise: 0.01, gaps: 3, ...TWO_STEPS(0.05) } },
 ];
 

@@ -39,17 +39,17 @@ export function findBestSplit({ values, toEarlier }: Distances, start: number, e
   const withinRight = new Float64Array(length + 1);
   let best: Split = { index: start + 1, divergence: Number.NEGATIVE_INFINITY };
   for (let kappa = 2; kappa <= length; kappa++) {
-    const last = x[kappa - 1] as number;
-    for (let t = 0; t < kappa - 1; t++) (toLater[t] as number) += Math.abs((x[t] as number) - last);
+    const last = x[kappa - 1]!;
+    for (let t = 0; t < kappa - 1; t++) toLater[t]! += Math.abs(x[t]! - last);
     withinRight[kappa - 1] = 0;
-    for (let t = kappa - 2; t > 0; t--) withinRight[t] = (withinRight[t + 1] as number) + (toLater[t] as number);
+    for (let t = kappa - 2; t > 0; t--) withinRight[t] = withinRight[t + 1]! + toLater[t]!;
     let fromLeft = 0;
     for (let tau = 1; tau < kappa; tau++) {
-      fromLeft += toLater[tau - 1] as number;
-      const left = within[tau - 1] as number;
+      fromLeft += toLater[tau - 1]!;
+      const left = within[tau - 1]!;
       const between = (2 / kappa) * (fromLeft - left);
       const leftPart = tau > 1 ? ((2 * (kappa - tau)) / (kappa * (tau - 1))) * left : 0;
-      const rightPart = kappa - tau > 1 ? ((2 * tau) / (kappa * (kappa - tau - 1))) * (withinRight[tau] as number) : 0;
+      const rightPart = kappa - tau > 1 ? ((2 * tau) / (kappa * (kappa - tau - 1))) * withinRight[tau]! : 0;
       const divergence = between - leftPart - rightPart;
       const index = start + tau;
       if (divergence > best.divergence || (divergence === best.divergence && index < best.index))
@@ -60,16 +60,11 @@ export function findBestSplit({ values, toEarlier }: Distances, start: number, e
 }
 
 /** By length: the distances within the first values of `[start, end)`, less one. */
-function sumWithinLeft(
-  values: Float64Array,
-  toEarlier: Float64Array,
-  start: number,
-  end: number,
-): Float64Array {
+function sumWithinLeft(values: Float64Array, toEarlier: Float64Array, start: number, end: number): Float64Array {
   const within = new Float64Array(end - start);
   for (let at = 1; at < end - start; at++) {
-    const value = values[start + at] as number;
-    within[at] = (within[at - 1] as number) + ((toEarlier[start + at] as number) - sumDistances(values, value, start));
+    const value = values[start + at]!;
+    within[at] = within[at - 1]! + (toEarlier[start + at]! - sumDistances(values, value, start));
   }
   return within;
 }
@@ -77,6 +72,6 @@ function sumWithinLeft(
 /** Distances of a value to the first `count` ones. */
 function sumDistances(values: Float64Array, value: number, count: number): number {
   let sum = 0;
-  for (let at = 0; at < count; at++) sum += Math.abs((values[at] as number) - value);
+  for (let at = 0; at < count; at++) sum += Math.abs(values[at]! - value);
   return sum;
 }

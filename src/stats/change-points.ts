@@ -59,7 +59,7 @@ function relaxP(maxP: number): number {
 function findWeak(series: Float64Array, windowPoints: number, maxP: number): number[] {
   const found = new Set<number>();
   const step = Math.trunc(windowPoints / 2);
-  for (let start = 0; start < series.length; ) {
+  for (let start = 0; start < series.length;) {
     const inside = splitWindow(series.slice(start, start + windowPoints), maxP).map((index) => index + start);
     for (const index of inside) found.add(index);
     start = Math.max(inside.at(-1) ?? 0, start + step);
@@ -96,7 +96,12 @@ function splitWindow(window: Float64Array, maxP: number): readonly number[] {
  * all are above `minMagnitude`. The two behind it are judged anew, as Otava has it; the one before it keeps the figures
  * that it had until the end, when all get those of the segments that are left.
  */
-function mergeWeak(series: Float64Array, indices: readonly number[], maxP: number, minMagnitude: number): ChangePoint[] {
+function mergeWeak(
+  series: Float64Array,
+  indices: readonly number[],
+  maxP: number,
+  minMagnitude: number,
+): ChangePoint[] {
   const judge = (_: unknown, at: number, all: readonly { index: number }[]) =>
     compareSegments(series, all[at - 1]?.index ?? 0, all[at]?.index ?? 0, all[at + 1]?.index ?? series.length);
   let points = indices.map((index) => ({ index })).map(judge);

@@ -30,9 +30,7 @@ export function findSpikes(
   const height = Math.max(DEVIATIONS * neighbourNoise(series), noiseFloor * Math.abs(median(series)));
   const opened = open(series, minimumSegment);
   const closed = open(series.map(negate), minimumSegment).map(negate);
-  return [...series.keys()].filter(
-    (at) => series[at]! - opened[at]! > height || closed[at]! - series[at]! > height,
-  );
+  return [...series.keys()].filter((at) => series[at]! - opened[at]! > height || closed[at]! - series[at]! > height);
 }
 
 /** For each point the highest of the lows of all runs of `length` points that hold it. */

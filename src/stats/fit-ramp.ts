@@ -14,36 +14,68 @@ const PLACES = 16;
 
 /**
  * The ramp that leaves the least sum of squares in `[start, end)`, among those that begin at `first` or before and are
- * complete at `last` or after: a grid of 16 × 16 places, each a linear regression on the share of the slope that is done.
+ * complete at `last` or after: a grid of 16 × 16 places, each a linear regression on the share of the slope that is done,
+ * from running sums.
  */
 export function fitRamp(values: Float64Array, start: number, first: number, last: number, end: number): Ramp {
-  const places = (from: number, to: number) => {
-    const count = Math.min(PLACES, to - from + 1);
-    return Array.from({ length: count }, (_, at) => Math.round(from + ((to - from) * at) / Math.max(1, count - 1)));
+  const segment = values.subarray(start, end);
+  const sums = accumulate(segment);
+  const ramps = spread(1, first - start).flatMap((from) =>
+    spread(last - start, segment.length).map((to) => regress(sums, from, to)),
+  );
+  const best = ramps.reduce((least, ramp) => (ramp.squares < least.squares ? ramp : least));
+  const [origin] = segment;
+  return {
+    ...best,
+    start: start + best.start,
+    end: start + best.end,
+    from: origin! + best.from,
+    to: origin! + best.to,
   };
-  return places(start + 1, first)
-    .flatMap((from) => places(last, end).map((to) => regress(values, start, from, to, end)))
-    .reduce((best, ramp) => (ramp.squares < best.squares ? ramp : best));
 }
 
-function regress(values: Float64Array, start: number, from: number, to: number, end: number): Ramp {
-  const count = end - start;
-  // Relative to the first value, so that squares of a large level do not drown those of the noise.
-  const origin = values[start]!;
-  let [x, y, xx, xy, yy] = [0, 0, 0, 0, 0];
-  for (let at = start; at < end; at++) {
-    const done = Math.min(1, Math.max(0, (at - from + 1) / (to - from + 1)));
-    const value = values[at]! - origin;
-    x += done;
-    y += value;
-    xx += done * done;
-    xy += done * value;
-    yy += value * value;
+/** Up to 16 whole numbers from `low` to `high`, evenly apart. */
+function spread(low: number, high: number): readonly number[] {
+  const count = Math.min(PLACES, high - low + 1);
+  return Array.from({ length: count }, (_, at) => Math.round(low + ((high - low) * at) / Math.max(1, count - 1)));
+}
+
+interface Sums {
+  /** By count: of the first values, less the first one so that a large level does not drown the noise. */
+  readonly plain: Float64Array;
+  /** By count: of the first values times their places. */
+  readonly placed: Float64Array;
+  /** Of all values squared. */
+  readonly squares: number;
+}
+
+function accumulate(segment: Float64Array): Sums {
+  const plain = new Float64Array(segment.length + 1);
+  const placed = new Float64Array(segment.length + 1);
+  let squares = 0;
+  for (const [at, absolute] of segment.entries()) {
+    const value = absolute - segment[0]!;
+    plain[at + 1] = plain[at]! + value;
+    placed[at + 1] = placed[at]! + value * at;
+    squares += value * value;
   }
-  const spread = xx - (x * x) / count;
-  const size = (xy - (x * y) / count) / spread;
+  return { plain, placed, squares };
+}
+
+/** Between `from` and `to` shares rise by 1/(m + 1) each of m values, and are 1 from then on. */
+function regress({ plain, placed, squares }: Sums, from: number, to: number): Ramp {
+  const count = plain.length - 1;
+  const sloping = to - from;
+  const done = count - to;
+  const y = plain[count]!;
+  const x = sloping / 2 + done;
+  const xx = (sloping * (2 * sloping + 1)) / (6 * (sloping + 1)) + done;
+  const ofSlope = placed[to]! - placed[from]! - (from - 1) * (plain[to]! - plain[from]!);
+  const xy = ofSlope / (sloping + 1) + (y - plain[to]!);
+  const spreadOfX = xx - (x * x) / count;
+  const size = (xy - (x * y) / count) / spreadOfX;
   const level = (y - size * x) / count;
-  const squares = Math.max(0, yy - (y * y) / count - size * size * spread);
-  const standardError = Math.sqrt(squares / (count - 4) / spread);
-  return { start: from, end: to, from: origin + level, to: origin + level + size, standardError, squares };
+  const left = Math.max(0, squares - (y * y) / count - size * size * spreadOfX);
+  const standardError = Math.sqrt(left / (count - 4) / spreadOfX);
+  return { start: from, end: to, from: level, to: level + size, standardError, squares: left };
 }

@@ -17,13 +17,13 @@ export function pairwiseSum(values: ArrayLike<number>, start: number, end: numbe
   let sum = 0;
   let next = start;
   if (length >= LANES) {
-    const lanes = Array.from({ length: LANES }, (_, lane) => values[start + lane] as number);
+    const lanes = Array.from({ length: LANES }, (_, lane) => values[start + lane]!);
     for (next += LANES; next + LANES <= end; next += LANES) {
-      for (let lane = 0; lane < LANES; lane++) (lanes[lane] as number) += values[next + lane] as number;
+      for (let lane = 0; lane < LANES; lane++) lanes[lane]! += values[next + lane]!;
     }
     const [a, b, c, d, e, f, g, h] = lanes as [number, number, number, number, number, number, number, number];
     sum = a + b + (c + d) + (e + f + (g + h));
   }
-  for (; next < end; next++) sum += values[next] as number;
+  for (; next < end; next++) sum += values[next]!;
   return sum;
 }

@@ -44,7 +44,8 @@ export function testTrimmed(before: Trimmed, after: Trimmed, leastDeviation: num
   const deviation = Math.max(leastDeviation, Math.sqrt((before.squares + after.squares) / degreesOfFreedom));
   const standardError = deviation * Math.sqrt(1 / before.count + 1 / after.count);
   const difference = after.mean - before.mean;
-  const p = difference === 0 || degreesOfFreedom === 0 ? 1 : studentTTwoSided(difference / standardError, degreesOfFreedom);
+  const p =
+    difference === 0 || degreesOfFreedom === 0 ? 1 : studentTTwoSided(difference / standardError, degreesOfFreedom);
   return { difference, standardError, degreesOfFreedom, p };
 }
 
