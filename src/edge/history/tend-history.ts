@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 /** Steps of one kind that one minute may do; the rest waits for the next. */
 const ROLL_STEPS = 100;
 const PRUNE_STEPS = 20;
-const DETECT_STEPS = 30;
+const DETECT_STEPS = 15;
 
 /** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
 export async function tendHistory(env: Env, nowMs: number): Promise<void> {

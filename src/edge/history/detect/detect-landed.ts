@@ -6,7 +6,7 @@ import { detectSeries } from "./detect-series.ts";
 import { closedHourMs } from "./read-series-points.ts";
 
 /** Points that a step goes through, and series that it searches: some tens of milliseconds of work. */
-const STEP_POINTS = 2_000;
+const STEP_POINTS = 10_000;
 const STEP_SERIES = 10;
 /** Points of a series that are looked at when one lands. */
 const LATEST_POINTS = 300;

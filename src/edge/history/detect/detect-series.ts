@@ -1,6 +1,5 @@
 import type { DetectionParameters } from "../../../protocol/detection.ts";
 import { createId } from "../../../protocol/id.ts";
-import { LIMITS } from "../../../protocol/limits.ts";
 import type { Threshold } from "../../../protocol/threshold.ts";
 import type { Env } from "../../config.ts";
 import { openDatabase } from "../../store/database.ts";
@@ -92,7 +91,9 @@ async function findIn(
 
 async function planFor(binding: D1Database, findings: readonly Findings[], task: DetectionTask): Promise<Plan> {
   const numbers = findings.map(({ series }) => series.no);
-  const changes = await readKnownChanges(binding, numbers, LIMITS.historyPoints);
+  if (numbers.length === 0) return { alerts: [], changes: [] };
+  // More changes than points there are not, but for those of rules.
+  const changes = await readKnownChanges(binding, numbers, task.pointLimit);
   const shifts = findings.flatMap(({ series, shifts: some }) => some.map((shift) => ({ series, shift })));
   if (changes.length + shifts.length === 0) return { alerts: [], changes: [] };
   const alerts = await readKnownAlerts(
