@@ -1,12 +1,14 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Alert, AlertDetail } from "../../src/protocol/alert.ts";
+import { Alert, type AlertDetail } from "../../src/protocol/alert.ts";
 import { detectLanded } from "../../src/edge/history/detect/detect-landed.ts";
 import { readDetectionState } from "../../src/edge/store/detection-store.ts";
 import { appendMeasurements } from "../../src/edge/store/point-store.ts";
 import { summarise } from "../../src/stats/distribution.ts";
 import { alertsOf, around, fingerprintOf, keyOf, plant, runOf, tend, timeOf } from "./detection-plants.ts";
-import { callEdge, pointersOf } from "./edge-client.ts";
+import { callEdge, fetchEdge, pointersOf } from "./edge-client.ts";
+import { newOnlineRunner, readUntil, submitJob } from "./queue-client.ts";
+import { benchmarkResult } from "./samples.ts";
 
 const act = (id: string, action: string, body: object = {}) =>
   callEdge("POST", `/v1/history/alerts/${id}/${action}`, { body });
@@ -399,5 +401,36 @@ describe("the search", () => {
     expect(alert).toMatchObject({ state: "open", at: new Date(hourMs - 6 * 3_600_000).toISOString() });
     expect(alert?.leading).toMatchObject({ statistic: "p50", pointsBefore: 20, runId: null });
     expect([5, 6]).toContain(alert?.leading.pointsAfter);
+  });
+});
+
+describe("what comes of a job", () => {
+  it("is searched at once, told to pages that listen and to webhooks, before any minute is over", async () => {
+    await tend();
+    const webhook = (await callEdge("POST", "/v1/webhooks", { body: { url: "https://alerts.test/hook" } })).json;
+    const { scripted } = await newOnlineRunner();
+    const finish = async (wallMs: number) => {
+      await submitJob({ label: "landing" });
+      scripted.succeed(await scripted.next("offer"), benchmarkResult(around(wallMs, 5)));
+      expect(await scripted.next("jobSettled")).toMatchObject({ stored: true });
+    };
+    for (let run = 0; run < 12; run++) await finish(10);
+    const changes = await fetchEdge("GET", "/v1/events");
+    const heard = readUntil(changes, "event: alert");
+    for (let run = 0; run < 6; run++) await finish(14);
+    await heard;
+    const [alert] = await alertsOf("triad");
+    expect(alert).toMatchObject({ state: "open", leading: { series: { metric: "wallMs", label: "landing" } } });
+    const deliveries = (await callEdge("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.items;
+    expect(deliveries).toMatchObject([{ event: "alert.opened", alertId: alert?.id, state: "pending" }]);
+    await act(alert?.id ?? "", "resolve");
+    const told = (await callEdge("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.items;
+    expect(told.map(({ event }: { event: string }) => event)).toEqual(["alert.resolved", "alert.opened"]);
+    const sent = await env.DB.prepare("select body from webhook_deliveries order by id").all<{ body: string }>();
+    const bodies = sent.results.map(({ body }) => JSON.parse(body).data);
+    expect(bodies.map((body) => Alert.parse(body))).toMatchObject([
+      { id: alert?.id, state: "open", summary: expect.stringContaining("triad wallMs on landing went from") },
+      { id: alert?.id, state: "resolved" },
+    ]);
   });
 });
