@@ -30,6 +30,9 @@ export const ChangeEvidence = z
     previousRunId: idSchema("run").nullable().openapi({ description: "The last run before the change" }),
     previousRevision: z.string().nullable(),
     returnedAt: Instant.nullable().openapi({ description: "Since when the series is at its old level again" }),
+    withdrawnAt: Instant.nullable().openapi({
+      description: "Since when the points that came later say that it was none, as of a series that flips to and fro",
+    }),
     limits: z
       .object({
         threshold: z.string(),

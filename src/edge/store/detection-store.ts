@@ -87,7 +87,7 @@ export async function readKnownAlerts(
   fingerprintIds: readonly (string | null)[],
   span: Span | null,
 ): Promise<KnownAlert[]> {
-  const summed = `select ${ALERT_COLUMNS}, count(*) as changes, sum(evidence ->> '$.returnedAt' is null) as lasting,
+  const summed = `select ${ALERT_COLUMNS}, count(*) as changes, sum(coalesce(evidence ->> '$.returnedAt', evidence ->> '$.withdrawnAt') is null) as lasting,
       min(subject) as subject, min(changes.run_id) as runId
     from alerts join changes on alert_id = alerts.id join series on series.no = series_no`;
   const { results } = await binding

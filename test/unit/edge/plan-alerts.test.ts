@@ -46,7 +46,7 @@ class Memory {
   readonly #changes = new Map<string, KnownChange>();
 
   search(findings: Findings[], nowMs = 0) {
-    const plan = planAlerts(findings, this.known, { nowMs, createId: (kind) => `${kind}_${this.#ids++}` });
+    const plan = planAlerts(findings, this.known, { nowMs, mayWithdraw: true, createId: (kind) => `${kind}_${this.#ids++}` });
     for (const { isNew: _, before: __, ...alert } of plan.alerts) this.#alerts.set(alert.id, alert);
     for (const { isNew: _, series: __, ...change } of plan.changes)
       this.#changes.set(change.id, { ...change, alertState: "open" });
@@ -132,6 +132,32 @@ describe("planning alerts", () => {
       changes: 2,
       lasting: 1,
     });
+  });
+});
+
+describe("a change that turns out to be none", () => {
+  const flips = (times: number) =>
+    Array.from({ length: times }, (_, time) => Array<number>(12).fill(time % 2 === 0 ? 10 : 13)).flat();
+
+  it("is withdrawn, and ends its alert, once enough points say so", () => {
+    const memory = new Memory();
+    memory.search([findingsOf(seriesOf(1), flips(2))]);
+    expect(memory.known.alerts).toMatchObject([{ state: "open", lasting: 1 }]);
+    // Three crossings of one middle: it flips, and nothing of it is a change.
+    const flipping = findingsOf(seriesOf(1), flips(6));
+    expect(flipping.shifts).toEqual([]);
+    memory.search([flipping]);
+    expect(memory.known.alerts).toMatchObject([{ state: "resolved", lasting: 0 }]);
+    expect(memory.known.changes).toMatchObject([{ evidence: { returnedAt: null, withdrawnAt: expect.any(String) } }]);
+  });
+
+  it("stays where it is too early to say, or where most of what was before it was not read", () => {
+    const memory = new Memory();
+    memory.search([findingsOf(seriesOf(1), flips(2))]);
+    const early = findingsOf(seriesOf(1), flips(4));
+    expect(early.shifts).toEqual([]);
+    expect(memory.search([early])).toEqual({ alerts: [], changes: [] });
+    expect(memory.search([{ ...findingsOf(seriesOf(1), flips(8)), truncated: true }]).changes).toEqual([]);
   });
 });
 

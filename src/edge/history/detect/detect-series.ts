@@ -105,6 +105,7 @@ async function planFor(binding: D1Database, findings: readonly Findings[], task:
   return planAlerts(findings, { changes, alerts }, {
     nowMs: task.nowMs,
     minSegment: task.parameters.minSegment,
+    mayWithdraw: Object.values(task.parameters).every((value) => value === undefined),
     createId: (kind) => createId(kind, task.nowMs),
   });
 }

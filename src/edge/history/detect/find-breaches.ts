@@ -57,6 +57,7 @@ function toShift(
       oldRange: null,
       ...previousOf(points, start),
       returnedAt: null,
+      withdrawnAt: null,
       limits: { threshold: rule.name, test: rule.test, baseline, lowerLimit, upperLimit },
     },
   };

@@ -84,6 +84,7 @@ function toShift(points: readonly StoredPoint[], values: readonly number[], foun
       oldRange,
       ...previousOf(points, index),
       returnedAt: null,
+      withdrawnAt: null,
       limits: null,
     },
   };

@@ -27,7 +27,7 @@ export interface KnownAlert {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly changes: number;
-  /** Its changes whose series are not back at their old level. */
+  /** Its changes that were not withdrawn, and whose series are not back at their old level. */
   readonly lasting: number;
   /** Of one of its changes. */
   readonly subject: string;
@@ -61,6 +61,8 @@ export interface Known {
 interface Options {
   readonly nowMs: number;
   readonly minSegment?: number | undefined;
+  /** Whether what is not found any more was none: not so of a search by other parameters. */
+  readonly mayWithdraw: boolean;
   readonly createId: (kind: "alert" | "change") => string;
 }
 
@@ -75,12 +77,12 @@ export function planAlerts(findings: readonly Findings[], known: Known, options:
   for (const finding of findings) {
     const { series } = finding;
     const own = known.changes.filter(({ seriesNo }) => seriesNo === series.no);
-    const { updated, unknown } = bringUpToDate(finding, own, options.minSegment);
+    const { updated, unknown } = bringUpToDate(finding, own, options);
     for (const change of updated) {
       changes.push({ ...change, series, isNew: false });
       const alert = alerts.find(({ id }) => id === change.alertId);
       if (alert === undefined) continue;
-      if (change.hasReturned) alert.lasting--;
+      alert.lasting += change.lasting;
       // The alert of one change goes where that goes.
       if (alert.changes === 1) Object.assign(alert, { afterMs: change.afterMs, atMs: change.atMs });
     }
@@ -99,16 +101,22 @@ export function planAlerts(findings: readonly Findings[], known: Known, options:
   return { alerts: alerts.filter((alert) => settle(alert, known.alerts, options.nowMs)), changes };
 }
 
-type UpdatedChange = Omit<KnownChange, "alertState"> & { readonly hasReturned: boolean };
+/** With by how many the lasting changes of its alert are more. */
+type UpdatedChange = Omit<KnownChange, "alertState"> & { readonly lasting: -1 | 0 | 1 };
+
+/** With so many points behind it, a change that is not found any more is no change. */
+const SETTLED_POINTS = 40;
 
 /** The known changes of a series of which more is known now, and the shifts that are none of them. */
 function bringUpToDate(
-  { series, points, truncated, shifts }: Findings,
+  finding: Findings,
   known: readonly KnownChange[],
-  minSegment: number | undefined,
+  { minSegment, mayWithdraw }: Options,
 ): { updated: UpdatedChange[]; unknown: Shift[] } {
+  const { series, points, truncated, shifts } = finding;
   const dated = known.map((change) => withReturn(change, shifts, points, series));
   const recognised = recogniseShifts(shifts, dated, points, minSegment);
+  const found = new Set(recognised.values());
   // Of a cut series the first change may have lost most of what was before it.
   const cut = truncated ? shifts.find(({ thresholdId }) => thresholdId === null) : undefined;
   const latest = new Map(
@@ -117,16 +125,32 @@ function bringUpToDate(
       .map(([shift, change]) => [change, shift]),
   );
   const updated = dated.flatMap((change, at) => {
-    const { returnedAt } = change.evidence;
+    const before = known[at] ?? change;
     const shift = latest.get(change);
-    const { alertState: _, ...now } =
-      shift === undefined ? change : { ...change, ...shift, evidence: { ...shift.evidence, returnedAt } };
-    const before = known[at]?.evidence;
-    if (now.atMs === change.atMs && isSame(now.evidence, before)) return [];
-    return [{ ...now, hasReturned: before?.returnedAt === null && returnedAt !== null }];
+    const { alertState: _, ...same } = change;
+    let now: Omit<KnownChange, "alertState"> = same;
+    if (shift !== undefined) {
+      now = { ...same, ...shift, evidence: { ...shift.evidence, returnedAt: change.evidence.returnedAt } };
+    } else if (mayWithdraw && !found.has(change) && isSettled(change, finding)) {
+      const withdrawnAt = toInstant(points.at(-1)?.atMs ?? change.atMs);
+      now = { ...same, evidence: { ...same.evidence, withdrawnAt } };
+    }
+    if (now.atMs === before.atMs && isSame(now.evidence, before.evidence)) return [];
+    return [{ ...now, lasting: (Number(lasts(now)) - Number(lasts(before))) as -1 | 0 | 1 }];
   });
   const unknown = shifts.filter((shift) => !recognised.has(shift));
   return { updated, unknown: unknown.map((shift) => withReturn(shift, shifts, points, series)) };
+}
+
+function lasts({ evidence: { returnedAt, withdrawnAt } }: Shift): boolean {
+  return returnedAt === null && withdrawnAt === null;
+}
+
+/** Whether a change lies well inside of the points, and would be found again for certain if it were one. */
+function isSettled(change: KnownChange, { points, truncated }: Findings): boolean {
+  if (change.thresholdId !== null || !lasts(change)) return false;
+  const index = points.findIndex(({ atMs }) => atMs >= change.atMs);
+  return index > (truncated ? points.length / 2 : 0) && points.length - index >= SETTLED_POINTS;
 }
 
 function withReturn<Some extends Shift>(
@@ -172,15 +196,15 @@ function openAlert(id: string, series: StoredSeries, shift: Shift, nowMs: number
   return { id, state, direction, fingerprintId, afterMs, atMs, subject, runId, ...times, ...origin };
 }
 
-function join(alert: Working, series: StoredSeries, { afterMs, atMs, evidence }: Shift): void {
-  const lasts = evidence.returnedAt === null;
+function join(alert: Working, series: StoredSeries, shift: Shift): void {
+  const { afterMs, atMs } = shift;
   const endedByItself = alert.state === "resolved" && alert.direction === "regression" && alert.lasting === 0;
-  if (series.mutedAtMs === null && (alert.state === "muted" || (endedByItself && lasts))) alert.state = "open";
+  if (series.mutedAtMs === null && (alert.state === "muted" || (endedByItself && lasts(shift)))) alert.state = "open";
   // What they have in common: the longer the list, the better is known when it happened.
   alert.afterMs = Math.max(alert.afterMs, afterMs);
   alert.atMs = Math.min(alert.atMs, atMs);
   alert.changes++;
-  if (lasts) alert.lasting++;
+  if (lasts(shift)) alert.lasting++;
 }
 
 /** Ends what needs nobody, and tells whether anything about the alert is new. */
@@ -190,7 +214,7 @@ function settle(alert: Working, stored: readonly KnownAlert[], nowMs: number): b
     if (alert.state === "open" && alert.isNew) alert.state = "resolved";
   } else if (isPending && alert.lasting <= 0) {
     alert.state = "resolved";
-    const note = "Resolved by itself: back at the level of before.";
+    const note = "Resolved by itself: what moved is back at its old level, or turned out to be no change.";
     alert.note = alert.note === null ? note : `${alert.note}\n${note}`;
   }
   if (alert.isNew) return true;
