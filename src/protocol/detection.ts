@@ -80,7 +80,10 @@ export const NoiseReply = z
       description: "The smallest relative change that so many runs a side would show",
     }),
     runsNeeded: z.number().int().nullable().openapi({ description: "Runs a side that `change` needs" }),
-    reason: z.string().nullable().openapi({ description: "Why something is null; null where nothing that was asked is" }),
+    reason: z
+      .string()
+      .nullable()
+      .openapi({ description: "Why something is null; null where nothing that was asked is" }),
   })
   .openapi("NoiseReply");
 export type NoiseReply = z.infer<typeof NoiseReply>;

@@ -30,8 +30,17 @@ describe("a threshold", () => {
     const created = await create(rule("nothing", { consecutive: 2 }));
     expect(created.status).toBe(201);
     expect(created.json).toMatchObject({
-      ...{ id: expect.stringMatching(/^thr_/), version: 1, name: "watch", test: "percentage", upper: 0.2 },
-      ...{ statistic: "p50", windowPoints: 64, minSample: 5, noiseFloor: 0.01, minimumEffect: 0, consecutive: 2 },
+      id: expect.stringMatching(/^thr_/),
+      version: 1,
+      name: "watch",
+      test: "percentage",
+      upper: 0.2,
+      statistic: "p50",
+      windowPoints: 64,
+      minSample: 5,
+      noiseFloor: 0.01,
+      minimumEffect: 0,
+      consecutive: 2,
     });
     const path = `/v1/history/thresholds/${created.json.id}`;
     const read = await callEdge("GET", path);
@@ -134,8 +143,11 @@ describe.each(CASES)("the $test test", ({ test, broken, kept }) => {
     ).json;
     expect(trial.alerts).toEqual([{ direction: "regression", at: timeOf(20), returnedAt: timeOf(24) }]);
     expect(trial.points.map(({ verdict }) => verdict).slice(-5)).toEqual([
-      ...["regression", "regression"],
-      ...["pass", "pass", "pass"],
+      "regression",
+      "regression",
+      "pass",
+      "pass",
+      "pass",
     ]);
   });
 });
@@ -154,7 +166,9 @@ describe("a rule", () => {
     await plant(keyOf("still"), [...Array(10).fill(10), 10.2]);
     await create(rule("still", { test: "t-test", upper: 0.99 }));
     await tend();
-    expect(await alertsOf("still")).toMatchObject([{ state: "open", leading: { noiseFloor: 0.01, from: 10, to: 10.2 } }]);
+    expect(await alertsOf("still")).toMatchObject([
+      { state: "open", leading: { noiseFloor: 0.01, from: 10, to: 10.2 } },
+    ]);
   });
 
   it("wants so many points in a row, and an effect of some size", async () => {
@@ -179,7 +193,9 @@ describe("a rule", () => {
   });
 
   it("judges only the series that it selects", async () => {
-    await create(rule("chosen", { test: "static", upper: 12, selector: { subject: "chosen", configuration: { n: 64 } } }));
+    await create(
+      rule("chosen", { test: "static", upper: 12, selector: { subject: "chosen", configuration: { n: 64 } } }),
+    );
     await plant(keyOf("chosen"), [10, 14]);
     await plant(keyOf("chosen", { configuration: { n: 65 } }), [10, 14]);
     await plant(keyOf("not-chosen"), [10, 14]);
@@ -231,7 +247,10 @@ describe("the noise of a series", () => {
   it("is unknown of too few runs, and that is said", async () => {
     const series = await plant(keyOf("few"), around(10, 5));
     expect(await noiseOf(series, "?change=0.05")).toMatchObject({
-      ...{ points: 5, betweenRun: null, smallestDetectable: null, runsNeeded: null },
+      points: 5,
+      betweenRun: null,
+      smallestDetectable: null,
+      runsNeeded: null,
       reason: "5 points are too few to tell runs apart from noise: 8 are needed",
     });
   });

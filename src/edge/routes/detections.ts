@@ -31,7 +31,9 @@ export function bindDetections(app: Hono<AppEnv>): void {
     if (body.dryRun) return { ...tell(await findAll(env.DB, task)), newAlerts: [], truncated };
     const outcome = await detectSeries(env, task);
     if (outcome.kind === "overtaken")
-      throw new ProblemError("overloaded", "Other searches kept changing the alerts meanwhile.", { retryAfterMs: 1_000 });
+      throw new ProblemError("overloaded", "Other searches kept changing the alerts meanwhile.", {
+        retryAfterMs: 1_000,
+      });
     const newAlerts = outcome.plan.alerts.filter(({ isNew }) => isNew).map(({ id }) => id);
     return { ...tell(outcome.findings), newAlerts, truncated };
   });
@@ -81,10 +83,7 @@ function tell(findings: readonly Findings[]): Pick<Detection, "series" | "items"
 }
 
 async function describeSeries(env: Env, id: string) {
-  const [series, stored] = await Promise.all([
-    findSeries(openDatabase(env.DB), id),
-    mustFind(env, id, "path/id"),
-  ]);
+  const [series, stored] = await Promise.all([findSeries(openDatabase(env.DB), id), mustFind(env, id, "path/id")]);
   if (series === null) throw noSeries(id, "path/id");
   const hardware = await readHardware(env.DB, stored);
   return { ...series, ...succession(hardware, id), hardware };

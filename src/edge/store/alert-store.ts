@@ -67,8 +67,18 @@ function toChange(row: ChangeRow): Change {
   const { id, alertId, kind, direction, thresholdId, runId, revision } = row;
   const key = SeriesKey.parse(JSON.parse(row.seriesKey));
   return {
-    ...{ id, alertId, kind, direction, thresholdId, runId, revision },
-    series: changedSeriesOf({ ...key, id: row.seriesId, fingerprintId: row.fingerprintId }),
+    id,
+    alertId,
+    kind,
+    direction,
+    thresholdId,
+    runId,
+    revision,
+    series: changedSeriesOf({
+      ...key,
+      id: row.seriesId,
+      fingerprintId: row.fingerprintId,
+    }),
     after: toInstant(row.afterMs),
     at: toInstant(row.atMs),
     ...ChangeEvidence.parse(JSON.parse(row.evidence)),

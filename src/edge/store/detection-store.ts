@@ -51,10 +51,18 @@ export async function readLanded(
 }
 
 const KnownChangeRow = z.object({
-  ...{ id: z.string(), alertId: z.string(), alertState: z.custom<KnownChange["alertState"]>() },
-  ...{ seriesNo: z.number(), thresholdId: z.string().nullable(), kind: z.custom<KnownChange["kind"]>() },
-  ...{ direction: z.custom<KnownChange["direction"]>(), afterMs: z.number(), atMs: z.number() },
-  ...{ runId: z.string().nullable(), revision: z.string().nullable(), createdAtMs: z.number() },
+  id: z.string(),
+  alertId: z.string(),
+  alertState: z.custom<KnownChange["alertState"]>(),
+  seriesNo: z.number(),
+  thresholdId: z.string().nullable(),
+  kind: z.custom<KnownChange["kind"]>(),
+  direction: z.custom<KnownChange["direction"]>(),
+  afterMs: z.number(),
+  atMs: z.number(),
+  runId: z.string().nullable(),
+  revision: z.string().nullable(),
+  createdAtMs: z.number(),
   evidence: z.string().transform((text) => ChangeEvidence.parse(JSON.parse(text))),
 });
 
@@ -138,12 +146,16 @@ export async function saveDetection(
     )
     .bind(state.version, progress?.detectedSeq ?? 0);
   const stamp = binding
-    .prepare(
-      `update series set detected_at_ms = ?2, detected_seq = ?3 where no in (select value from json_each(?1))`,
-    )
+    .prepare(`update series set detected_at_ms = ?2, detected_seq = ?3 where no in (select value from json_each(?1))`)
     .bind(JSON.stringify(progress?.numbers ?? []), nowMs, progress?.seriesDetectedSeq ?? 0);
   try {
-    await binding.batch([advance, stamp, ...upsertAlerts(binding, alerts), ...upsertChanges(binding, changes), ...further]);
+    await binding.batch([
+      advance,
+      stamp,
+      ...upsertAlerts(binding, alerts),
+      ...upsertChanges(binding, changes),
+      ...further,
+    ]);
     return "saved";
   } catch (error) {
     if (String(error).includes("NOT NULL constraint failed: history_state.detect_version")) return "overtaken";
@@ -160,7 +172,15 @@ function upsertAlerts(binding: D1Database, alerts: readonly PlannedAlert[]): D1P
        note = excluded.note, version = excluded.version, updated_at_ms = excluded.updated_at_ms`,
   );
   const rows = alerts.map((a) => [
-    ...[a.id, a.state, a.direction, a.fingerprintId, a.afterMs, a.atMs, a.note, a.version, a.createdAtMs],
+    a.id,
+    a.state,
+    a.direction,
+    a.fingerprintId,
+    a.afterMs,
+    a.atMs,
+    a.note,
+    a.version,
+    a.createdAtMs,
     a.updatedAtMs,
   ]);
   return chunkRows(rows).map((json) => statement.bind(json));
@@ -176,8 +196,18 @@ function upsertChanges(binding: D1Database, changes: readonly PlannedChange[]): 
        run_id = excluded.run_id, revision = excluded.revision, evidence = excluded.evidence`,
   );
   const rows = changes.map((c) => [
-    ...[c.id, c.seriesNo, c.alertId, c.thresholdId, c.kind, c.direction, c.afterMs, c.atMs, c.runId, c.revision],
-    ...[JSON.stringify(c.evidence), c.createdAtMs],
+    c.id,
+    c.seriesNo,
+    c.alertId,
+    c.thresholdId,
+    c.kind,
+    c.direction,
+    c.afterMs,
+    c.atMs,
+    c.runId,
+    c.revision,
+    JSON.stringify(c.evidence),
+    c.createdAtMs,
   ]);
   return chunkRows(rows).map((json) => statement.bind(json));
 }

@@ -58,6 +58,6 @@ export function succession(
   const own = spans.find(({ seriesId }) => seriesId === id);
   if (own === undefined) return { successorOf: null, succeededBy: null };
   const before = spans.filter(({ to }) => to < own.from).toSorted((a, b) => (a.to > b.to ? -1 : 1));
-  const after = spans.filter(({ from }) => from > own.to);
-  return { successorOf: before[0]?.seriesId ?? null, succeededBy: after[0]?.seriesId ?? null };
+  const after = spans.find(({ from }) => from > own.to);
+  return { successorOf: before[0]?.seriesId ?? null, succeededBy: after?.seriesId ?? null };
 }

@@ -3,10 +3,21 @@ import { findReturn, judgePoints } from "../../../src/edge/history/detect/judge-
 import { fc } from "../property.ts";
 
 const LOWER = { direction: "lower", noiseFloor: 0.01 } as const;
-const rule = { test: "percentage", upper: 0.2, windowPoints: 8, minSample: 5, minimumEffect: 0, consecutive: 1 } as const;
+const rule = {
+  test: "percentage",
+  upper: 0.2,
+  windowPoints: 8,
+  minSample: 5,
+  minimumEffect: 0,
+  consecutive: 1,
+} as const;
 const level = (value: number, count: number): number[] => Array(count).fill(value);
 const placesOf = (values: number[], changes: object = {}) =>
-  judgePoints(values, { ...rule, ...changes }, LOWER).episodes.map(({ start, end, returned }) => [start, end, returned]);
+  judgePoints(values, { ...rule, ...changes }, LOWER).episodes.map(({ start, end, returned }) => [
+    start,
+    end,
+    returned,
+  ]);
 
 describe("judging points", () => {
   it("makes one episode of points beyond a limit, until three in a row are within it", () => {
@@ -41,7 +52,10 @@ describe("judging points", () => {
 
   it("gives every point a verdict, and episodes that neither overlap nor leave their order", () => {
     const values = fc.array(fc.constantFrom(8, 10, 10, 10, 11, 13, 20), { maxLength: 60 });
-    const rules = fc.record({ consecutive: fc.integer({ min: 1, max: 4 }), windowPoints: fc.integer({ min: 5, max: 12 }) });
+    const rules = fc.record({
+      consecutive: fc.integer({ min: 1, max: 4 }),
+      windowPoints: fc.integer({ min: 5, max: 12 }),
+    });
     fc.assert(
       fc.property(values, rules, (series, changes) => {
         const { judgements, episodes } = judgePoints(series, { ...rule, lower: 0.1, ...changes }, LOWER);

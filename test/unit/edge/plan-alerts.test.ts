@@ -19,9 +19,19 @@ function seriesOf(no: number, changes: Partial<StoredSeries> = {}): StoredSeries
   return {
     no,
     id: `ser_${no}`,
-    ...{ subjectKind: "kernel", subject: `subject ${no}`, metric: "wallMs", unit: "ms", clock: null },
-    ...{ direction: "lower", configuration: {}, fingerprint: null, software: false, label: null },
-    ...{ fingerprintId: "fpr_one", mutedAtMs: null, detectedAtMs: null },
+    subjectKind: "kernel",
+    subject: `subject ${no}`,
+    metric: "wallMs",
+    unit: "ms",
+    clock: null,
+    direction: "lower",
+    configuration: {},
+    fingerprint: null,
+    software: false,
+    label: null,
+    fingerprintId: "fpr_one",
+    mutedAtMs: null,
+    detectedAtMs: null,
     ...changes,
   };
 }
@@ -46,7 +56,11 @@ class Memory {
   readonly #changes = new Map<string, KnownChange>();
 
   search(findings: Findings[], nowMs = 0) {
-    const plan = planAlerts(findings, this.known, { nowMs, mayWithdraw: true, createId: (kind) => `${kind}_${this.#ids++}` });
+    const plan = planAlerts(findings, this.known, {
+      nowMs,
+      mayWithdraw: true,
+      createId: (kind) => `${kind}_${this.#ids++}`,
+    });
     for (const { isNew: _, before: __, ...alert } of plan.alerts) this.#alerts.set(alert.id, alert);
     for (const { isNew: _, series: __, ...change } of plan.changes)
       this.#changes.set(change.id, { ...change, alertState: "open" });
@@ -102,7 +116,7 @@ describe("planning alerts", () => {
         const memory = new Memory();
         for (let at = 0; at < order.length; at += portion) memory.search(order.slice(at, at + portion));
         const groups = memory.known.alerts.map(({ fingerprintId, changes }) => [fingerprintId, changes]);
-        expect(groups.toSorted()).toEqual([
+        expect(groups.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
           ["fpr_even", 3],
           ["fpr_odd", 3],
         ]);
@@ -167,7 +181,12 @@ describe("states", () => {
       AlertAction.options.map((action) => [state, action, changeState(state, action)] as const),
     );
     for (const [state, , to] of all) expect(to).not.toBe(state);
-    expect(all.filter(([, , to]) => to === null).map(([state, action]) => `${action} ${state}`).toSorted()).toEqual([
+    expect(
+      all
+        .filter(([, , to]) => to === null)
+        .map(([state, action]) => `${action} ${state}`)
+        .toSorted(),
+    ).toEqual([
       "acknowledge acknowledged",
       "acknowledge dismissed",
       "acknowledge resolved",

@@ -84,8 +84,7 @@ async function findIn(
   const read = await readSeriesPoints(binding, series.no, WHOLE, pointLimit, nowMs);
   const { direction } = series;
   const shifts: Shift[] = findShifts(read.points, { direction, statistic: defaultStatistic(series), parameters });
-  for (const rule of rules)
-    if (isSelected(series, rule.selector)) shifts.push(...findBreaches(read, rule, direction));
+  for (const rule of rules) if (isSelected(series, rule.selector)) shifts.push(...findBreaches(read, rule, direction));
   return { series, ...read, shifts };
 }
 
@@ -102,12 +101,16 @@ async function planFor(binding: D1Database, findings: readonly Findings[], task:
     [...new Set(shifts.map(({ series }) => series.fingerprintId))],
     shifts.length === 0 ? null : spanOf(shifts.map(({ shift }) => shift)),
   );
-  return planAlerts(findings, { changes, alerts }, {
-    nowMs: task.nowMs,
-    minSegment: task.parameters.minSegment,
-    mayWithdraw: Object.values(task.parameters).every((value) => value === undefined),
-    createId: (kind) => createId(kind, task.nowMs),
-  });
+  return planAlerts(
+    findings,
+    { changes, alerts },
+    {
+      nowMs: task.nowMs,
+      minSegment: task.parameters.minSegment,
+      mayWithdraw: Object.values(task.parameters).every((value) => value === undefined),
+      createId: (kind) => createId(kind, task.nowMs),
+    },
+  );
 }
 
 function spanOf(shifts: readonly Shift[]): Span {

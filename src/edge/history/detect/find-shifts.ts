@@ -25,7 +25,8 @@ export function findShifts(points: readonly StoredPoint[], search: Search): Shif
   const values = points.map((point) => statisticOf(point, search.statistic));
   const { minMagnitude = NOISE_FLOOR } = search.parameters;
   const minimumEffect = Math.max(minMagnitude, resolutionOf(points, search.statistic));
-  const found = search.parameters.minSegment === 0 ? findAsOtava(values, search) : findLasting(values, minimumEffect, search);
+  const found =
+    search.parameters.minSegment === 0 ? findAsOtava(values, search) : findLasting(values, minimumEffect, search);
   return found.map((change, at) => {
     const start = found[at - 1]?.completeIndex ?? 0;
     const end = found[at + 1]?.index ?? points.length;
@@ -33,7 +34,11 @@ export function findShifts(points: readonly StoredPoint[], search: Search): Shif
   });
 }
 
-function findLasting(values: readonly number[], minimumEffect: number, { direction, parameters }: Search): readonly Found[] {
+function findLasting(
+  values: readonly number[],
+  minimumEffect: number,
+  { direction, parameters }: Search,
+): readonly Found[] {
   const { windowPoints, maxP, minSegment: minimumSegment } = parameters;
   return detectChanges(values, { direction, windowPoints, maxP, minimumSegment, minimumEffect });
 }

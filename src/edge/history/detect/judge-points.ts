@@ -93,7 +93,11 @@ function sideOf({ verdict }: ThresholdJudgement): Episode["direction"] | null {
 }
 
 /** A verdict on less than the minimum effect is none. */
-function soften(judgement: ThresholdJudgement, value: number, { minimumEffect }: Pick<Rule, "minimumEffect">): ThresholdJudgement {
+function soften(
+  judgement: ThresholdJudgement,
+  value: number,
+  { minimumEffect }: Pick<Rule, "minimumEffect">,
+): ThresholdJudgement {
   const { baseline } = judgement;
   if (sideOf(judgement) === null || baseline === null) return judgement;
   if (Math.abs(value - baseline) >= minimumEffect * Math.abs(baseline)) return judgement;
