@@ -16,7 +16,7 @@ CREATE TABLE `series` (
 	`points` integer DEFAULT 0 NOT NULL,
 	`last_point_at_ms` integer,
 	`muted_at_ms` integer,
-	`detected_at_ms` integer
+	`detected_seq` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 INSERT INTO `series` (`id`, `subject_kind`, `subject`, `metric`, `label`, `key`, `created_at_ms`)
@@ -46,6 +46,8 @@ DROP TABLE `old_points`;
 DROP TABLE `old_series`;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `points_of_series` ON `points` (`series_no`,`at_ms`,`source_id`);
+--> statement-breakpoint
+CREATE INDEX `points_of_run` ON `points` (`run_id`) WHERE run_id is not null;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `series_id_unique` ON `series` (`id`);
 --> statement-breakpoint
@@ -141,6 +143,14 @@ CREATE TABLE `thresholds` (
 	`updated_at_ms` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `transfers` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`export_id` text,
+	`up_to` text NOT NULL,
+	`touched_at_ms` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`webhook_id` text NOT NULL,
@@ -161,7 +171,8 @@ CREATE TABLE `webhooks` (
 	`url` text NOT NULL,
 	`secret` text NOT NULL,
 	`spec` text NOT NULL,
-	`created_at_ms` integer NOT NULL
+	`created_at_ms` integer NOT NULL,
+	`disabled_at_ms` integer
 );
 --> statement-breakpoint
 INSERT INTO `history_state` (`id`) VALUES (1);

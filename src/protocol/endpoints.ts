@@ -76,7 +76,7 @@ export const endpoints = {
     method: "get",
     path: "/v1/events",
     tag: "service",
-    summary: "Changes of runners, jobs and history as they happen, as server-sent events",
+    summary: "Changes of runners, jobs, history and alerts as they happen, as server-sent events",
     access: "read",
     reply: { status: 200, mediaType: EVENT_STREAM },
   }),

@@ -118,6 +118,19 @@ export const LIMITS = {
   /** Steps and rows of one heat map. */
   heatmapTimes: 1_000,
   heatmapRows: 100,
+  /** Series that one search for changes on demand may go through, and points of each. */
+  searchedSeries: 50,
+  searchedPoints: 5_000,
+  /** Rules that points are judged by, points of history that one of them looks back on, points in a row that it may want. */
+  thresholds: 500,
+  thresholdWindow: 200,
+  consecutivePoints: 20,
+  /** Changes that an alert tells one by one, and alerts beside it. */
+  alertChanges: 100,
+  alertNeighbours: 20,
+  noteLength: 1_000,
+  /** Series of one key that differ by their fingerprint and are told together. */
+  hardwareSpans: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

@@ -4,6 +4,7 @@ import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-stor
 import { fillFingerprints } from "../store/series-store.ts";
 import { pruneDeliveries } from "../store/delivery-store.ts";
 import { isTransferring } from "../store/transfer-store.ts";
+import { detectLanded } from "./detect/detect-landed.ts";
 import { rollUp } from "./roll-up.ts";
 import { deliverDue } from "./webhooks/deliver-due.ts";
 
@@ -11,6 +12,7 @@ const HOUR_MS = 3_600_000;
 /** Steps of one kind that one minute may do; the rest waits for the next. */
 const ROLL_STEPS = 100;
 const PRUNE_STEPS = 20;
+const DETECT_STEPS = 15;
 
 /** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
 export async function tendHistory(env: Env, nowMs: number): Promise<void> {
@@ -19,6 +21,7 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
   const { retention } = configOf(env);
   await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
   await attempt("fill-fingerprints", () => fillFingerprints(openDatabase(env.DB)));
+  await attempt("detect", () => detectLanded(env, nowMs, DETECT_STEPS));
   await attempt("prune", async () => {
     for (let step = 0; step < PRUNE_STEPS; step++)
       if (!(await prunePoints(env.DB, nowMs - retention.requestsMs))) break;

@@ -64,10 +64,14 @@ async function toSeriesRow(key: SeriesKey): Promise<SeriesRow> {
 }
 
 export interface StoredPoint extends Aggregate {
-  readonly seq: number;
   readonly atMs: number;
   readonly runId: string | null;
   readonly revision: string | null;
+}
+
+/** A point that knows its place in the order in which points came. */
+interface PlacedPoint extends StoredPoint {
+  readonly seq: number;
 }
 
 /** Place of a point among those of its series: none other has the same, and points that come later move none. */
@@ -83,7 +87,7 @@ export async function readPoints(
   { fromMs, toMs }: { fromMs: number; toMs: number },
   limit: number,
   before?: PointPlace,
-): Promise<StoredPoint[]> {
+): Promise<PlacedPoint[]> {
   const rows = await db
     .select()
     .from(points)

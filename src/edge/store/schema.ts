@@ -275,8 +275,8 @@ export const series = sqliteTable(
     lastPointAtMs: integer(),
     /** Changes of a muted series alert nobody. */
     mutedAtMs: integer(),
-    /** When its changes were last looked for. */
-    detectedAtMs: integer(),
+    /** Its changes were looked for in the points that had come by then. */
+    detectedSeq: integer().notNull().default(0),
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),

@@ -27,13 +27,12 @@ export interface StoredSeries extends SeriesKey {
   readonly id: string;
   readonly fingerprintId: string | null;
   readonly mutedAtMs: number | null;
-  readonly detectedAtMs: number | null;
 }
 
 type Row = typeof series.$inferSelect;
 
-function toStored({ no, id, key, fingerprintId, mutedAtMs, detectedAtMs }: Row): StoredSeries {
-  return { no, id, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs, detectedAtMs };
+function toStored({ no, id, key, fingerprintId, mutedAtMs }: Row): StoredSeries {
+  return { no, id, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs };
 }
 
 /** A series with what is known of its points. */
@@ -56,7 +55,7 @@ function toSelected(row: Row, tail: Tail | undefined): SelectedSeries {
 
 /** A series as the wire has it. */
 export function toSeries(found: SelectedSeries): Series {
-  const { no: _no, detectedAtMs: _detectedAtMs, createdAtMs, lastPointAtMs, mutedAtMs, ...rest } = found;
+  const { no: _no, createdAtMs, lastPointAtMs, mutedAtMs, ...rest } = found;
   return {
     ...rest,
     createdAt: toInstant(createdAtMs),
@@ -103,6 +102,12 @@ export async function readSeriesByNo(db: Database, numbers: readonly number[]): 
     .from(series)
     .where(sql`${series.no} in (select value from json_each(${JSON.stringify(numbers)}))`);
   return rows.map(toStored);
+}
+
+/** Mutes a series, or with null lets its changes alert again; one that is muted stays so since then. */
+export async function muteSeries(db: Database, id: string, mutedAtMs: number | null): Promise<void> {
+  const muted = mutedAtMs === null ? null : sql`coalesce(${series.mutedAtMs}, ${mutedAtMs})`;
+  await db.update(series).set({ mutedAtMs: muted }).where(eq(series.id, id));
 }
 
 /** Which series a selector means; undefined for all of them. */
@@ -173,6 +178,11 @@ export interface Selection {
   readonly rollVersion: number;
   /** Grows when points are forgotten. */
   readonly prunedSeq: number;
+}
+
+export async function findSeries(db: Database, id: string): Promise<Series | null> {
+  const [found] = (await readSelection(db, { series: [id] }, 1)).series;
+  return found === undefined ? null : toSeries(found);
 }
 
 export async function readSelection(db: Database, selector: SeriesSelector, limit: number): Promise<Selection> {

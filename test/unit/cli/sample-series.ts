@@ -15,5 +15,4 @@ export const sampleSeries: StoredSeries = {
   label: "main",
   fingerprintId: null,
   mutedAtMs: null,
-  detectedAtMs: null,
 };

@@ -1,1 +1,0 @@
-CREATE INDEX `points_of_run` ON `points` (`run_id`) WHERE run_id is not null;
