@@ -64,10 +64,14 @@ async function toSeriesRow(key: SeriesKey): Promise<SeriesRow> {
 }
 
 export interface StoredPoint extends Aggregate {
-  readonly seq: number;
   readonly atMs: number;
   readonly runId: string | null;
   readonly revision: string | null;
+}
+
+/** A point with its number in the order of arrival. */
+interface NumberedPoint extends StoredPoint {
+  readonly seq: number;
 }
 
 /** Place of a point among those of its series: none other has the same, and points that come later move none. */
@@ -83,7 +87,7 @@ export async function readPoints(
   { fromMs, toMs }: { fromMs: number; toMs: number },
   limit: number,
   before?: PointPlace,
-): Promise<StoredPoint[]> {
+): Promise<NumberedPoint[]> {
   const rows = await db
     .select()
     .from(points)
