@@ -150,6 +150,15 @@ export const LIMITS = {
   rankedIterations: 20,
   /** Entries that one leaderboard reply may hold. */
   leaderboardEntries: 1_000,
+  /** Of one page of an export, about, and at most of one of an import. A row of D1 holds 2 MB. */
+  exportPageRows: 5_000,
+  exportPageBytes: 4_000_000,
+  transferPageBytes: 8 * MiB,
+  /** Webhooks of one edge. */
+  webhooks: 32,
+  /** How long a receiver may take to answer, and how often a message is sent until it arrives. */
+  webhookTimeoutMs: 10_000,
+  webhookAttempts: 12,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
   /** Devices of one runner. */

@@ -98,6 +98,9 @@ async function walkParams(endpoint: Endpoint, sample: WalkCase): Promise<void> {
 
 /** A value that no field of this name takes. */
 const WRONG_QUERY: Record<string, string> = {
+  key: "x".repeat(1_025),
+  digest: "md5:0",
+  contentType: "x".repeat(129),
   limit: "many",
   budgetMs: "soon",
   action: "dance",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ProblemError } from "../../protocol/problem.ts";
 
-const Cursor = z.array(z.union([z.string(), z.number()])).max(4);
+const Cursor = z.array(z.union([z.string(), z.number()])).max(8);
 
 /** Where a page ended: the sort key of its last row, opaque to callers. */
 export function encodeCursor(key: (string | number)[]): string {
