@@ -69,8 +69,8 @@ export interface StoredPoint extends Aggregate {
   readonly revision: string | null;
 }
 
-/** A point that knows its place in the order in which points came. */
-interface PlacedPoint extends StoredPoint {
+/** A point with its number in the order of arrival. */
+interface NumberedPoint extends StoredPoint {
   readonly seq: number;
 }
 
@@ -87,7 +87,7 @@ export async function readPoints(
   { fromMs, toMs }: { fromMs: number; toMs: number },
   limit: number,
   before?: PointPlace,
-): Promise<PlacedPoint[]> {
+): Promise<NumberedPoint[]> {
   const rows = await db
     .select()
     .from(points)
