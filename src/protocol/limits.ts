@@ -113,6 +113,11 @@ export const LIMITS = {
   comparedPointsInAll: 20_000,
   /** Samples of a side that are compared where there are too few runs: evenly spaced ranks of more. */
   comparedSamples: 1_000,
+  /** Dimensions that one may group by. */
+  groupDimensions: 6,
+  /** Steps and rows of one heat map. */
+  heatmapTimes: 1_000,
+  heatmapRows: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

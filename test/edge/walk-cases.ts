@@ -169,6 +169,10 @@ export const walkCases: Record<Walked, WalkCase> = {
   },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
+  queryHistory: { path: "/v1/history/query" },
+  readHeatmap: { path: "/v1/history/heatmap" },
+  readScaling: { path: "/v1/history/scaling" },
+  readHistoryLeaderboard: { path: "/v1/history/leaderboard", query: { subject: "nobody" } },
   readPredictionCalibration: { path: "/v1/history/calibration" },
   createWebhook: {
     path: "/v1/webhooks",

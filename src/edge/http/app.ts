@@ -5,6 +5,7 @@ import { createProblem, type Problem, toProblem } from "../../protocol/problem.t
 import { bindComparisons } from "../routes/comparisons.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
+import { bindHistoryQueries } from "../routes/history-queries.ts";
 import { bindInfer } from "../routes/infer.ts";
 import { bindJobs } from "../routes/jobs.ts";
 import { bindKernels } from "../routes/kernels.ts";
@@ -49,6 +50,7 @@ export function createApp(): Hono<AppEnv> {
     bindHistory,
     bindComparisons,
     bindReports,
+    bindHistoryQueries,
     bindKernels,
     bindTunings,
     bindWebhooks,
