@@ -98,7 +98,7 @@ describe("an export", () => {
     expect(tables.find(({ name }) => name === "points")?.rows).toBe(2 * LIMITS.exportPageRows + 7);
     const first = await page(id, "points", null);
     expect(first.rows).toHaveLength(LIMITS.exportPageRows);
-    await env.DB.prepare(`${insertPoint} values (1, 0, 'late', 1, 1, 1, 1, '')`).run();
+    await env.DB.prepare(`${insertPoint} values (1, 0, 'late', 1, 1, 1, 1, '${sketch}')`).run();
     const all = await readAll(id, "points");
     expect(all).toHaveLength(2 * LIMITS.exportPageRows + 7);
     expect(all.map(([seq]) => seq)).toEqual(all.map((_, index) => index + 1));
@@ -181,7 +181,9 @@ describe("an import", () => {
     const back = await env.DB.prepare("select * from points where seq >= 9000000 order by seq").raw();
     expect(back).toEqual(rows);
     await post(id, "sqlite_sequence", [["points", 9_500_000]]);
-    const next = await env.DB.prepare(`${insertPoint} values (1, 7, 'n', 1, 1, 1, 1, '') returning seq`).first();
+    const next = await env.DB.prepare(
+      `${insertPoint} values (1, 7, 'n', 1, 1, 1, 1, '${sketch}') returning seq`,
+    ).first();
     expect(next).toEqual({ seq: 9_500_001 });
   });
 
