@@ -16,6 +16,7 @@ CREATE TABLE `series` (
 	`points` integer DEFAULT 0 NOT NULL,
 	`last_point_at_ms` integer,
 	`muted_at_ms` integer,
+	`detected_at_ms` integer,
 	`detected_seq` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint

@@ -275,7 +275,8 @@ export const series = sqliteTable(
     lastPointAtMs: integer(),
     /** Changes of a muted series alert nobody. */
     mutedAtMs: integer(),
-    /** Its changes were looked for in the points that had come by then. */
+    /** When its changes were last looked for, and in which points: those that had come by then. */
+    detectedAtMs: integer(),
     detectedSeq: integer().notNull().default(0),
   },
   (table) => [
