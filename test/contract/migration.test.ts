@@ -87,7 +87,7 @@ async function checkAnswers(old: readonly Point[]): Promise<void> {
         ["7d", 7 * DAY_MS],
       ] as const) {
         const { points } = await client.call(endpoints.listPoints, { query: { series: id, step, limit: 10_000 } });
-        const expected = mergePoints(parts, stepMs, { percentiles: PERCENTILES, sketches: false });
+        const expected = await mergePoints(parts, stepMs, { percentiles: PERCENTILES, sketches: false });
         expect(points.map(rounded)).toEqual(expected.map(rounded));
       }
     }
