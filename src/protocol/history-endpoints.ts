@@ -1,5 +1,6 @@
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
+import { HistoryQuery, HistoryQueryReply } from "./history-query.ts";
 import { LIMITS } from "./limits.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
@@ -40,6 +41,15 @@ export const historyEndpoints = {
     rawBody: { mediaTypes: ["application/json", "application/x-ndjson"], maxBytes: LIMITS.reportBodyBytes },
     reply: { status: 201, schema: ReportReply },
     problems: ["conflict"],
+  }),
+  queryHistory: defineEndpoint({
+    method: "get",
+    path: "/v1/history/query",
+    tag: "history",
+    summary: "Several series at once over time or as a whole, merged by device, variant, batch or any other dimension",
+    access: "read",
+    query: HistoryQuery,
+    reply: { status: 200, schema: HistoryQueryReply },
   }),
   readPredictionCalibration: defineEndpoint({
     method: "get",

@@ -108,6 +108,8 @@ export const LIMITS = {
   historyRows: 50_000,
   /** Series that one history query may put together. */
   queriedSeries: 200,
+  /** Dimensions that one may group by. */
+  groupDimensions: 6,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

@@ -169,6 +169,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
+  queryHistory: { path: "/v1/history/query" },
   readPredictionCalibration: { path: "/v1/history/calibration" },
   submitKernel: {
     path: "/v1/kernels",

@@ -4,6 +4,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
+import { bindHistoryQueries } from "../routes/history-queries.ts";
 import { bindInfer } from "../routes/infer.ts";
 import { bindJobs } from "../routes/jobs.ts";
 import { bindKernels } from "../routes/kernels.ts";
@@ -45,6 +46,7 @@ export function createApp(): Hono<AppEnv> {
     bindRuns,
     bindHistory,
     bindReports,
+    bindHistoryQueries,
     bindKernels,
     bindTunings,
   ]) {
