@@ -1,3 +1,4 @@
+import { lehmer } from "./lehmer.ts";
 import { median } from "./median.ts";
 
 /** How many times larger one median is than another; the interval holds the true ratio in 95 % of cases. */
@@ -36,13 +37,4 @@ export function ratioOfMedians(numerator: ArrayLike<number>, denominator: ArrayL
   ratios.sort();
   const at = (p: number) => ratios[Math.floor(p * (RESAMPLES - 1))] ?? ratio;
   return { ratio, low: at(0.025), high: at(0.975) };
-}
-
-/** Lehmer's generator with the multiplier of Park, Miller and Stockmeyer (CACM 1993), uniform in (0, 1). */
-function lehmer(): () => number {
-  let state = 20_261_121;
-  return () => {
-    state = (state * 48_271) % 0x7fffffff;
-    return state / 0x7fffffff;
-  };
 }

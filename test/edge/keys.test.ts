@@ -29,6 +29,8 @@ describe("the table", () => {
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "reportPoints",
+      "pinBaseline",
+      "deleteBaseline",
       "uploadModel",
       "uploadVariant",
       "setPlacement",

@@ -13,17 +13,22 @@ export interface RequestTotals {
 }
 
 /**
- * Counts and sums of the series that `of` selects: rollups of the width ?1 and what is in none yet, within
- * [?2, ?3); where ?1 is null, the points as they were measured.
+ * Counts and sums of the series that `of` selects, in [?2, ?3): rollups of the width ?1 and what is in none yet, or,
+ * where ?1 is null, the points as they were measured.
  */
-function partsOf(of: string): string {
+function partsOf(of: string, isRolledUp: boolean): string {
+  if (!isRolledUp) {
+    return `select series_no, at_ms, count, sum from points
+      where ?1 is null and series_no in (${of}) and at_ms >= ?2 and at_ms < ?3`;
+  }
+  // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
   return `
     select series_no, at_ms, count, sum from rollups
     where series_no in (${of}) and step_ms = ?1 and at_ms >= ?2 and at_ms < ?3
     union all
     select series_no, at_ms, count, sum from points
-    where seq > (select iif(?1 is null, 0, rolled_seq) from history_state)
-      and series_no in (${of}) and at_ms >= ?2 and at_ms < ?3`;
+    where seq > (select rolled_seq from history_state)
+      and +series_no in (${of}) and +at_ms >= ?2 and +at_ms < ?3`;
 }
 
 /** Totals of a model version's requests of the UTC day that begins at `dayMs`, over all placements. */
@@ -32,7 +37,7 @@ export async function readRequestTotals(binding: D1Database, subject: string, da
   const { results } = await binding
     .prepare(
       `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
-       from (${partsOf("select no from series where subject_kind = 'model' and subject = ?4")})
+       from (${partsOf("select no from series where subject_kind = 'model' and subject = ?4", true)})
        join series on no = series_no group by 1, 2`,
     )
     .bind(stepMs, dayMs, dayMs + stepMs, subject)
@@ -54,15 +59,16 @@ export async function readForecastSums(
   const selected = `select no from series where subject_kind = 'model' and metric in ('inTime', 'asPredicted')
     and (?6 is null or subject = ?6) and (?7 is null or key ->> '$.configuration.placement' = ?7)
     and (?8 is null or key ->> '$.configuration.confidence' = ?8)`;
+  const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0) ?? null;
   // A number is bound as a real one, by which a division leaves no whole steps.
   const { results } = await binding
     .prepare(
       `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
-       from (${partsOf(selected)}) join series on no = series_no
+       from (${partsOf(selected, rollupMs !== null)}) join series on no = series_no
        group by no, 2 order by 2 desc, id limit ?5`,
     )
     .bind(
-      ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0) ?? null,
+      rollupMs,
       fromMs,
       toMs,
       stepMs,

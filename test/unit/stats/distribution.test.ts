@@ -53,6 +53,21 @@ describe("a distribution", () => {
     expect(() => mergeAggregates([])).toThrow(RangeError);
   });
 
+  it("merges by any tree to the same, the sum of any numbers up to rounding", () => {
+    const numbers = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 50 });
+    fc.assert(
+      fc.property(fc.array(numbers, { minLength: 1, maxLength: 8 }), fc.infiniteStream(fc.nat()), (parts, stream) => {
+        const trees = parts.map((part) => toAggregate(summarise(part)));
+        const take = () => trees.splice(stream.next().value % trees.length, 1);
+        while (trees.length > 1) trees.push(mergeAggregates([...take(), ...take()]));
+        const { sum, ...exact } = toAggregate(summarise(parts.flat()));
+        const magnitude = parts.flat().reduce((total, value) => total + Math.abs(value), 0);
+        expect(trees[0]).toMatchObject(exact);
+        expect(Math.abs((trees[0]?.sum ?? Number.NaN) - sum)).toBeLessThanOrEqual(1e-12 * magnitude);
+      }),
+    );
+  });
+
   it("gives quantiles near the exact ones and inside of the extremes", () => {
     fc.assert(
       fc.property(values, fc.constantFrom("p50", "p90", "p95", "p99" as const), (samples, name) => {

@@ -62,6 +62,24 @@ describe("a sketch", () => {
     );
   });
 
+  it("merges to the same text by any tree over any number of parts, and changes nothing by an empty one", () => {
+    fc.assert(
+      fc.property(fc.array(values, { minLength: 1, maxLength: 8 }), fc.infiniteStream(fc.nat()), (parts, stream) => {
+        const trees = [createSketch(), ...parts.map(sketchOf)];
+        const take = () => trees.splice(stream.next().value % trees.length, 1)[0] ?? createSketch();
+        while (trees.length > 1) trees.push(decodeSketch(merged(take(), take())));
+        expect(encodeSketch(take())).toBe(encodeSketch(sketchOf(parts.flat())));
+      }),
+    );
+  });
+
+  it("leaves the sketch that it merged from as it was", () => {
+    const [source, target] = [sketchOf([1, -2, 0]), sketchOf([1, 5])];
+    mergeSketch(target, source);
+    addToSketch(target, 1);
+    expect(source).toEqual(sketchOf([1, -2, 0]));
+  });
+
   it("merged with a weight has quantiles by weight, whole or not", () => {
     const whole = createSketch();
     mergeSketch(whole, sketchOf([-1, 0, 1]), 0.1);
