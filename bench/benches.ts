@@ -118,14 +118,14 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     {
       description:
         "A year of a million points, a sample each, against sqlite-raw, d1-raw and duckdb; inferences beside it",
-      load: async () => (await import("./history-query.ts")).benchHistoryQuery(1),
+      load: async () => (await import("./history-query.ts")).benchHistoryQuery(1, true),
     },
   ],
   [
     "history-query-n8",
     {
       description: "The same with eight samples a point, each of which is a row for the peers",
-      load: async () => (await import("./history-query.ts")).benchHistoryQuery(8),
+      load: async () => (await import("./history-query.ts")).benchHistoryQuery(8, false),
     },
   ],
   [

@@ -29,9 +29,9 @@ const SIZE = { unit: "MB", better: "lower" } as const;
 
 /**
  * Questions about a year of a million points in a thousand series, to the product over HTTP, which has rollups,
- * and to peers that hold each sample as a row. Then inferences while one of the questions loops.
+ * and to peers that hold each sample as a row. `isBeside` adds inferences while one of the questions loops.
  */
-export function benchHistoryQuery(samplesPerPoint: number): Bench {
+export function benchHistoryQuery(samplesPerPoint: number, isBeside: boolean): Bench {
   return async function* benchHistory(context) {
     const say = (text: string) => context.say(`${context.bench}: ${text}`);
     await installPeers(say);
@@ -51,7 +51,14 @@ export function benchHistoryQuery(samplesPerPoint: number): Bench {
       cleanups.push(() => samples.stop());
       say("filling the samples");
       fillSamples(samples.file, year);
-      yield* measureAll(context, { year, prepared: prepared!, stack, samples, duckdb: join(folder, "samples.duckdb") });
+      yield* measureAll(context, {
+        isBeside,
+        year,
+        prepared: prepared!,
+        stack,
+        samples,
+        duckdb: join(folder, "samples.duckdb"),
+      });
     } finally {
       for (const cleanup of cleanups.toReversed()) await cleanup();
     }
@@ -60,6 +67,7 @@ export function benchHistoryQuery(samplesPerPoint: number): Bench {
 
 /** All that is filled and runs. */
 interface Filled {
+  readonly isBeside: boolean;
   readonly year: MeasuredYear;
   readonly prepared: PreparedHistory;
   readonly stack: Stack;
@@ -69,7 +77,7 @@ interface Filled {
 }
 
 async function* measureAll(context: BenchContext, filled: Filled): AsyncGenerator<Row> {
-  const { year, prepared, stack, samples, duckdb } = filled;
+  const { isBeside, year, prepared, stack, samples, duckdb } = filled;
   const device = { name: cpus()[0]?.model.trim() ?? "unknown", software: false };
   const { secret: key } = await stack.client.call(endpoints.createKey, { body: { name: "reader", scopes: ["read"] } });
   const answers = new Map<Question, Expected>();
@@ -98,7 +106,7 @@ async function* measureAll(context: BenchContext, filled: Filled): AsyncGenerato
     url: toUrl(stack.url, year, prepared.ids, question),
   }));
   const rowContext = { bench: context.bench, rounds: context.rounds, device: device.name, software: device.software };
-  yield* inferBeside(context, rowContext, stack, { key, loops });
+  if (isBeside) yield* inferBeside(context, rowContext, stack, { key, loops });
   const once = { ...rowContext, case: "1,000,000 points", rounds: 1 };
   yield createRow(once, ["rolled up", PER_SECOND], [prepared.rolledPerSecond], null);
   for (const [name, file] of Object.entries({ "sqlite-raw": samples.file, duckdb })) {

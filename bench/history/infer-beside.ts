@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { poissonArrivals } from "../../src/cli/load/arrivals.ts";
-import { runOpenLoop } from "../../src/cli/load/open-loop.ts";
+import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
 import { nearestRank } from "../../src/stats/nearest-rank.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 import type { BenchContext } from "../benches.ts";
@@ -63,12 +63,17 @@ export async function* inferBeside(
   }
 }
 
-/** By the scheduled arrivals of the round, which are the same for all. */
+/** By the scheduled arrivals of the round, which are the same for all; a request that fails is never answered. */
 async function measureP99(client: FrameClient, seed: number): Promise<number> {
   const latencies: number[] = [];
   const arrivals = poissonArrivals({ ratePerSecond: RATE, durationMs: ROUND_MS, seed });
-  const note = ({ latencyMs }: { latencyMs: number }) => void latencies.push(latencyMs);
-  await runOpenLoop(arrivals, async () => (await client.send(), "ok"), note, new AbortController().signal);
+  const send = () =>
+    client.send().then(
+      () => "ok",
+      () => "failed",
+    );
+  const note = ({ result, latencyMs }: LoadOutcome) => void latencies.push(result === "ok" ? latencyMs : Infinity);
+  await runOpenLoop(arrivals, send, note, new AbortController().signal);
   return nearestRank(Float64Array.from(latencies).toSorted(), 0.99);
 }
 
