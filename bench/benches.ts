@@ -106,6 +106,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "detection",
+    {
+      description: "Changes in generated histories, against bencher-ttest, github-action-benchmark and otava",
+      load: async () => (await import("./detection.ts")).benchDetection,
+    },
+  ],
+  [
     "hop",
     {
       description:

@@ -6,6 +6,8 @@ export interface Metric {
   readonly better: "lower" | "higher";
   /** Nothing of a peer compares with it. */
   readonly oursOnly?: true;
+  /** Added to both values before the ratio is taken, where zero is an honest value. */
+  readonly addend?: number;
 }
 
 /** One comparison as it is printed; all values are medians over the rounds. */
@@ -38,13 +40,13 @@ const DIGITS = 5;
 /** A row from the values of all rounds, ours and those of a peer; no peer where nothing compares. */
 export function createRow(
   { bench, case: name, rounds, device, software }: RowContext,
-  [metric, { unit, better }]: readonly [string, Metric],
+  [metric, { unit, better, addend = 0 }]: readonly [string, Metric],
   ourValues: readonly number[],
   peer: (PeerResult & { readonly name: string }) | null,
 ): Row {
   const ours = median(ourValues);
   const peerValue = peer !== null && "values" in peer ? median(peer.values) : null;
-  const ratio = peerValue === null ? null : orientRatio(ours, peerValue, better);
+  const ratio = peerValue === null ? null : orientRatio(ours + addend, peerValue + addend, better);
   const reason = peer === null ? "no peer has this part" : "reason" in peer ? peer.reason : "a value is zero";
   return {
     bench,

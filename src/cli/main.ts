@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../protocol/version.ts";
+import { exportCommand } from "./export-command.ts";
+import { importCommand } from "./import-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
 import { loadCommand } from "./load-command.ts";
@@ -11,6 +13,8 @@ new Command("millrace")
   .version(VERSION)
   .addCommand(runnerCommand())
   .addCommand(loadCommand())
+  .addCommand(exportCommand())
+  .addCommand(importCommand())
   .addCommand(compareCommand())
   .addCommand(checkCommand())
   .parseAsync()

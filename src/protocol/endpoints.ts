@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { alertEndpoints } from "./alert-endpoints.ts";
 import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { historyEndpoints } from "./history-endpoints.ts";
@@ -18,6 +19,7 @@ import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts"
 import { Run } from "./run.ts";
 import { RunSamples } from "./run-samples.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
+import { transferEndpoints } from "./transfer-endpoints.ts";
 import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
@@ -60,6 +62,8 @@ const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lo
 export const endpoints = {
   ...oipEndpoints,
   ...historyEndpoints,
+  ...alertEndpoints,
+  ...transferEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",

@@ -16,6 +16,9 @@ export const ID_PREFIXES = {
   kernel: "krn",
   request: "req",
   tuning: "tun",
+  webhook: "whk",
+  delivery: "dlv",
+  transfer: "trf",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -108,13 +108,16 @@ export const LIMITS = {
   historyRows: 50_000,
   /** Series that one history query may put together. */
   queriedSeries: 200,
-  /** Dimensions that one may group by. */
-  groupDimensions: 6,
   /** Latest points of one series that a side of a comparison may read, and of all series together. */
   comparedPoints: 1_000,
   comparedPointsInAll: 20_000,
   /** Samples of a side that are compared where there are too few runs: evenly spaced ranks of more. */
   comparedSamples: 1_000,
+  /** Dimensions that one may group by. */
+  groupDimensions: 6,
+  /** Steps and rows of one heat map. */
+  heatmapTimes: 1_000,
+  heatmapRows: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */
@@ -147,6 +150,15 @@ export const LIMITS = {
   rankedIterations: 20,
   /** Entries that one leaderboard reply may hold. */
   leaderboardEntries: 1_000,
+  /** Of one page of an export, about, and at most of one of an import. A row of D1 holds 2 MB. */
+  exportPageRows: 5_000,
+  exportPageBytes: 4_000_000,
+  transferPageBytes: 8 * MiB,
+  /** Webhooks of one edge. */
+  webhooks: 32,
+  /** How long a receiver may take to answer, and how often a message is sent until it arrives. */
+  webhookTimeoutMs: 10_000,
+  webhookAttempts: 12,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
   /** Devices of one runner. */

@@ -1,13 +1,15 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
-import { startEdge } from "../../src/local/edge-host.ts";
+import { type EdgeOptions, startEdge } from "../../src/local/edge-host.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type Lease, LINK_SUBPROTOCOL, PING } from "../../src/protocol/link.ts";
 import { RunnerScript } from "../edge/runner-script.ts";
 import { capabilities } from "../edge/samples.ts";
+import { openStoredDatabase } from "./stored-database.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** Short enough to see a silent socket die, long enough for a busy machine. */
@@ -17,20 +19,39 @@ export interface LiveEdge {
   readonly url: string;
   readonly key: string;
   readonly client: Client;
+  /** Stops the edge, gives its database to `work`, and starts it again on the same port. */
+  whileStopped(work: (database: DatabaseSync) => void): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The built edge in workerd, on a free port and an empty folder. */
-export async function startLiveEdge(): Promise<LiveEdge> {
+export async function startLiveEdge(options: Pick<EdgeOptions, "cronMs" | "variables"> = {}): Promise<LiveEdge> {
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-contract-"));
   const bootstrapSecret = createBootstrapSecret();
   const variables = { PING_MS: String(PING_MS), HEARTBEAT_MS: "500", LEASE_MS: "20000", RESEND_MS: "500" };
-  const edge = await startEdge({ port: 0, dataDir, root, bootstrapSecret, variables });
-  const client = createClient({ baseUrl: edge.url, key: bootstrapSecret });
+  const start = (port: number) =>
+    startEdge({
+      ...options,
+      port,
+      dataDir,
+      root,
+      bootstrapSecret,
+      variables: { ...variables, ...options.variables },
+    });
+  let edge = await start(0);
+  const { url } = edge;
+  const client = createClient({ baseUrl: url, key: bootstrapSecret });
   return {
-    url: edge.url,
+    url,
     key: bootstrapSecret,
     client,
+    whileStopped: async (work) => {
+      await edge.stop();
+      const database = await openStoredDatabase(dataDir);
+      work(database);
+      database.close();
+      edge = await start(Number(new URL(url).port));
+    },
     stop: async () => {
       await edge.stop();
       await rm(dataDir, { recursive: true, force: true });

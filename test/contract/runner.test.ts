@@ -11,6 +11,7 @@ import {
 } from "../../src/protocol/link.ts";
 import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
+import { RunSamples } from "../../src/protocol/run-samples.ts";
 import { capabilities, memoryReport } from "../edge/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
@@ -122,6 +123,8 @@ describe("a lease", () => {
     runner.benchmarks[0]?.finish();
     const first = await connection.next("jobOutcome");
     expect(first).toMatchObject({ lease: given.lease, outcome: { ok: true, deviceKey: "gpu0" } });
+    const { samples = "" } = first.outcome as { samples?: string };
+    expect(RunSamples.parse(JSON.parse(samples)).measurements).toMatchObject([{ metric: "wallMs", values: [1, 2, 3] }]);
     expect(await connection.next("jobOutcome")).toEqual(first);
     connection.send({ type: "jobSettled", lease: given.lease, stored: true });
     await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 5_000 });

@@ -164,8 +164,9 @@ describe("few runs", () => {
     expect(worse?.b.latestRunId).toBe(slow);
     expect(worse?.b.value).toBeGreaterThan(worse?.predicted?.high ?? Infinity);
     expect(worse?.summary).toContain("outside of what A's 20 values let expect of one more value in 95 % of cases");
+    expect(worse?.warnings).toEqual([expect.stringContaining("One run may be a spike")]);
     const [unclear] = await judged(`run:${usual}`);
-    expect(unclear?.verdict).toBe("unclear");
+    expect(unclear).toMatchObject({ verdict: "unclear", warnings: [] });
     expect(unclear?.summary).toContain("within what");
   });
 

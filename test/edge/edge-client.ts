@@ -83,6 +83,8 @@ export const missingId = {
   series: createId("series"),
   kernel: createId("kernel"),
   tuning: createId("tuning"),
+  webhook: createId("webhook"),
+  transfer: createId("transfer"),
 };
 
 const TABLES = [
@@ -100,6 +102,9 @@ const TABLES = [
   "points",
   "kernels",
   "standings",
+  "webhooks",
+  "webhook_deliveries",
+  "transfers",
   "baselines",
 ];
 

@@ -6,7 +6,17 @@ import { ReportInput, type ReportReply } from "../../src/protocol/report.ts";
 import { ReportRun, Run } from "../../src/protocol/run.ts";
 import { RunSamples } from "../../src/protocol/run-samples.ts";
 import { summarise } from "../../src/stats/distribution.ts";
-import { callEdge, countStored, createKey, fetchEdge, pointersOf, problemOf, type Sent } from "./edge-client.ts";
+import {
+  byNumber,
+  callEdge,
+  countStored,
+  createKey,
+  fetchEdge,
+  pointersOf,
+  problemOf,
+  type Reply,
+  type Sent,
+} from "./edge-client.ts";
 
 const AT = "2026-11-21T09:30:00.000Z";
 const PATH = "/v1/history/points";
@@ -150,7 +160,7 @@ describe("the same report", () => {
       const measurements = Array.from({ length: 20 }, (_, i) => ({ ...wall, subject: `at-once-${i}`, value: i }));
       const copy = { run: `at-once-${Object.keys(extras).length}`, ...extras, measurements };
       const replies = await Promise.all(Array.from({ length: 8 }, () => send(copy)));
-      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+      expect(replies.map(({ status }) => status).toSorted(byNumber)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
       const [first] = replies;
       for (const { json } of replies) expect(json).toEqual(first?.json);
       const count = env.DB.prepare("select count(*) as n from points where run_id = ?").bind(first?.json.run.id);
@@ -187,9 +197,9 @@ describe("the same report", () => {
       measurements: [{ ...wall, subject: "contested", values: [i, i + 1] }],
     }));
     const replies = await Promise.all(bodies.map((each) => send(each)));
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
+    expect(replies.map(({ status }) => status).toSorted(byNumber)).toEqual([201, 409, 409, 409, 409, 409]);
     const winner = replies.findIndex(({ status }) => status === 201);
-    const { run, series } = replies[winner]?.json;
+    const { run, series } = (replies[winner] as Reply).json;
     expect((await readPoints(series[0])).map(({ min }: { min: number }) => min)).toEqual([winner]);
     const { measurements } = (await callEdge("GET", `/v1/runs/${run.id}/samples`)).json;
     expect(measurements[0].values).toEqual([winner, winner + 1]);
@@ -350,14 +360,14 @@ describe("a report that is wrong", () => {
     ],
     [
       "has too many samples in one",
-      () => inMeasurement({ value: undefined, values: new Array(LIMITS.reportedSamples + 1).fill(1) }),
+      () => inMeasurement({ value: undefined, values: Array.from({ length: LIMITS.reportedSamples + 1 }, () => 1) }),
       "#/measurements/1/values",
     ],
     [
       "has too many samples in all",
       () => {
         const { value: _, ...rest } = measured;
-        const values = new Array(LIMITS.reportedSamples).fill(1);
+        const values = Array.from({ length: LIMITS.reportedSamples }, () => 1);
         return { measurements: Array.from({ length: 5 }, () => ({ ...rest, values })) };
       },
       "#/measurements",
@@ -386,7 +396,7 @@ describe("a report that is wrong", () => {
   it("may be as large as every limit says", async () => {
     const { value: _, ...rest } = measured;
     const shares = LIMITS.reportedSamplesInAll / LIMITS.reportedSamples;
-    const values = new Array(LIMITS.reportedSamples).fill(1.5);
+    const values = Array.from({ length: LIMITS.reportedSamples }, () => 1.5);
     const { run } = await report({
       measurements: Array.from({ length: LIMITS.reportMeasurements }, (__, i) => ({
         ...(i < shares ? { ...rest, values } : measured),
@@ -415,6 +425,21 @@ describe("a tool's output", () => {
     });
     expect(await readPoints(series[0])).toEqual([expect.objectContaining({ count: 2, min: 100, max: 200 })]);
     expect((await send(hyperfine, `${query}&at=${AT}`)).status).toBe(200);
+  });
+
+  it("and our own form are refused as they stand, whatever the query adds to them", async () => {
+    const query = `?subject=x&cpu=x&configuration=os=linux`;
+    const measured = { ...wall, value: 1 };
+    for (const [body, pointer] of [
+      [[], "#"],
+      [{ measurements: "none" }, "#/measurements"],
+      [{ measurements: [null] }, "#/measurements/0"],
+      [{ measurements: [{ ...measured, subject: {} }] }, "#/measurements/0/subject"],
+      [{ measurements: [{ ...measured, configuration: [] }] }, "#/measurements/0/configuration"],
+      [{ measurements: [measured], host: null }, "#/host"],
+    ] as const) {
+      expect(pointersOf(await send(body, query))).toEqual([pointer]);
+    }
   });
 
   it("may be lines of JSON", async () => {

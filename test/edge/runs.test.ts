@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/edge/store/database.ts";
@@ -6,10 +7,11 @@ import { putTrace } from "../../src/edge/store/trace-store.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { Offer } from "../../src/protocol/link.ts";
 import { Run } from "../../src/protocol/run.ts";
+import type { RunSamples } from "../../src/protocol/run-samples.ts";
 import type { Roofline, RooflinePosition } from "../../src/protocol/roofline.ts";
 import { Trace } from "../../src/protocol/trace.ts";
 import { callEdge, createKey, fetchEdge, missingId, pointersOf, problemOf } from "./edge-client.ts";
-import { countRuns, newOnlineRunner, readJob, submitJob } from "./queue-client.ts";
+import { countRuns, newOnlineRunner, queueStub, readJob, submitJob } from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
 import { benchmarkResult } from "./samples.ts";
 import type { ScriptedRunner } from "./scripted-runner.ts";
@@ -40,7 +42,7 @@ const traceOf = (sizeBytes: number) => {
   return text.length + alignment.length < sizeBytes ? text.replace('"alignment":"', '"alignment":" ') : text;
 };
 
-function settle(scripted: ScriptedRunner, { lease }: Offer, text?: string): void {
+function settle(scripted: ScriptedRunner, { lease }: Offer, text?: string, samples?: string): void {
   scripted.send({
     type: "jobOutcome",
     lease,
@@ -50,15 +52,16 @@ function settle(scripted: ScriptedRunner, { lease }: Offer, text?: string): void
       deviceKey: "gpu0",
       startedAt: new Date().toISOString(),
       ...(text !== undefined && { trace: text }),
+      ...(samples !== undefined && { samples }),
     },
   });
 }
 
-/** A job that ended well with this trace, if any. */
-async function finishJob(text?: string): Promise<{ jobId: string; runId: string }> {
+/** A job that ended well with this trace and these samples, if any. */
+async function finishJob(text?: string, samples?: string): Promise<{ jobId: string; runId: string }> {
   const { scripted } = await newOnlineRunner();
   const { id } = await submitJob({ trace: true });
-  settle(scripted, await scripted.next("offer"), text);
+  settle(scripted, await scripted.next("offer"), text, samples);
   expect(await scripted.next("jobSettled")).toMatchObject({ stored: true });
   return { jobId: id, runId: (await readJob(id)).runId ?? "" };
 }
@@ -174,6 +177,79 @@ describe("a trace", () => {
     expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
     expect(await listTraces()).toEqual(before);
     expect((await countRuns(id)).runs).toBe(0);
+  });
+});
+
+describe("raw samples", () => {
+  const samples: RunSamples = {
+    measurements: [
+      { subject: "triad", metric: "wallMs", unit: "ms", clock: "runner-wall", values: [1, 2, 3] },
+      { subject: "triad", metric: "gpuMs", unit: "ms", clock: "gpu-timestamp", values: [0.5, 0.5, 0.25] },
+    ],
+  };
+  const text = JSON.stringify(samples);
+  const samplesOf = async (runId: string) => {
+    const { json } = await callEdge("GET", `/v1/runs/${runId}`, { key: reader });
+    const reply = await callEdge("GET", `/v1/runs/${runId}/samples`, { key: reader });
+    return { samplesBytes: json.samplesBytes, status: reply.status, json: reply.json };
+  };
+  /** Samples whose text is so long. */
+  const padded = (sizeBytes: number) => text.padEnd(sizeBytes);
+
+  it("are kept beside the run, once, and not in its result", async () => {
+    const { jobId, runId } = await finishJob(undefined, text);
+    const kept = await samplesOf(runId);
+    expect(kept).toEqual({ samplesBytes: expect.any(Number), status: 200, json: samples });
+    expect(JSON.stringify(await readJob(jobId))).not.toContain("0.25");
+    const { objects } = await env.ARTIFACTS.list({ prefix: `samples/${runId}/` });
+    expect(objects.map(({ key, size }) => [key, size])).toEqual([[`samples/${runId}/1.json.gz`, kept.samplesBytes]]);
+  });
+
+  it("are kept once, however often the outcome comes", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    for (let i = 0; i < 3; i++) settle(scripted, offer, undefined, text);
+    for (let i = 0; i < 3; i++) expect(await scripted.next("jobSettled")).toMatchObject({ stored: true });
+    expect((await env.ARTIFACTS.list({ prefix: `samples/${id.replace("job_", "run_")}/` })).objects).toHaveLength(1);
+    expect((await countRuns(id)).runs).toBe(1);
+  });
+
+  it("may be as large as the limit says", async () => {
+    const { runId } = await finishJob(undefined, padded(LIMITS.samplesBytes));
+    expect((await samplesOf(runId)).json).toEqual(samples);
+  });
+
+  it.each([
+    ["are larger than the limit", padded(LIMITS.samplesBytes + 1)],
+    ["are larger in bytes", text.replace('"triad"', `"${"·".repeat(LIMITS.samplesBytes / 2)}"`)],
+    ["are not JSON", "{"],
+    ["are of another form", '{"measurements":[{"values":["1"]}]}'],
+    ["are not finite", text.replace("0.25", "1e999")],
+  ])("that %s are not kept, and the job ends well", async (_, unsound) => {
+    const { jobId, runId } = await finishJob(undefined, unsound);
+    expect((await readJob(jobId)).state).toBe("succeeded");
+    expect(await samplesOf(runId)).toMatchObject({ samplesBytes: null, status: 404 });
+  });
+
+  it("that the bucket does not take are lost, and the job ends well", async () => {
+    const bucket = new Proxy(env.ARTIFACTS, {
+      get: (target, name) => {
+        if (name === "put") return () => Promise.reject(new Error("full"));
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const replace = (ARTIFACTS: R2Bucket) =>
+      runInDurableObject(queueStub(), (instance) => {
+        const { env: bindings } = instance as unknown as { env: object };
+        Object.assign(instance, { env: { ...bindings, ARTIFACTS } });
+      });
+    await replace(bucket);
+    const { jobId, runId } = await finishJob(undefined, text);
+    await replace(env.ARTIFACTS);
+    expect((await readJob(jobId)).state).toBe("succeeded");
+    expect(await samplesOf(runId)).toMatchObject({ samplesBytes: null, status: 404 });
   });
 });
 

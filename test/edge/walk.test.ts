@@ -98,6 +98,9 @@ async function walkParams(endpoint: Endpoint, sample: WalkCase): Promise<void> {
 
 /** A value that no field of this name takes. */
 const WRONG_QUERY: Record<string, string> = {
+  key: "x".repeat(1_025),
+  digest: "md5:0",
+  contentType: "x".repeat(129),
   limit: "many",
   budgetMs: "soon",
   action: "dance",
@@ -115,6 +118,9 @@ const WRONG_QUERY: Record<string, string> = {
   step: "fortnight",
   percentiles: "1.2.3",
   groupBy: "device,colour",
+  over: "not a name",
+  rows: "1",
+  format: "xlsx",
   name: "not a name",
   shape: "n",
   device: "fpr_x",
@@ -140,7 +146,6 @@ const WRONG_QUERY: Record<string, string> = {
   b: "label:main;label:main",
   statistic: "mode",
   minimumEffect: "0.001",
-  format: "scroll",
   run: "x".repeat(129),
   at: "1999-12-31T23:59:59Z",
   revision: "x".repeat(129),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { type JobProgress } from "../../src/protocol/job.ts";
+import { summarise } from "../../src/stats/distribution.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { problemOf } from "./problem-of.ts";
 
@@ -70,8 +71,10 @@ test(
     const phases = new Set<string>();
     const measured = await host.benchmark(small, { onProgress: ({ phase }) => phases.add(phase) });
     expect([...phases]).toEqual(["compile", "check", "warmup", "measure"]);
-    const { traceText, ...result } = measured;
+    const { traceText, samples, ...result } = measured;
     expect(traceText).toBeNull();
+    expect(summarise(samples.wallMs)).toEqual(measured.wallMs);
+    expect(samples.gpuMs && summarise(samples.gpuMs)).toEqual(measured.gpuMs);
     const Measured = BenchmarkResult.omit({ kind: true, environment: true, roofline: true, tuned: true });
     expect(Measured.parse(result)).toEqual(result);
     expect(result).toMatchObject({ occupancy: null, trace: null });

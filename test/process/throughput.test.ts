@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { ThroughputResult, ThroughputSpec } from "../../src/protocol/throughput.ts";
+import { summarise } from "../../src/stats/distribution.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -30,7 +31,7 @@ test(
     const phases = new Set<string>();
     const shape = { batch: 3, inputs: 5, hidden: 16, outputs: 2 };
     const onProgress = ({ phase }: { phase: string }) => phases.add(phase);
-    const measured = await stream({ kernel: "mlp", shape, mode: "aggressive" }, { onProgress });
+    const { latenciesMs, ...measured } = await stream({ kernel: "mlp", shape, mode: "aggressive" }, { onProgress });
     expect([...phases]).toEqual(["adapt", "measure"]);
     expect(ThroughputResult.omit({ kind: true, environment: true }).parse(measured)).toEqual(measured);
     expect(measured).toMatchObject({ kernel: "mlp", clock: "gpu-timestamp", correctness: { correct: true } });
@@ -46,6 +47,7 @@ test(
     expect(measured.itemsPerSecond).toBeCloseTo(measured.submissionsPerSecond * measured.setting.batch, 6);
     expect(measured.readBackBytesPerSecond).toBeGreaterThanOrEqual(4 * 2 * measured.itemsPerSecond);
     expect(measured.latencyMs.count).toBeGreaterThanOrEqual(3);
+    expect(summarise(latenciesMs)).toEqual(measured.latencyMs);
   },
   TIMEOUT_MS,
 );

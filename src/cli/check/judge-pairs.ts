@@ -54,7 +54,8 @@ function judgePair(pair: ComparedPair, change: number | null, maxRegression: num
   const limit = `${Number((100 * maxRegression).toPrecision(4))} %`;
   if (pair.observation === "samples") return ["insufficient", "fewer than 5 runs on both sides"];
   const worse = change === null ? Number.POSITIVE_INFINITY : worseBy(pair, change);
-  if (pair.verdict === "worse" && worse > maxRegression) return ["regression", `worse by more than ${limit}`];
+  if (pair.verdict === "worse" && worse > maxRegression)
+    return ["regression", [`worse by more than ${limit}`, ...pair.warnings].join("; ")];
   if (pair.verdict === "worse") return ["passed", `worse, within the ${limit} that may be`];
   if (pair.verdict !== "unclear") return ["passed", pair.verdict];
   const most = worstEnd(pair);

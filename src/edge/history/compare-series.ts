@@ -60,10 +60,13 @@ function compareRuns(a: Measured, b: Measured, asked: Asked): Found {
   };
 }
 
+const ONE_RUN = "One run may be a spike, which no history can tell from a change: measure again.";
+
 function predictFew(a: Measured, b: Measured, asked: Asked): Found {
   const [ofA, ofB] = [statisticsOf(a, asked.statistic), statisticsOf(b, asked.statistic)];
   const { meanA, meanB, ...judged } = compareFew(ofA, ofB, { ...asked, direction: b.series.direction });
   const { delta, word } = effectSize(mannWhitney(ofA, ofB).u, ofA.length, ofB.length);
+  const claims = judged.verdict === "better" || judged.verdict === "worse";
   return {
     observation: "prediction",
     ...judged,
@@ -72,7 +75,7 @@ function predictFew(a: Measured, b: Measured, asked: Asked): Found {
     effect: word,
     values: [meanA, meanB],
     intervals: [null, null],
-    warnings: [],
+    warnings: claims && Math.min(ofA.length, ofB.length) === 1 ? [ONE_RUN] : [],
   };
 }
 

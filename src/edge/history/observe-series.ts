@@ -1,8 +1,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { mergeInto, openAggregate, type OpenAggregate } from "../../stats/distribution.ts";
+import { type Aggregate, mergeInto, openAggregate, type OpenAggregate } from "../../stats/distribution.ts";
 import { decodeSketch } from "../../stats/sketch.ts";
 import { invalidRequest } from "../http/bind.ts";
-import type { StoredPoint } from "../store/point-store.ts";
 import { readSpan, ROLLUP_STEPS_MS, type Span } from "../store/rollup-store.ts";
 import { readRunPoints, type RunPoint } from "../store/run-points-store.ts";
 import { widenSpan } from "./read-history.ts";
@@ -67,7 +66,7 @@ function toRun(points: readonly RunPoint[]): ObservedRun {
   };
 }
 
-export function merge(parts: readonly Omit<StoredPoint, "runId" | "revision" | "atMs">[]): OpenAggregate {
+export function merge(parts: readonly Aggregate[]): OpenAggregate {
   const merged = openAggregate();
   for (const part of parts) mergeInto(merged, part, decodeSketch(part.sketch));
   return merged;

@@ -76,8 +76,8 @@ async function recognise(env: Env, known: StoredReport, digest: string, series: 
 }
 
 /** Digest of all that a report says but its name, as hex. */
-async function digestReport(tool: ReportFormat, { run: _, ...content }: ReportInput): Promise<string> {
-  const text = JSON.stringify([tool, content]);
+async function digestReport(tool: ReportFormat, report: ReportInput): Promise<string> {
+  const text = JSON.stringify([tool, { ...report, run: undefined }]);
   return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 

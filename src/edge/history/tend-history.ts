@@ -2,7 +2,10 @@ import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
 import { fillFingerprints } from "../store/series-store.ts";
+import { pruneDeliveries } from "../store/delivery-store.ts";
+import { isTransferring } from "../store/transfer-store.ts";
 import { rollUp } from "./roll-up.ts";
+import { deliverDue } from "./webhooks/deliver-due.ts";
 
 const HOUR_MS = 3_600_000;
 /** Steps of one kind that one minute may do; the rest waits for the next. */
@@ -11,6 +14,8 @@ const PRUNE_STEPS = 20;
 
 /** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
 export async function tendHistory(env: Env, nowMs: number): Promise<void> {
+  // What is read or written whole must not change underneath.
+  if (await isTransferring(env.DB, nowMs)) return;
   const { retention } = configOf(env);
   await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
   await attempt("fill-fingerprints", () => fillFingerprints(openDatabase(env.DB)));
@@ -21,8 +26,10 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
     if (nowMs % HOUR_MS < 60_000) {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
+      await pruneDeliveries(env.DB, nowMs);
     }
   });
+  await attempt("webhooks", () => deliverDue(env, nowMs));
 }
 
 /** One part that fails keeps the others from nothing. */

@@ -20,7 +20,9 @@ import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
 import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
+import { bindTransfers } from "../routes/transfers.ts";
 import { bindTunings } from "../routes/tunings.ts";
+import { bindWebhooks } from "../routes/webhooks.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -51,6 +53,8 @@ export function createApp(): Hono<AppEnv> {
     bindHistoryQueries,
     bindKernels,
     bindTunings,
+    bindWebhooks,
+    bindTransfers,
   ]) {
     bindResource(app);
   }

@@ -11,10 +11,12 @@ import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
 import { configOf, type Env } from "../config.ts";
 import { noteFailure } from "../history/note-failure.ts";
+import { readSamples } from "../history/read-samples.ts";
 import { isSoundResult } from "../history/sound-result.ts";
 import { isSoundTrace } from "../history/sound-trace.ts";
 import { storeResult } from "../history/store-result.ts";
 import { runIdOf } from "../store/run-store.ts";
+import { putSamples } from "../store/sample-store.ts";
 import { putTrace } from "../store/trace-store.ts";
 import { runnerLink } from "../stubs.ts";
 import { JobLog } from "./job-log.ts";
@@ -287,18 +289,30 @@ export class JobQueue extends DurableObject<Env> {
     await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
 
-  /** Puts a sound result where it is kept, and its trace first, if the job asked for one. */
+  /** Puts a sound result where it is kept, behind its trace, if the job asked for one, and its samples. */
   async #keep(
     { id: jobId, attempt }: machine.JobRecord,
     runnerId: string,
     spec: JobSpec,
-    { result, deviceKey, startedAt, trace }: SoundOutcome,
+    { result, deviceKey, startedAt, trace, samples }: SoundOutcome,
     endedAtMs: number,
   ): Promise<void> {
     const isTraced = spec.kind === "benchmark" && spec.trace;
     if (isTraced && trace !== undefined) await putTrace(this.env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
+    if (samples !== undefined) await this.#keepSamples(runIdOf(jobId), attempt, samples);
     const startedAtMs = Date.parse(startedAt);
     await storeResult(this.env.DB, { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs });
+  }
+
+  /** The result counts whether or not its samples can be kept. */
+  async #keepSamples(runId: string, attempt: number, text: string): Promise<void> {
+    const samples = readSamples(text);
+    if (samples === null) return;
+    try {
+      await putSamples(this.env.ARTIFACTS, { runId, part: String(attempt) }, samples);
+    } catch (error) {
+      console.error(JSON.stringify({ event: "samples-lost", runId, error: String(error) }));
+    }
   }
 
   /** A job fails whether or not the database can write down why a kernel did. */

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type { ReportFormat } from "../../protocol/report-format.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ReportInput, type ReportQuery } from "../../protocol/report.ts";
@@ -9,7 +8,7 @@ import type { Imported } from "../history/importers/imported.ts";
 import { importMitata } from "../history/importers/mitata.ts";
 import { importTinybench } from "../history/importers/tinybench.ts";
 import { checkReport } from "../history/measure-report.ts";
-import { checkInput, invalidRequest, parseInput, unsupportedMediaType } from "../http/bind.ts";
+import { checkInput, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, parseJson, parseLines, readBody } from "../http/read-body.ts";
 
 const LINES = "application/x-ndjson";
@@ -38,15 +37,11 @@ export async function readReport(request: Request, query: ReportQuery, nowMs: nu
   throw invalidRequest(errors.map(({ pointer, message }) => ({ pointer: toSource(pointer, pointers), message })));
 }
 
-type ReadForm = Pick<Imported, "pointers"> & { readonly report: z.input<typeof ReportInput> };
-
-function readForm(json: unknown, format: ReportFormat): ReadForm {
-  if (format === "native") return { report: parseInput(ReportInput, json), pointers: [] };
+function readForm(json: unknown, format: ReportFormat): { report: unknown; pointers: readonly string[] } {
+  if (format === "native") return { report: json, pointers: [] };
   const imported = IMPORTERS[format](json);
-  if (imported.pointers.length === 0) {
-    throw invalidRequest([{ pointer: "#", message: "holds nothing that was measured" }]);
-  }
-  return imported;
+  if (imported.pointers.length > 0) return imported;
+  throw invalidRequest([{ pointer: "#", message: "holds nothing that was measured" }]);
 }
 
 /** Where in a tool's output the measurement stands that a pointer into our form names. */
@@ -55,23 +50,36 @@ function toSource(pointer: string, pointers: readonly string[]): string {
   return index === undefined ? pointer : (pointers[Number(index)] ?? pointer);
 }
 
-/** What the query says counts. */
-function applyQuery(report: ReadForm["report"], query: ReportQuery): ReadForm["report"] {
-  const { subject, configuration } = query;
-  const host = pickGiven(query, ["cpu", "adapter", "driver"]);
+/** What the query says counts. The report is not checked yet: what is not as it should be stays as it is. */
+function applyQuery(report: unknown, query: ReportQuery): unknown {
+  if (!isObject(report)) return report;
+  const { host, measurements } = report;
+  const ofHost = pickGiven(query, ["cpu", "adapter", "driver"]);
   return {
     ...report,
     ...pickGiven(query, ["run", "at", "label", "revision", "software"]),
-    ...(Object.keys(host).length > 0 && { host: { ...report.host, ...host } }),
-    measurements: report.measurements.map((measured) => ({
-      ...measured,
-      ...(subject !== undefined && { subject: `${subject}/${measured.subject}` }),
-      ...(configuration !== undefined && { configuration: { ...measured.configuration, ...configuration } }),
-    })),
+    ...(Object.keys(ofHost).length > 0 && {
+      host: isObject(host) || host === undefined ? { ...host, ...ofHost } : host,
+    }),
+    ...(Array.isArray(measurements) && { measurements: measurements.map((each: unknown) => extend(each, query)) }),
   };
 }
 
-function pickGiven<Name extends keyof ReportQuery>(query: ReportQuery, names: readonly Name[]) {
-  const given = names.filter((name) => query[name] !== undefined).map((name) => [name, query[name]]);
-  return Object.fromEntries(given) as { [Each in Name]?: NonNullable<ReportQuery[Each]> };
+function extend(measured: unknown, query: ReportQuery): unknown {
+  if (!isObject(measured)) return measured;
+  const { subject, configuration = {} } = measured;
+  return {
+    ...measured,
+    ...(query.subject !== undefined && typeof subject === "string" && { subject: `${query.subject}/${subject}` }),
+    ...(query.configuration !== undefined &&
+      isObject(configuration) && { configuration: { ...configuration, ...query.configuration } }),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function pickGiven(query: ReportQuery, names: readonly (keyof ReportQuery)[]): Record<string, unknown> {
+  return Object.fromEntries(names.filter((name) => query[name] !== undefined).map((name) => [name, query[name]]));
 }

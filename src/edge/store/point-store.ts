@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, lt } from "drizzle-orm";
+import { and, desc, eq, gte, lt, or } from "drizzle-orm";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import type { SeriesKey } from "../../protocol/series.ts";
 import type { Aggregate } from "../../stats/distribution.ts";
@@ -64,23 +64,41 @@ async function toSeriesRow(key: SeriesKey): Promise<SeriesRow> {
 }
 
 export interface StoredPoint extends Aggregate {
+  readonly seq: number;
   readonly atMs: number;
   readonly runId: string | null;
   readonly revision: string | null;
 }
 
-/** The latest points of a series in [fromMs, toMs) as they were measured, oldest first; one more than `limit` tells of a cut. */
+/** Place of a point among those of its series: none other has the same, and points that come later move none. */
+export type PointPlace = readonly [atMs: number, seq: number];
+
+/**
+ * The latest points of a series in [fromMs, toMs) as they were measured, or the latest before a place; oldest first.
+ * One more than `limit` tells of a cut.
+ */
 export async function readPoints(
   db: Database,
   seriesNo: number,
   { fromMs, toMs }: { fromMs: number; toMs: number },
   limit: number,
+  before?: PointPlace,
 ): Promise<StoredPoint[]> {
   const rows = await db
     .select()
     .from(points)
-    .where(and(eq(points.seriesNo, seriesNo), gte(points.atMs, fromMs), lt(points.atMs, toMs)))
-    .orderBy(desc(points.atMs), asc(points.sourceId))
+    .where(
+      and(
+        eq(points.seriesNo, seriesNo),
+        gte(points.atMs, fromMs),
+        // The first bound is what the index is searched by.
+        lt(points.atMs, before === undefined ? toMs : Math.min(toMs, before[0] + 1)),
+        before === undefined
+          ? undefined
+          : or(lt(points.atMs, before[0]), and(eq(points.atMs, before[0]), lt(points.seq, before[1]))),
+      ),
+    )
+    .orderBy(desc(points.atMs), desc(points.seq))
     .limit(limit + 1);
   return rows.toReversed();
 }

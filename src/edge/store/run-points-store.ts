@@ -9,7 +9,7 @@ export interface RunPointFilter {
 }
 
 /** A point that a run left. */
-export interface RunPoint extends StoredPoint {
+export interface RunPoint extends Omit<StoredPoint, "seq"> {
   readonly seriesNo: number;
   readonly runId: string;
 }

@@ -429,6 +429,8 @@ export const webhooks = sqliteTable("webhooks", {
   /** As JSON (protocol's WebhookInput, less url). */
   spec: text().notNull(),
   createdAtMs: integer().notNull(),
+  /** Set when its receiver said that it is gone for good. */
+  disabledAtMs: integer(),
 });
 
 /** Messages to webhooks; the pending ones are tried until they arrive or have been tried too often. */
@@ -453,3 +455,14 @@ export const webhookDeliveries = sqliteTable(
     index("webhook_deliveries_by_time").on(table.webhookId, table.createdAtMs),
   ],
 );
+
+/** Exports and imports that are under way; what is tended by the minute waits for them. */
+export const transfers = sqliteTable("transfers", {
+  id: text().primaryKey(),
+  kind: text().$type<"export" | "import">().notNull(),
+  /** Of an import: the export that is read in; begun again, it is the same import. */
+  exportId: text(),
+  /** Last numbers of the tables that only grow: an export ends there. */
+  upTo: text({ mode: "json" }).$type<Record<string, number>>().notNull(),
+  touchedAtMs: integer().notNull(),
+});

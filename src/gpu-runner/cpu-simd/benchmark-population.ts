@@ -44,7 +44,8 @@ export async function benchmarkPopulation(
       reportCheck,
     );
     await timeRuns(population, spec.warmup, report("warmup"));
-    const wallMs = summarise(await timeRuns(population, spec.iterations, report("measure")));
+    const samplesMs = await timeRuns(population, spec.iterations, report("measure"));
+    const wallMs = summarise(samplesMs);
     const seconds = wallMs.p50 / 1e3;
     return {
       kernel: kernel.name,
@@ -60,6 +61,7 @@ export async function benchmarkPopulation(
       occupancy: null,
       trace: null,
       traceText: null,
+      samples: { gpuMs: null, wallMs: samplesMs },
       gpuMs: null,
       wallMs,
       clock: "runner-wall",

@@ -19,9 +19,13 @@ import { type KernelChoice, resolveBenchmark } from "./resolve-benchmark.ts";
 import { recordSpan, type RunTimes, SpanRecorder } from "./span-recorder.ts";
 import { GpuTimer } from "./timer.ts";
 
-/** A benchmark's result, less what only the runner around the device knows, and the trace that it speaks of, as JSON. */
+/**
+ * A benchmark's result, less what only the runner around the device knows; the trace that it speaks of, as JSON, and
+ * the samples behind its distributions.
+ */
 export interface BenchmarkMeasurement extends Omit<BenchmarkResult, "kind" | "environment" | "roofline" | "tuned"> {
   readonly traceText: string | null;
+  readonly samples: Samples;
 }
 
 export interface BenchmarkOptions {
@@ -103,6 +107,7 @@ export async function benchmarkKernel(
       correctness,
       counters,
       occupancy,
+      samples,
     };
     return { ...result, ...summariseTrace(target.description, recorder) };
   } finally {

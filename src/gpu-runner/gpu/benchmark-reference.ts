@@ -64,6 +64,7 @@ export async function benchmarkReference(
     counters: null,
     trace: null,
     traceText: null,
+    samples: { gpuMs: null, wallMs: Float64Array.of(tookMs) },
     fallback: "cpu-reference",
   };
 }

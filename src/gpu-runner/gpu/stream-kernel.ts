@@ -15,7 +15,10 @@ import type { SlotAnswer } from "./staging-slot.ts";
 import { limitGoal, type LoadGoal, type LoadSetting, startLoad, stepLoad } from "./utilisation.ts";
 
 /** A throughput job's result, less what only the runner around the device knows. */
-export type ThroughputMeasurement = Omit<ThroughputResult, "kind" | "environment">;
+export interface ThroughputMeasurement extends Omit<ThroughputResult, "kind" | "environment"> {
+  /** The samples behind `latencyMs`. */
+  readonly latenciesMs: Float64Array;
+}
 
 /** Answers of an interval of control, at least: fewer tell nothing of the tail. */
 const LEAST_ANSWERS = 3;
@@ -135,6 +138,7 @@ async function measure(
   const { kernel, variant, shape } = choice;
   const perSecond = (1e3 * stretch.answers.length) / stretch.durationMs;
   const flops = kernel.flops(shape);
+  const latenciesMs = Float64Array.from(stretch.answers, ({ latencyMs }) => latencyMs);
   return {
     kernel: kernel.name,
     variant: variant.name,
@@ -150,7 +154,8 @@ async function measure(
     gflops: flops === 0 ? null : (flops * perSecond) / 1e9,
     uploadedBytesPerSecond: perSecond * ring.bytes.upload,
     readBackBytesPerSecond: perSecond * ring.bytes.readBack,
-    latencyMs: summarise(stretch.answers.map(({ latencyMs }) => latencyMs)),
+    latencyMs: summarise(latenciesMs),
+    latenciesMs,
   };
 }
 

@@ -104,9 +104,12 @@ export class JobRunner {
       logger: this.#logger,
     };
     try {
-      const { result, deviceKey, traceText = null } = await runWorkload(spec, context);
-      const trace = traceText === null ? {} : { trace: traceText };
-      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt, ...trace } };
+      const { result, deviceKey, traceText = null, samplesText = null } = await runWorkload(spec, context);
+      const beside = {
+        ...(traceText !== null && { trace: traceText }),
+        ...(samplesText !== null && { samples: samplesText }),
+      };
+      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt, ...beside } };
     } catch (error) {
       if (abort.signal.aborted) return null;
       const problem = toProblem(error);

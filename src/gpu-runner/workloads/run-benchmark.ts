@@ -11,6 +11,7 @@ import { describeEnvironment } from "./describe-environment.ts";
 import { spreadBenchmark } from "./spread-benchmark.ts";
 import { describeTuningKey, suitsShape } from "./tuning-key.ts";
 import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
+import { writeSamples } from "./write-samples.ts";
 
 /** Problems of a device, behind which a reference may answer. */
 const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set([
@@ -52,14 +53,18 @@ async function runOn(device: FleetDevice, spec: BenchmarkSpec, context: Workload
   const isOpen = program === null && spec.tuned && spec.variant === undefined;
   const tuned = isOpen ? await findTuned(tunings, host.device, spec) : null;
   const run = spec.spread === true ? spreadBenchmark : benchmarkOnDevice;
-  const { traceText, ...measured } = await run(device, { ...spec, ...tuned }, context);
+  const { traceText, samples, ...measured } = await run(device, { ...spec, ...tuned }, context);
   const { roofline, missing } =
     measured.parts === undefined
       ? await rooflines.ensure(host, Date.now(), { onProgress, signal })
       : { roofline: null, missing: "Several devices ran it together" };
   const position = locateUnderRoof(measured, roofline, missing);
   const result = { kind: "benchmark", ...measured, tuned: tuned !== null, roofline: position, environment } as const;
-  return { result, deviceKey: host.device.key, traceText };
+  const samplesText = writeSamples(measured.kernel, [
+    { metric: "wallMs", clock: "runner-wall", valuesMs: samples.wallMs },
+    { metric: "gpuMs", clock: "gpu-timestamp", valuesMs: samples.gpuMs },
+  ]);
+  return { result, deviceKey: host.device.key, traceText, samplesText };
 }
 
 async function runReference(
@@ -71,7 +76,7 @@ async function runReference(
   const environment = describeEnvironment(host.device, otherJobs);
   const options = { onProgress, signal };
   const measuring = host.workApart("reference", { spec }, spec.timeoutMs, "device-lost", options);
-  const { traceText: _, ...measured } = await measuring;
+  const { traceText: _, samples: __, ...measured } = await measuring;
   const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
   return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
 }

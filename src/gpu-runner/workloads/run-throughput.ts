@@ -3,6 +3,7 @@ import type { WorkOptions } from "../process/device-host.ts";
 import { withFaults } from "./benchmark-on-device.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import type { Workload } from "./workload.ts";
+import { writeSamples } from "./write-samples.ts";
 
 /** Keeps the device that has the kernel busy, and measures what it bears. */
 export const runThroughput: Workload<ThroughputSpec> = async (spec, { fleet, otherJobs, signal, onProgress }) => {
@@ -11,8 +12,10 @@ export const runThroughput: Workload<ThroughputSpec> = async (spec, { fleet, oth
   const environment = describeEnvironment(host.device, otherJobs);
   const run = (options: WorkOptions) => host.work("stream", { spec }, timeoutMs, options);
   const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, run });
+  const { latenciesMs, ...measured } = output;
   return {
-    result: { kind: "throughput", ...withFaults({ ...output, environment }, faults) },
+    result: { kind: "throughput", ...withFaults({ ...measured, environment }, faults) },
     deviceKey: host.device.key,
+    samplesText: writeSamples(kernel, [{ metric: "submissionMs", clock: "runner-wall", valuesMs: latenciesMs }]),
   };
 };

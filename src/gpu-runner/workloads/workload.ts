@@ -34,6 +34,8 @@ export interface WorkloadResult {
   readonly deviceKey: string;
   /** The trace that the job asked for, as JSON. */
   readonly traceText?: string | null;
+  /** What was timed, as JSON (RunSamples). */
+  readonly samplesText?: string | null;
 }
 
 /** A kind of job as a runner executes it. Throws ProblemError where it cannot be done. */

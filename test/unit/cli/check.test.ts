@@ -33,6 +33,11 @@ describe("a judgement", () => {
     expect(judge(samplePair("wallMs", 1.001, { verdict: "same" }))).toBe("passed");
   });
 
+  it("tells of a regression what weakens it", () => {
+    const [judgement] = judgePairs(sampleReply([samplePair("wallMs", 1.1, { warnings: ["One run."] })]), gate);
+    expect(judgement?.reason).toBe("worse by more than 5 %; One run.");
+  });
+
   it("knows which way is worse, below zero too", () => {
     const key = { ...samplePair("rate", 1).key, direction: "higher" as const };
     expect(judge(samplePair("rate", 0.9, { key, verdict: "worse" }))).toBe("regression");

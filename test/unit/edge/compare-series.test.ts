@@ -8,24 +8,9 @@ import type { StoredSeries } from "../../../src/edge/store/series-store.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
 import { samplePair } from "../cli/comparison-sample.ts";
+import { sampleSeries } from "../cli/sample-series.ts";
 
-const series: StoredSeries = {
-  no: 1,
-  id: `ser_${"a".repeat(26)}`,
-  subjectKind: "benchmark",
-  subject: "sort",
-  metric: "wallMs",
-  unit: "ms",
-  clock: null,
-  direction: "lower",
-  configuration: { n: 1, m: 2 },
-  fingerprint: null,
-  software: false,
-  label: "main",
-  fingerprintId: null,
-  mutedAtMs: null,
-  detectedAtMs: null,
-};
+const series = sampleSeries;
 
 const point = (runId: string, atMs: number, values: number[]) => {
   const { count, min, max, sum, sketch } = summarise(values);

@@ -3,12 +3,21 @@ import { combineParts } from "../../../src/gpu-runner/workloads/combine-parts.ts
 import { BenchmarkResult } from "../../../src/protocol/benchmark.ts";
 import { benchmarkResult } from "../../edge/samples.ts";
 
+const samplesOf = (wallMs: number) => ({ wallMs: Float64Array.of(wallMs), gpuMs: null });
+
 function part(deviceKey: string, batch: number, wallMs: number, changes: object = {}) {
   const { kind: _, environment: __, ...measured } = benchmarkResult([wallMs]);
   return {
     deviceKey,
     batch,
-    measured: { ...measured, shape: { n: 8, batch }, gflops: 2, traceText: null, ...changes },
+    measured: {
+      ...measured,
+      shape: { n: 8, batch },
+      gflops: 2,
+      traceText: null,
+      samples: samplesOf(wallMs),
+      ...changes,
+    },
   };
 }
 
@@ -23,6 +32,7 @@ describe("parts of a batch", () => {
     const combined = combineParts(parts, "batch");
     expect(combined.shape).toEqual({ n: 8, batch: 12 });
     expect(combined.wallMs.p50).toBe(12);
+    expect(combined.samples).toEqual(samplesOf(12));
     expect(combined).toMatchObject({ gflops: 4, gigabytesPerSecond: 10, faults: [fault] });
     expect(combined.correctness).toMatchObject({ maxAbsoluteError: 0.5, checkedElements: 74 });
     expect(combined.parts).toEqual([

@@ -4,6 +4,7 @@ import { JobRunner } from "../../../src/gpu-runner/workloads/job-runner.ts";
 import { createId } from "../../../src/protocol/id.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
 import { type JobOutcome, type Offer, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
+import { RunSamples } from "../../../src/protocol/run-samples.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import { KernelInput } from "../../../src/protocol/submitted-kernel.ts";
 import { competitor } from "../../edge/kernel-samples.ts";
@@ -11,6 +12,8 @@ import { benchmarkResult, capabilities } from "../../edge/samples.ts";
 import { createGuarding } from "./guarding-fleet.ts";
 
 const RESEND_MS = 1_000;
+const wallMs = Float64Array.of(1, 2, 3);
+type SoundOutcome = Extract<JobOutcome["outcome"], { ok: true }>;
 const silent = { error: () => undefined, info: () => undefined };
 const offer = (epoch = 1): Offer => ({
   type: "offer",
@@ -50,7 +53,7 @@ function scriptJobs({ userKernels = true } = {}) {
         const { kind: _, environment: __, ...measured } = benchmarkResult();
         signal.addEventListener("abort", () => reject(new ProblemError("cancelled", "aborted")));
         started.push({
-          finish: () => resolve({ ...measured, traceText: "{}" }),
+          finish: () => resolve({ ...measured, traceText: "{}", samples: { wallMs, gpuMs: null } }),
           fail: reject,
           progress: (phase) => onProgress({ phase, done: 0, total: 1 }),
           signal,
@@ -83,8 +86,15 @@ describe("a job under lease", () => {
     started[0]?.finish();
     await vi.waitFor(() => expect(outcomes()).toHaveLength(1));
     expect(outcomes()[0]).toMatchObject({ lease: taken.lease, outcome: { ok: true, result: { kernel: "triad" } } });
-    // What is known of the roofs goes into the result, the trace beside it.
-    expect(outcomes()[0]?.outcome).toMatchObject({ result: { roofline: { note: "not measured" } }, trace: "{}" });
+    // What is known of the roofs goes into the result, the trace and the samples beside it.
+    const [first] = outcomes().map(({ outcome }) => outcome as SoundOutcome);
+    const { result, trace, samples } = first as SoundOutcome;
+    expect(result).toMatchObject({ roofline: { note: "not measured" } });
+    expect(result).not.toHaveProperty("samples");
+    expect(trace).toBe("{}");
+    expect(RunSamples.parse(JSON.parse(samples ?? ""))).toEqual({
+      measurements: [{ subject: "triad", metric: "wallMs", unit: "ms", clock: "runner-wall", values: [...wallMs] }],
+    });
     jobs.accept(taken);
     expect(started).toHaveLength(1);
     vi.advanceTimersByTime(2 * RESEND_MS);

@@ -17,8 +17,12 @@ export function toImported(
   measured: readonly ImportedMeasurement[],
   context: Omit<Imported["report"], "measurements"> = {},
 ): Imported {
-  const measurements = measured.map(({ pointer: _, ...measurement }) => measurement);
-  return { report: { ...context, measurements }, pointers: measured.map(({ pointer }) => pointer) };
+  const [measurements, pointers]: [Imported["report"]["measurements"], string[]] = [[], []];
+  for (const { pointer, ...measurement } of measured) {
+    measurements.push(measurement);
+    pointers.push(pointer);
+  }
+  return { report: { ...context, measurements }, pointers };
 }
 
 type Numbers = Pick<ImportedMeasurement, "value" | "values" | "aggregate">;

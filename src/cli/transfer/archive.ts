@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+/**
+ * The file of an export: gzip of lines of JSON. The head; then for each table a mark and its rows as arrays; the
+ * objects; and the end, without which the file is not whole.
+ */
+
+const Tally = z.object({ rows: z.number().int(), digest: z.string() });
+export type Tally = z.infer<typeof Tally>;
+
+export const ArchiveHead = z.object({
+  kind: z.literal("millrace-export"),
+  format: z.literal(1),
+  exportId: z.string(),
+  schemaVersion: z.string(),
+  writtenAt: z.string(),
+  tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()), rows: z.number().int() })),
+});
+export type ArchiveHead = z.infer<typeof ArchiveHead>;
+
+const TableMark = z.object({ kind: z.literal("table"), name: z.string() });
+
+const ArchivedObject = z.object({
+  kind: z.literal("object"),
+  key: z.string(),
+  contentType: z.string().nullable(),
+  digest: z.string(),
+  base64: z.string(),
+});
+export type ArchivedObject = z.infer<typeof ArchivedObject>;
+
+export const ArchiveEnd = z.object({
+  kind: z.literal("end"),
+  tables: z.record(z.string(), Tally),
+  objects: z.object({ count: z.number().int(), bytes: z.number().int() }),
+});
+export type ArchiveEnd = z.infer<typeof ArchiveEnd>;
+
+/** Every line but those of rows. */
+export const ArchiveLine = z.discriminatedUnion("kind", [ArchiveHead, TableMark, ArchivedObject, ArchiveEnd]);

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Transfer } from "../../protocol/transfer.ts";
+import type { ArchivedObject, ArchiveEnd, ArchiveHead, Tally } from "./archive.ts";
+import { downloadRows } from "./download-rows.ts";
+import { listObjects } from "./list-objects.ts";
+import { RowTally } from "./row-tally.ts";
+import { showProgress } from "./show-progress.ts";
+
+type Line = ArchiveHead | ArchiveEnd | ArchivedObject | { kind: "table"; name: string };
+
+const toText = (line: Line) => `${JSON.stringify(line)}\n`;
+
+/**
+ * The text of an archive of everything an edge has, a page at a time. Throws where the database changed while it
+ * was read, so that its tables would not fit each other.
+ */
+export async function* writeArchive(client: Client, transfer: Transfer): AsyncGenerator<string> {
+  const { id, schemaVersion, tables } = transfer;
+  const head = { kind: "millrace-export", format: 1, exportId: id, schemaVersion, tables } as const;
+  yield toText({ ...head, writtenAt: new Date().toISOString() });
+  const before = await tallyTable(client, id, "history_state");
+  const tallies: Record<string, Tally> = {};
+  for (const { name, rows } of tables) {
+    yield toText({ kind: "table", name });
+    const tally = new RowTally();
+    for await (const lines of downloadRows(client, id, name)) {
+      for (const line of lines) tally.add(line);
+      if (lines.length === 0) continue;
+      showProgress("exported", name, tally.read().rows, rows);
+      yield `${lines.join("\n")}\n`;
+    }
+    tallies[name] = tally.read();
+    if (tally.read().rows !== rows) throw changed(name);
+  }
+  const objects = { count: 0, bytes: 0 };
+  for await (const { key, contentType, sizeBytes } of listObjects(client, id)) {
+    const response = await client.send(endpoints.exportObject, { params: { id }, query: { key } });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (bytes.byteLength !== sizeBytes) throw changed(key);
+    const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+    yield toText({ kind: "object", key, contentType, digest, base64: bytes.toString("base64") });
+    objects.count++;
+    objects.bytes += sizeBytes;
+  }
+  const after = await tallyTable(client, id, "history_state");
+  if (after.digest !== before.digest) throw changed("the history");
+  yield toText({ kind: "end", tables: tallies, objects });
+}
+
+async function tallyTable(client: Client, id: string, table: string): Promise<Tally> {
+  const tally = new RowTally();
+  for await (const lines of downloadRows(client, id, table)) for (const line of lines) tally.add(line);
+  return tally.read();
+}
+
+function changed(what: string): Error {
+  return new Error(`${what} changed while it was read: nothing was written, try again when less is going on.`);
+}
