@@ -50,6 +50,8 @@ CREATE UNIQUE INDEX `points_of_series` ON `points` (`series_no`,`at_ms`,`source_
 --> statement-breakpoint
 CREATE INDEX `points_of_run` ON `points` (`run_id`) WHERE run_id is not null;
 --> statement-breakpoint
+CREATE INDEX `points_of_runs` ON `points` (`series_no`,`at_ms`) WHERE run_id is not null;
+--> statement-breakpoint
 CREATE UNIQUE INDEX `series_id_unique` ON `series` (`id`);
 --> statement-breakpoint
 CREATE INDEX `series_by_subject` ON `series` (`subject`,`metric`);

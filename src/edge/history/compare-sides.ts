@@ -5,6 +5,7 @@ import { toInstantOrNull } from "../store/instant.ts";
 import type { StoredSeries } from "../store/series-store.ts";
 import { adjustVerdicts } from "./adjust-verdicts.ts";
 import { compareSeries } from "./compare-series.ts";
+import { endTurn } from "./end-turn.ts";
 import { type Observed, observeSeries } from "./observe-series.ts";
 import { type Pairing, pairSeries } from "./pair-series.ts";
 import { differingDimensions, findSides, type MeantSide, readSide } from "./resolve-sides.ts";
@@ -30,21 +31,24 @@ export async function compareSides(binding: D1Database, query: CompareQuery): Pr
   };
   for (const series of pairing.lonelyA) note("a", series, "no-partner");
   for (const series of pairing.lonelyB) note("b", series, "no-partner");
-  const compared = pairing.pairs.flatMap(([one, other]) => {
+  const compared: ReturnType<typeof compareSeries>[] = [];
+  for (const [one, other] of pairing.pairs) {
     const [seenA, seenB] = [ofA.get(one.no), ofB.get(other.no)];
     if (seenA === undefined || seenB === undefined) {
       note("a", one, seenA === undefined ? "no-runs" : "no-partner");
       note("b", other, seenB === undefined ? "no-runs" : "no-partner");
-      return [];
+      continue;
     }
     const [observedA, observedB] = one.no === other.no ? shareRuns(seenA, seenB) : [seenA, seenB];
     if (isEmpty(observedA) || isEmpty(observedB)) {
       note("b", other, "same-runs");
-      return [];
+      continue;
     }
     const asked = { statistic, minimumEffect, confidence };
-    return [compareSeries({ series: one, observed: observedA }, { series: other, observed: observedB }, asked)];
-  });
+    compared.push(compareSeries({ series: one, observed: observedA }, { series: other, observed: observedB }, asked));
+    // A pair takes milliseconds, and there may be hundreds.
+    await endTurn();
+  }
   const pairs = adjustVerdicts(compared, confidence);
   // One series may have several partners: of those that are there it is compared with the ones that have runs.
   for (const { a: one, b: other } of pairs) {

@@ -7,6 +7,7 @@ import {
   type SketchSum,
   sumQuantiles,
 } from "../../stats/sketch-sum.ts";
+import { endTurn } from "./end-turn.ts";
 
 /** Parts that are merged before others have their turn: about a millisecond. */
 const TURN_PARTS = 256;
@@ -51,10 +52,6 @@ export function createMerger(): MergeParts {
     }
     return { count, min, max, sum, sketch, runId: isOneRun ? runId : null };
   };
-}
-
-function endTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Quantiles of merged parts: from the sketch, but never outside the exact extremes. */

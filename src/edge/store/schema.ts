@@ -310,8 +310,12 @@ export const points = sqliteTable(
   },
   (table) => [
     uniqueIndex("points_of_series").on(table.seriesNo, table.atMs, table.sourceId),
+    // Runs are few among live requests, and asked for apart from these.
     index("points_of_run")
       .on(table.runId)
+      .where(sql`run_id is not null`),
+    index("points_of_runs")
+      .on(table.seriesNo, table.atMs)
       .where(sql`run_id is not null`),
   ],
 );
