@@ -277,6 +277,8 @@ export const series = sqliteTable(
     mutedAtMs: integer(),
     /** Its changes were looked for in the points that had come by then. */
     detectedSeq: integer().notNull().default(0),
+    /** When that was: what live requests left is looked at by the hour. */
+    detectedAtMs: integer(),
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),
