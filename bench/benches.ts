@@ -121,6 +121,28 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "history-query",
+    {
+      description:
+        "A year of a million points, a sample each, against sqlite-raw, d1-raw and duckdb; inferences beside it",
+      load: async () => (await import("./history-query.ts")).benchHistoryQuery(1, true),
+    },
+  ],
+  [
+    "history-query-n8",
+    {
+      description: "The same with eight samples a point, each of which is a row for the peers",
+      load: async () => (await import("./history-query.ts")).benchHistoryQuery(8, false),
+    },
+  ],
+  [
+    "ingest",
+    {
+      description: "Points stored a second, against an insert a point; nothing lost where the edge is killed meanwhile",
+      load: async () => (await import("./ingest.ts")).benchIngest,
+    },
+  ],
+  [
     "goodput",
     {
       description: "Answers in budget under load, against plain servers, two batchers and an oracle; about 12 minutes",

@@ -14,7 +14,7 @@ export interface Opened {
 /** A contender made ready for one case. */
 export interface Entry {
   readonly opened: Opened;
-  /** One round: a value for each metric; a peer may have some of them only. */
+  /** One round: a value for each metric. A peer may have some of them only; where ours has none, there is no row. */
   measure(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
@@ -140,6 +140,8 @@ function* createRows(
 ): Generator<Row> {
   const valuesOf = (all: readonly Readonly<Record<string, number>>[]) =>
     all.map((values) => values[metric[0]] ?? Number.NaN);
+  // Where ours cannot tell, there is nothing to compare.
+  if (rounds[0] !== undefined && !(metric[0] in rounds[0])) return;
   const ours = valuesOf(rounds);
   if (metric[1].oursOnly) yield createRow(row, metric, ours, null);
   else {

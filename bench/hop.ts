@@ -54,7 +54,9 @@ const ARRIVALS_METRICS = {
 export const benchHop: Bench = async function* benchHop(context) {
   const gc = await GcLog.open();
   try {
-    const stack = await startStack((text) => context.say(`${context.bench}: ${text}`), gc.variables);
+    const stack = await startStack((text) => context.say(`${context.bench}: ${text}`), {
+      variables: gc.variables,
+    });
     try {
       yield* contend(context, findOurs(stack), gc);
     } finally {

@@ -16,8 +16,8 @@ CREATE TABLE `series` (
 	`points` integer DEFAULT 0 NOT NULL,
 	`last_point_at_ms` integer,
 	`muted_at_ms` integer,
-	`detected_seq` integer DEFAULT 0 NOT NULL,
-	`detected_at_ms` integer
+	`detected_at_ms` integer,
+	`detected_seq` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 INSERT INTO `series` (`id`, `subject_kind`, `subject`, `metric`, `label`, `key`, `created_at_ms`)

@@ -11,7 +11,7 @@ import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Backend } from "../../src/protocol/hardware.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
+export const ROOT = join(import.meta.dirname, "../..");
 const CALIBRATION_LIMIT_MS = 120_000;
 
 /** Where a client reaches the backend. */
@@ -24,6 +24,15 @@ export interface Target {
 export interface StackVariables {
   readonly edge: Readonly<Record<string, string>>;
   readonly runner: Readonly<Record<string, string>>;
+}
+
+/** What may differ from one bench to another. */
+interface StackOptions {
+  readonly variables?: StackVariables;
+  /** Puts something into the folder before the edge runs there. */
+  readonly prepare?: (dataDir: string) => Promise<void>;
+  /** Absent: a minute. */
+  readonly cronMs?: number;
 }
 
 /** Edge and runner as `npm start` has them, in a folder of their own. */
@@ -40,22 +49,23 @@ export interface Stack extends Target {
 /** Starts the edge on a free port and a runner that serves with its CPU alone and has a listener of its own; the key is a real one, with the scope `infer`. */
 export async function startStack(
   say: (text: string) => void,
-  variables: StackVariables = { edge: {}, runner: {} },
+  { variables = { edge: {}, runner: {} }, prepare, ...options }: StackOptions = {},
 ): Promise<Stack> {
   await ensureBuilt(ROOT, say);
-  say("starting edge and runner");
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-hop-"));
   const cleanups = [() => rm(dataDir, { recursive: true, force: true })];
   const stop = async () => {
     for (const cleanup of cleanups.toReversed()) await cleanup();
   };
   try {
+    await prepare?.(dataDir);
+    say("starting edge and runner");
     const bootstrapSecret = createBootstrapSecret();
     Object.assign(process.env, variables.edge);
     cleanups.push(async () => {
       for (const name of Object.keys(variables.edge)) delete process.env[name];
     });
-    const edge = await startEdge({ port: 0, dataDir, root: ROOT, bootstrapSecret });
+    const edge = await startEdge({ ...options, port: 0, dataDir, root: ROOT, bootstrapSecret });
     cleanups.push(() => edge.stop());
     const client = createClient({ baseUrl: edge.url, key: bootstrapSecret });
     const { secret: key } = await client.call(endpoints.createKey, { body: { name: "bench", scopes: ["infer"] } });

@@ -160,6 +160,31 @@ describe("rolling up", () => {
     expect(rowsRead).toBeLessThan(1.2 * buckets.length);
   });
 
+  it("finds series without reading the points that are rolled up", async () => {
+    const subject = "found-cheaply";
+    await appendMeasurements(
+      env.DB,
+      Array.from({ length: 500 }, (_, i) => measured(subject, START_MS + i * 60_000, [i])),
+    );
+    while (!(await rollUp(env.DB, 10)).isDone);
+    await appendMeasurements(env.DB, [measured(subject, START_MS, [1])]);
+    let rowsRead = 0;
+    const counting = new Proxy(env.DB, {
+      get(target, name) {
+        if (name === "prepare") return target.prepare.bind(target);
+        return async (statements: D1PreparedStatement[]) => {
+          const results = await target.batch(statements);
+          for (const { meta } of results) rowsRead += meta.rows_read;
+          return results;
+        };
+      },
+    });
+    const { series } = await readSelection(openDatabase(counting), { subject }, 10);
+    expect(series.map(({ points }) => points)).toEqual([501]);
+    expect(rowsRead).toBeGreaterThan(0);
+    expect(rowsRead).toBeLessThan(100);
+  });
+
   it("is stored in the order of its key", async () => {
     const { sql = "" } =
       (await env.DB.prepare("select sql from sqlite_master where name = 'rollups'").first<{ sql: string }>()) ?? {};

@@ -275,10 +275,9 @@ export const series = sqliteTable(
     lastPointAtMs: integer(),
     /** Changes of a muted series alert nobody. */
     mutedAtMs: integer(),
-    /** Its changes were looked for in the points that had come by then. */
-    detectedSeq: integer().notNull().default(0),
-    /** When that was: what live requests left is looked at by the hour. */
+    /** When its changes were last looked for, and in which points: those that had come by then. */
     detectedAtMs: integer(),
+    detectedSeq: integer().notNull().default(0),
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),

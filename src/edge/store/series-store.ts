@@ -72,17 +72,20 @@ interface Tail {
 
 /** Of the series whose numbers a query gives. */
 function tailsOf(db: Database, numbers: SQL) {
-  return db
-    .select({ no: points.seriesNo, count: sql<number>`count(*)`, lastMs: sql<number>`max(${points.atMs})` })
-    .from(points)
-    .where(
-      and(
-        gt(points.seq, db.select({ seq: historyState.rolledSeq }).from(historyState)),
-        // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
-        sql`+${points.seriesNo} in ${numbers}`,
-      ),
-    )
-    .groupBy(points.seriesNo);
+  return (
+    db
+      .select({ no: points.seriesNo, count: sql<number>`count(*)`, lastMs: sql<number>`max(${points.atMs})` })
+      .from(points)
+      .where(
+        and(
+          gt(points.seq, db.select({ seq: historyState.rolledSeq }).from(historyState)),
+          // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
+          sql`+${points.seriesNo} in ${numbers}`,
+        ),
+      )
+      // With another plus: grouped by the column itself, all points would be read in the order of its index.
+      .groupBy(sql`+${points.seriesNo}`)
+  );
 }
 
 async function readTails(db: Database, numbers: readonly number[]): Promise<Map<number, Tail>> {

@@ -21,7 +21,9 @@ function scripted({ output = 1, adapter = null, time = 1, onMeasure, onClose }: 
   });
 }
 
-async function run(contenders: Pick<Contest<number>, "ours" | "peers">, rounds = 5): Promise<Row[]> {
+type Contenders = Pick<Contest<number>, "ours" | "peers"> & Partial<Contest<number>>;
+
+async function run(contenders: Contenders, rounds = 5): Promise<Row[]> {
   const contest: Contest<number> = {
     metrics: { time: { unit: "ms", better: "lower" } },
     cases: [{ name: "one", input: 1 }],
@@ -46,6 +48,12 @@ test("all take turns, a round each, and are closed", async () => {
     { bench: "asked-for", peer: "a", ratio: 3 },
     { bench: "asked-for", peer: "b", ratio: 0.5 },
   ]);
+});
+
+test("a metric that ours has no value of makes no row", async () => {
+  const metrics = { time: { unit: "ms", better: "lower" }, "rows read": { unit: "rows", better: "lower" } } as const;
+  const rows = await run({ ours: scripted({}), peers: { a: scripted({}) }, metrics });
+  expect(rows.map(({ metric }) => metric)).toEqual(["time"]);
 });
 
 test("a peer that is wrong is never timed", async () => {

@@ -1,0 +1,14 @@
+import { DatabaseSync } from "node:sqlite";
+
+/** The values of all points of one sample in an edge's database, which may be open elsewhere, in rising order. */
+export function readStoredValues(file: string): number[] {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    return db
+      .prepare("select min from points order by min")
+      .all()
+      .map(({ min }) => min as number);
+  } finally {
+    db.close();
+  }
+}
