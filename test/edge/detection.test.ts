@@ -8,6 +8,7 @@ import { summarise } from "../../src/stats/distribution.ts";
 import { alertsOf, around, fingerprintOf, keyOf, plant, runOf, tend, timeOf } from "./detection-plants.ts";
 import { byNumber, callEdge, fetchEdge, pointersOf } from "./edge-client.ts";
 import { newOnlineRunner, readUntil, submitJob } from "./queue-client.ts";
+import { BOUND } from "./runner-script.ts";
 import { benchmarkResult } from "./samples.ts";
 
 const act = (id: string, action: string, body: object = {}) =>
@@ -437,5 +438,29 @@ describe("what comes of a job", () => {
       { id: alert?.id, state: "open", summary: expect.stringContaining("triad wallMs on landing went from") },
       { id: alert?.id, state: "resolved" },
     ]);
+  });
+});
+
+describe("what is reported from outside", () => {
+  it("is searched behind the answer, and its revision is the one to blame", async () => {
+    await tend();
+    for (let run = 0; run < 26; run++) {
+      const body = {
+        run: `reported ${run}`,
+        at: timeOf(run),
+        label: "main",
+        revision: `abc${run}`,
+        measurements: [{ subject: "reported", metric: "wallMs", unit: "ms", values: around(run < 20 ? 10 : 12, 5) }],
+      };
+      expect((await callEdge("POST", "/v1/history/points", { body })).status).toBe(201);
+    }
+    await expect.poll(() => alertsOf("reported"), BOUND).toHaveLength(1);
+    const [alert] = await alertsOf("reported");
+    expect(alert).toMatchObject({
+      state: "open",
+      at: timeOf(20),
+      leading: { revision: "abc20", previousRevision: "abc19" },
+    });
+    expect(alert?.leading.series).toMatchObject({ subjectKind: "benchmark", label: "main" });
   });
 });

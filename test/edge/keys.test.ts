@@ -28,11 +28,11 @@ describe("the table", () => {
       "fetchTuning",
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
+      "muteSeries",
+      "unmuteSeries",
       "reportPoints",
       "pinBaseline",
       "deleteBaseline",
-      "muteSeries",
-      "unmuteSeries",
       "createThreshold",
       "testThreshold",
       "updateThreshold",

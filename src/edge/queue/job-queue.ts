@@ -10,7 +10,7 @@ import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
 import { configOf, type Env } from "../config.ts";
-import { detectLanded } from "../history/detect/detect-landed.ts";
+import { searchLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../history/note-failure.ts";
 import { readSamples } from "../history/read-samples.ts";
 import { isSoundResult } from "../history/sound-result.ts";
@@ -31,8 +31,6 @@ const UNSOUND = createProblem(
   "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
 );
 const ENDED_JOBS_KEPT = 10_000;
-/** Steps of the search for changes that follow a result: enough for one. */
-const LANDED_STEPS = 2;
 
 export interface Submission {
   readonly spec: JobSpec;
@@ -229,7 +227,7 @@ export class JobQueue extends DurableObject<Env> {
         this.#log.apply(current, machine.succeed(current, nowMs), null);
       });
       this.#log.announce({ type: "history", id: null });
-      this.ctx.waitUntil(this.#detect(nowMs));
+      this.ctx.waitUntil(searchLanded(this.env, nowMs));
     } else {
       this.#log.apply(current, machine.failAttempt(current, judged.problem, nowMs), judged.problem.detail);
     }
@@ -316,15 +314,6 @@ export class JobQueue extends DurableObject<Env> {
       await putSamples(this.env.ARTIFACTS, { runId, part: String(attempt) }, samples);
     } catch (error) {
       console.error(JSON.stringify({ event: "samples-lost", runId, error: String(error) }));
-    }
-  }
-
-  /** Looks for changes in what has just come; what this does not reach, the scheduled handler does. */
-  async #detect(nowMs: number): Promise<void> {
-    try {
-      await detectLanded(this.env, nowMs, LANDED_STEPS);
-    } catch (error) {
-      console.error(JSON.stringify({ event: "detection-failed", error: String(error) }));
     }
   }
 

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { ReportReply } from "../../protocol/report.ts";
+import { searchLanded } from "../history/detect/detect-landed.ts";
 import { storeReport } from "../history/store-report.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { jobQueue } from "../stubs.ts";
@@ -14,6 +15,7 @@ export function bindReports(app: Hono<AppEnv>): void {
     const stored = await storeReport(env, { ownerId: principal?.id ?? "", tool: query.format, report, nowMs });
     if (!stored.ok) throw new ProblemError(stored.problem.code, stored.problem.detail, stored.problem);
     const { run, series, created } = stored;
+    if (created) c.executionCtx.waitUntil(searchLanded(env, nowMs));
     // Whoever looks at the page sees it at once, or at its next reading.
     if (created)
       c.executionCtx.waitUntil(

@@ -2,6 +2,7 @@ import type { Env } from "../../config.ts";
 import { openDatabase } from "../../store/database.ts";
 import { type LandedPoint, readDetectionState, readLanded } from "../../store/detection-store.ts";
 import { readSeriesByNo } from "../../store/series-store.ts";
+import { isTransferring } from "../../store/transfer-store.ts";
 import { detectSeries } from "./detect-series.ts";
 import { closedHourMs } from "./read-series-points.ts";
 
@@ -27,6 +28,21 @@ export async function detectLanded(env: Env, nowMs: number, maxSteps: number): P
     if ((await detectSeries(env, task)).kind === "overtaken") return { isDone: false };
   }
   return { isDone: false };
+}
+
+/** Steps that follow what has just come: enough for one run. */
+const STEPS_BEHIND_A_RUN = 2;
+
+/**
+ * Looks for changes in what has just come, and never fails. What this does not reach, the scheduled handler does; and
+ * all of it, where a transfer wants the history to stay as it is.
+ */
+export async function searchLanded(env: Env, nowMs: number): Promise<void> {
+  try {
+    if (!(await isTransferring(env.DB, nowMs))) await detectLanded(env, nowMs, STEPS_BEHIND_A_RUN);
+  } catch (error) {
+    console.error(JSON.stringify({ event: "detection-failed", error: String(error) }));
+  }
 }
 
 /** The first series that are to be searched, and how far all points are seen once they were. */
