@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { VERSION } from "../protocol/version.ts";
+import { checkCommand } from "./check-command.ts";
+import { compareCommand } from "./compare-command.ts";
 import { loadCommand } from "./load-command.ts";
 import { runnerCommand } from "./runner-command.ts";
 
@@ -9,8 +11,12 @@ new Command("millrace")
   .version(VERSION)
   .addCommand(runnerCommand())
   .addCommand(loadCommand())
+  .addCommand(compareCommand())
+  .addCommand(checkCommand())
   .parseAsync()
   .catch((error: unknown) => {
+    // The command has said what was wrong with its options, and chosen the code.
+    if (error instanceof CommanderError) return;
     process.stderr.write(`millrace: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   });

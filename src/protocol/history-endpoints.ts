@@ -1,7 +1,14 @@
+import { z } from "@hono/zod-openapi";
+import { Baseline, BaselineInput, BaselinePage } from "./baseline.ts";
+import { CompareQuery, ComparisonReply } from "./comparison.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
+import { Name, PageQuery } from "./page.ts";
 import { SeriesPage, SeriesQuery } from "./series.ts";
+
+const byBaselineName = z.object({ name: Name });
+const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
 
 /** The memory: series, their points, and what is read from them. */
 export const historyEndpoints = {
@@ -32,5 +39,56 @@ export const historyEndpoints = {
     access: "read",
     query: PredictionCalibrationQuery,
     reply: { status: 200, schema: PredictionCalibration },
+  }),
+  compareSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/compare",
+    tag: "history",
+    summary: "Compare B with A: runs, labels, windows, devices, revisions or a baseline, series by series",
+    access: "read",
+    query: CompareQuery,
+    reply: { status: 200, schema: ComparisonReply },
+    problems: ["not-found"],
+  }),
+  listBaselines: defineEndpoint({
+    method: "get",
+    path: "/v1/history/baselines",
+    tag: "history",
+    summary: "List pinned baselines by name",
+    access: "read",
+    query: PageQuery,
+    reply: { status: 200, schema: BaselinePage },
+  }),
+  getBaseline: defineEndpoint({
+    method: "get",
+    path: "/v1/history/baselines/{name}",
+    tag: "history",
+    summary: "Describe a pinned baseline",
+    access: "read",
+    params: byBaselineName,
+    reply: { status: 200, schema: Baseline },
+    problems: ["not-found"],
+  }),
+  pinBaseline: defineEndpoint({
+    method: "put",
+    path: "/v1/history/baselines/{name}",
+    tag: "history",
+    summary: "Pin a baseline: a run, a label, a window; to move one wants If-Match with its ETag",
+    access: "submit",
+    params: byBaselineName,
+    headers: ifMatch,
+    body: BaselineInput,
+    reply: { status: 200, schema: Baseline },
+    problems: ["precondition-required", "precondition-failed"],
+  }),
+  deleteBaseline: defineEndpoint({
+    method: "delete",
+    path: "/v1/history/baselines/{name}",
+    tag: "history",
+    summary: "Unpin a baseline",
+    access: "submit",
+    params: byBaselineName,
+    reply: { status: 204 },
+    problems: ["not-found"],
   }),
 } as const;

@@ -89,6 +89,13 @@ export const LIMITS = {
   historyRows: 50_000,
   /** Series that one history query may put together. */
   queriedSeries: 200,
+  /** Latest points of one series that a side of a comparison may read, and of all series together. */
+  comparedPoints: 1_000,
+  comparedPointsInAll: 20_000,
+  /** Samples of a side that are compared where there are too few runs: evenly spaced ranks of more. */
+  comparedSamples: 1_000,
+  /** A commit or other version of what was measured. */
+  revisionLength: 128,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

@@ -50,7 +50,7 @@ export function compareSamples(a: ArrayLike<number>, b: ArrayLike<number>, optio
   const change = ratio ? mapEstimate(ratio, (value) => Math.sign(medianA) * (value - 1)) : difference;
   const smallest = ratio ? minimumEffect : minimumEffect * Math.max(Math.abs(medianA), Math.abs(medianB));
   const certain = p < 1 - confidence && excludesZero(change);
-  const verdict = verdictOf(change, { smallest, certain, direction });
+  const verdict = judgeChange(change, { smallest, certain, direction });
   const counts = { countA: a.length, countB: b.length };
   const summary = summariseComparison({
     ...counts,
@@ -65,7 +65,8 @@ export function compareSamples(a: ArrayLike<number>, b: ArrayLike<number>, optio
   return { ...counts, ...medians, p, ...effectSize(u, a.length, b.length), verdict, summary };
 }
 
-function verdictOf(
+/** The verdict on a change whose interval is known: see `compareSamples`. */
+export function judgeChange(
   { value, interval }: Estimate,
   to: { smallest: number; certain: boolean; direction: "lower" | "higher" },
 ): Comparison["verdict"] {

@@ -99,6 +99,7 @@ const TABLES = [
   "points",
   "kernels",
   "standings",
+  "baselines",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

@@ -28,6 +28,8 @@ describe("the table", () => {
       "fetchTuning",
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
+      "pinBaseline",
+      "deleteBaseline",
       "uploadModel",
       "uploadVariant",
       "setPlacement",

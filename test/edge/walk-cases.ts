@@ -137,6 +137,18 @@ export const walkCases: Record<Walked, WalkCase> = {
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
   readPredictionCalibration: { path: "/v1/history/calibration" },
+  compareSeries: { path: "/v1/history/compare", query: { a: "label:nobody", b: `run:${missingId.run}` } },
+  listBaselines: { path: "/v1/history/baselines" },
+  getBaseline: { path: "/v1/history/baselines/nobody", unknown: 404 },
+  pinBaseline: {
+    path: "/v1/history/baselines/mine",
+    body: {
+      label: "main",
+      window: { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" },
+      selection: { subject: "gemm", subjectKind: "kernel", metric: "wallMs", variant: "plain", backend: "wgsl" },
+    },
+  },
+  deleteBaseline: { path: "/v1/history/baselines/nobody", unknown: 404 },
   submitKernel: {
     path: "/v1/kernels",
     body: {

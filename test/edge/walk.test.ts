@@ -135,6 +135,10 @@ const WRONG_QUERY: Record<string, string> = {
   software: "maybe",
   configuration: "n",
   sketches: "maybe",
+  a: "branch:main",
+  b: "label:main;label:main",
+  statistic: "mode",
+  minimumEffect: "0.001",
   profile: "not a name",
   labels: Array.from({ length: LIMITS.labelCount + 1 }, (_, i) => `label${i}=x`).join(","),
 };

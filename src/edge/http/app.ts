@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
+import { bindComparisons } from "../routes/comparisons.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindInfer } from "../routes/infer.ts";
@@ -43,6 +44,7 @@ export function createApp(): Hono<AppEnv> {
     bindJobs,
     bindRuns,
     bindHistory,
+    bindComparisons,
     bindKernels,
     bindTunings,
   ]) {

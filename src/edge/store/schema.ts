@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
@@ -306,7 +307,12 @@ export const points = sqliteTable(
     sum: real().notNull(),
     sketch: text().notNull(),
   },
-  (table) => [uniqueIndex("points_of_series").on(table.seriesNo, table.atMs, table.sourceId)],
+  (table) => [
+    uniqueIndex("points_of_series").on(table.seriesNo, table.atMs, table.sourceId),
+    index("points_of_run")
+      .on(table.runId)
+      .where(sql`run_id is not null`),
+  ],
 );
 
 /**

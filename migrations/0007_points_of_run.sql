@@ -1,0 +1,1 @@
+CREATE INDEX `points_of_run` ON `points` (`run_id`) WHERE run_id is not null;

@@ -1,0 +1,103 @@
+import { writeFile } from "node:fs/promises";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { ComparisonReply } from "../protocol/comparison.ts";
+import { formatChange, formatP, formatSide } from "./check/format-figures.ts";
+import { exitCodeOf, type Gate, headlineOf, type Judgement, judgePairs } from "./check/judge-pairs.ts";
+import { renderJunit } from "./check/render-junit.ts";
+import { baselineNote, renderMarkdown } from "./check/render-markdown.ts";
+import { renderTable } from "./check/render-table.ts";
+import { PROCESS, type Shell } from "./shell.ts";
+import { addSelection, askComparison, type SelectionOptions } from "./selection-options.ts";
+
+interface CheckOptions extends SelectionOptions, Gate {
+  readonly baseline: string;
+  readonly candidate: string;
+  readonly history: number;
+  readonly junit?: string;
+  readonly markdown?: string;
+  readonly json: boolean;
+}
+
+/** `millrace check`: fails where a candidate is certainly worse than a baseline, by more than may be. */
+export function checkCommand(shell: Shell = PROCESS): Command {
+  return addSelection(new Command("check"))
+    .description("Hold the line: exit 1 where the candidate is certainly worse than the baseline, beyond the limit")
+    .option("--baseline <side>", "a pinned baseline or a label, or a side such as window:<from>/<to>", "main")
+    .option("--candidate <side>", "such as run:run_…, label:my-branch or revision:<commit>", "last:1")
+    .option("--history <runs>", "latest runs of the baseline that are compared with", wholeNumber, 30)
+    .addOption(
+      new Option("--max-regression <percent>", "how much worse it may be, as measured")
+        .argParser(percent)
+        .default(0.05, "5%"),
+    )
+    .option("--require-evidence", "exit 3 where too little was measured to judge", false)
+    .option("--allow-unclear", "with --require-evidence: only too few runs are such a lack", false)
+    .option("--junit <file>", "write JUnit XML")
+    .option("--markdown <file>", "write the Markdown table of a pull request")
+    .option("--json", "print one JSON object", false)
+    .exitOverride((error) => {
+      shell.exit(error.exitCode === 0 ? 0 : 2);
+      throw error;
+    })
+    .action(async (options: CheckOptions) => {
+      try {
+        shell.exit(await check(options, shell));
+      } catch (error) {
+        shell.warn(`millrace check: ${error instanceof Error ? error.message : String(error)}\n`);
+        shell.exit(2);
+      }
+    });
+}
+
+async function check(options: CheckOptions, shell: Shell): Promise<number> {
+  const baseline = /^[a-z]+:/.test(options.baseline) ? options.baseline : `baseline:${options.baseline}`;
+  const a = /(^|;)last:/.test(baseline) ? baseline : `${baseline};last:${options.history}`;
+  const comparison = await askComparison(options, { a, b: options.candidate }, shell.fetch);
+  const judgements = judgePairs(comparison, options);
+  const exitCode = exitCodeOf(judgements, options);
+  const markdown = renderMarkdown(comparison, judgements, options);
+  if (options.junit !== undefined) await writeFile(options.junit, renderJunit(judgements));
+  if (options.markdown !== undefined) await writeFile(options.markdown, markdown);
+  if (options.json) shell.print(`${JSON.stringify({ exitCode, ...pick(options), judgements, comparison })}\n`);
+  // A pipe is as a rule a pull request's summary.
+  else shell.print(shell.columns === undefined ? markdown : renderText(comparison, judgements, options, shell.columns));
+  for (const { outcome, name, reason } of judgements) {
+    if (outcome === "insufficient") shell.warn(`NOT JUDGED: ${name}: ${reason}\n`);
+  }
+  if (judgements.length === 0) {
+    shell.warn("millrace check: the candidate has no measurements: look at --candidate, --label and the selection\n");
+  }
+  return exitCode;
+}
+
+function pick({ maxRegression, requireEvidence, allowUnclear }: Gate): Gate {
+  return { maxRegression, requireEvidence, allowUnclear };
+}
+
+function renderText(
+  comparison: ComparisonReply,
+  judgements: readonly Judgement[],
+  gate: Gate,
+  columns: number,
+): string {
+  const rows = judgements.map(({ name, outcome, pair }) => {
+    if (pair === null) return [outcome, name, "–", "–", "–", "–"];
+    const { a, b, key, adjustedP } = pair;
+    return [outcome, name, formatSide(a, key.unit), formatSide(b, key.unit), formatChange(pair), formatP(adjustedP)];
+  });
+  const table = renderTable([["", "series", "A", "B", "change", "p"], ...rows], columns);
+  const notes = [...comparison.notes, baselineNote(comparison)].filter((note) => note !== null);
+  return `${table}\n${headlineOf(judgements, gate)}\n${notes.map((note) => `${note}\n`).join("")}`;
+}
+
+function percent(text: string): number {
+  const [, digits] = /^(\d+(?:\.\d+)?)\s?%$/.exec(text) ?? [];
+  if (digits !== undefined && Number(digits) <= 1_000) return Number(digits) / 100;
+  throw new InvalidArgumentError("must be a percentage such as 5%.");
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= 1_000) return value;
+  throw new InvalidArgumentError("must be a whole number from 1 to 1000.");
+}

@@ -1,0 +1,67 @@
+import type { Hono } from "hono";
+import type { Baseline } from "../../protocol/baseline.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { compareSides } from "../history/compare-sides.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import {
+  createBaseline,
+  deleteBaseline,
+  findBaseline,
+  listBaselines,
+  updateBaseline,
+} from "../store/baseline-store.ts";
+import { openDatabase } from "../store/database.ts";
+
+/** Comparing parts of the history, and names for what others are compared with. */
+export function bindComparisons(app: Hono<AppEnv>): void {
+  bind(app, endpoints.compareSeries, ({ env, query }) => compareSides(env.DB, query));
+  bind(app, endpoints.listBaselines, ({ env, query }) => listBaselines(openDatabase(env.DB), query));
+
+  bind(app, endpoints.getBaseline, async ({ env, params }) => {
+    const baseline = await findBaseline(openDatabase(env.DB), params.name);
+    if (baseline === null) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
+    return withETag(baseline, 200);
+  });
+
+  bind(app, endpoints.pinBaseline, async ({ env, params: { name }, headers, body }) => {
+    const db = openDatabase(env.DB);
+    const wanted = headers["if-match"];
+    const created = wanted === undefined ? await createBaseline(db, name, body) : null;
+    if (created !== null) return withETag(created, 201);
+    const found = await findBaseline(db, name);
+    if (wanted === undefined) {
+      const errors = [{ pointer: "header/if-match", message: "is missing: send the baseline's ETag" }];
+      throw new ProblemError(
+        "precondition-required",
+        `There is a baseline ${name} already: to move it, send If-Match.`,
+        {
+          errors,
+        },
+      );
+    }
+    const matches = found !== null && (wanted === "*" || wanted === eTagOf(found));
+    const updated = matches ? await updateBaseline(db, name, found.version, body) : null;
+    if (updated === null) {
+      const message =
+        found === null ? "names a baseline that is not there" : `is not the current ETag ${eTagOf(found)}`;
+      const errors = [{ pointer: "header/if-match", message }];
+      throw new ProblemError("precondition-failed", "The baseline was changed by somebody else.", { errors });
+    }
+    return withETag(updated, 200);
+  });
+
+  bind(app, endpoints.deleteBaseline, async ({ env, params }) => {
+    const gone = await deleteBaseline(openDatabase(env.DB), params.name);
+    if (!gone) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
+    return new Response(null, { status: 204 });
+  });
+}
+
+function eTagOf(baseline: Baseline): string {
+  return `"${baseline.version}"`;
+}
+
+function withETag(baseline: Baseline, status: 200 | 201): Response {
+  return Response.json(baseline, { status, headers: { etag: eTagOf(baseline) } });
+}
