@@ -3,6 +3,7 @@ import { Baseline, BaselineInput, BaselinePage } from "./baseline.ts";
 import { CompareQuery, ComparisonReply } from "./comparison.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
+import { HistoryQuery, HistoryQueryReply } from "./history-query.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Name, PageQuery } from "./page.ts";
 import { SeriesPage, SeriesQuery } from "./series.ts";
@@ -30,6 +31,15 @@ export const historyEndpoints = {
     query: PointsQuery,
     reply: { status: 200, schema: PointsReply },
     problems: ["not-found"],
+  }),
+  queryHistory: defineEndpoint({
+    method: "get",
+    path: "/v1/history/query",
+    tag: "history",
+    summary: "Several series at once over time or as a whole, merged by device, variant, batch or any other dimension",
+    access: "read",
+    query: HistoryQuery,
+    reply: { status: 200, schema: HistoryQueryReply },
   }),
   readPredictionCalibration: defineEndpoint({
     method: "get",

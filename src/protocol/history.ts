@@ -7,11 +7,17 @@ import { Series } from "./series.ts";
 /** A step such as `1m`, `6h`, `1d`. */
 export const Step = z.string().regex(/^[1-9][0-9]{0,4}(s|m|h|d)$/, "must be a number and s, m, h or d, such as 5m");
 
-const PercentileList = z
+export const PercentileList = z
   .string()
   .regex(/^[0-9.]+(,[0-9.]+){0,15}$/, "must be percentiles such as 50,95,99")
   .transform((text) => text.split(",").map(Number))
   .refine((values) => values.every((value) => value > 0 && value < 100), "each percentile must lie between 0 and 100");
+
+/** Whether `to`, where both are given, lies after `from`; otherwise `NOT_FORWARD` tells. */
+export function isForward({ from, to }: { from?: string | undefined; to?: string | undefined }): boolean {
+  return from === undefined || to === undefined || Date.parse(from) < Date.parse(to);
+}
+export const NOT_FORWARD = { path: ["to"], message: "must lie after from" };
 
 export const PointsQuery = z
   .object({
@@ -26,13 +32,7 @@ export const PointsQuery = z
     sketches: z.stringbool().default(false).openapi({ type: "boolean", description: "Give each point's sketch too" }),
     limit: z.coerce.number().int().min(1).max(LIMITS.historyPoints).default(1_000),
   })
-  .refine(
-    (query) => query.from === undefined || query.to === undefined || Date.parse(query.from) < Date.parse(query.to),
-    {
-      path: ["to"],
-      message: "must lie after from",
-    },
-  );
+  .refine(isForward, NOT_FORWARD);
 export type PointsQuery = z.infer<typeof PointsQuery>;
 
 export const HistoryPoint = z

@@ -96,6 +96,8 @@ export const LIMITS = {
   comparedSamples: 1_000,
   /** A commit or other version of what was measured. */
   revisionLength: 128,
+  /** Dimensions that one may group by. */
+  groupDimensions: 6,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

@@ -10,6 +10,11 @@ const LOG_GAMMA = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
 /** Magnitudes below this count as zero; in milliseconds it is a femtosecond. */
 const SMALLEST = 1e-12;
 
+const indexOf = (magnitude: number) => Math.ceil(Math.log(magnitude) / LOG_GAMMA);
+/** Buckets of the smallest and the largest magnitude that are counted. */
+const FIRST_INDEX = indexOf(SMALLEST);
+const LAST_INDEX = indexOf(Number.MAX_VALUE);
+
 export interface Sketch {
   /** Bucket index → count, of positive values. */
   readonly positive: Map<number, number>;
@@ -33,7 +38,7 @@ export function addToSketch(sketch: Sketch, value: number, count = 1): void {
     return;
   }
   const buckets = value > 0 ? sketch.positive : sketch.negative;
-  const index = Math.ceil(Math.log(magnitude) / LOG_GAMMA);
+  const index = indexOf(magnitude);
   buckets.set(index, (buckets.get(index) ?? 0) + count);
 }
 
@@ -91,8 +96,13 @@ export function sketchQuantiles(sketch: Sketch, ps: readonly number[]): number[]
   return ps.map((p) => valueAt(sketch.count * p));
 }
 
+/** The upper bound of a bucket, which it holds; its lower one is that of the bucket before. */
+export function bucketBound(index: number): number {
+  return Math.exp(index * LOG_GAMMA);
+}
+
 /** Midpoint of a bucket in the sense of equal relative error to both of its bounds. */
-function bucketValue(index: number): number {
+export function bucketValue(index: number): number {
   return (2 * Math.exp(index * LOG_GAMMA)) / (1 + Math.exp(LOG_GAMMA));
 }
 
@@ -124,25 +134,42 @@ export function encodeSketch(sketch: Sketch): string {
 
 /** Reads what `encodeSketch` wrote; anything else throws a RangeError. */
 export function decodeSketch(text: string): Sketch {
+  const sketch = createSketch();
+  sketch.zeros = scanSketch(text, (isPositive, index, count) => {
+    (isPositive ? sketch.positive : sketch.negative).set(index, count);
+    sketch.count += count;
+  });
+  sketch.count += sketch.zeros;
+  return sketch;
+}
+
+/**
+ * Goes through the buckets of a text of `encodeSketch`, the positive ones first, each sign in order, and gives its
+ * zeros. Throws a RangeError at anything else, when some buckets may have been told already.
+ */
+export function scanSketch(
+  text: string,
+  onBucket: (isPositive: boolean, index: number, count: number) => void,
+): number {
   const reader = { bytes: decodeBase64(text), offset: 0 };
   if (readVarint(reader) !== FORMAT) throw new RangeError("not a sketch of a known format");
-  const sketch = createSketch();
-  sketch.zeros = readVarint(reader);
-  sketch.count = sketch.zeros;
-  for (const buckets of [sketch.positive, sketch.negative]) {
+  const zeros = readVarint(reader);
+  for (const isPositive of [true, false]) {
     const size = readVarint(reader);
     let index = 0;
     for (let i = 0; i < size; i++) {
       const zigzag = readVarint(reader);
-      index += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+      const gap = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
       const count = readVarint(reader);
-      if (count === 0 || buckets.has(index)) throw new RangeError("a bucket is empty or stands twice");
-      buckets.set(index, count);
-      sketch.count += count;
+      if (count === 0 || (i > 0 && gap <= 0))
+        throw new RangeError("a bucket is empty, or stands twice or out of order");
+      index += gap;
+      if (index < FIRST_INDEX || index > LAST_INDEX) throw new RangeError("a bucket is of no finite value");
+      onBucket(isPositive, index, count);
     }
   }
   if (reader.offset !== reader.bytes.length) throw new RangeError("bytes stand behind the sketch");
-  return sketch;
+  return zeros;
 }
 
 function writeVarint(bytes: number[], value: number): void {
@@ -155,6 +182,12 @@ function writeVarint(bytes: number[], value: number): void {
 }
 
 function readVarint(reader: { readonly bytes: string; offset: number }): number {
+  // Most are short, and this is where reading a sketch spends its time.
+  const first = reader.bytes.charCodeAt(reader.offset);
+  if (first < 0x80) {
+    reader.offset++;
+    return first;
+  }
   let value = 0;
   for (let scale = 1; scale <= 2 ** 49; scale *= 0x80) {
     if (reader.offset >= reader.bytes.length) throw new RangeError("the sketch ends too early");

@@ -136,6 +136,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   getRunTrace: { path: `/v1/runs/${missingId.run}/trace`, unknown: 404 },
   listSeries: { path: "/v1/history/series" },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
+  queryHistory: { path: "/v1/history/query" },
   readPredictionCalibration: { path: "/v1/history/calibration" },
   compareSeries: { path: "/v1/history/compare", query: { a: "label:nobody", b: `run:${missingId.run}` } },
   listBaselines: { path: "/v1/history/baselines" },

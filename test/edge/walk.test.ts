@@ -114,6 +114,7 @@ const WRONG_QUERY: Record<string, string> = {
   to: "2026-13-01T00:00:00Z",
   step: "fortnight",
   percentiles: "1.2.3",
+  groupBy: "device,colour",
   name: "not a name",
   shape: "n",
   device: "fpr_x",

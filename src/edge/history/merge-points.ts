@@ -1,7 +1,8 @@
 import type { HistoryPoint } from "../../protocol/history.ts";
-import { type Aggregate, mergeInto, openAggregate, openQuantiles } from "../../stats/distribution.ts";
-import { decodeSketch, encodeSketch } from "../../stats/sketch.ts";
+import { encodeSketch } from "../../stats/sketch.ts";
+import { toSketch } from "../../stats/sketch-sum.ts";
 import { toInstant } from "../store/instant.ts";
+import { createMerger, type MergedParts, type MergeParts, type Part, quantilesOf } from "./merge-parts.ts";
 
 const STEP_UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -11,12 +12,6 @@ export function parseStepMs(step: string): number {
   return Number(step.slice(0, -1)) * STEP_UNITS_MS[unit];
 }
 
-/** A point or a part of a series that is merged with others of its step. */
-interface Part extends Aggregate {
-  readonly atMs: number;
-  readonly runId: string | null;
-}
-
 /** What of the merged points is told. */
 export interface PointForm {
   readonly percentiles: readonly number[];
@@ -24,23 +19,32 @@ export interface PointForm {
 }
 
 /**
- * Turns parts (oldest first) into the wire's points, merging those in the same step; a merged point
+ * Turns parts into the wire's points, oldest first, merging those in the same step; a merged point
  * stands at the start of its step and names a run only if all of it came from one.
  */
-export function mergePoints(parts: readonly Part[], stepMs: number | null, form: PointForm): HistoryPoint[] {
-  if (stepMs === null) return parts.map((part) => toPoint(part.atMs, [part], form));
+export async function mergePoints(
+  parts: readonly Part[],
+  stepMs: number | null,
+  form: PointForm,
+  merge: MergeParts = createMerger(),
+): Promise<HistoryPoint[]> {
+  const points: HistoryPoint[] = [];
+  if (stepMs === null) {
+    for (const part of parts) points.push(toPoint(part.atMs, await merge([part]), form));
+    return points;
+  }
   const steps = Map.groupBy(parts, ({ atMs }) => Math.floor(atMs / stepMs) * stepMs);
-  return [...steps].map(([atMs, members]) => toPoint(atMs, members, form));
+  for (const [atMs, members] of [...steps].toSorted(([a], [b]) => a - b))
+    points.push(toPoint(atMs, await merge(members), form));
+  return points;
 }
 
-function toPoint(atMs: number, members: readonly Part[], { percentiles, sketches }: PointForm): HistoryPoint {
-  const merged = openAggregate();
-  for (const member of members) mergeInto(merged, member, decodeSketch(member.sketch));
-  const values = openQuantiles(
+/** Merged parts as a point at this time. */
+export function toPoint(atMs: number, merged: MergedParts, { percentiles, sketches }: PointForm): HistoryPoint {
+  const values = quantilesOf(
     merged,
     percentiles.map((p) => p / 100),
   );
-  const runId = members[0]?.runId ?? null;
   return {
     at: toInstant(atMs),
     count: merged.count,
@@ -48,7 +52,7 @@ function toPoint(atMs: number, members: readonly Part[], { percentiles, sketches
     max: merged.max,
     mean: merged.sum / merged.count,
     percentiles: Object.fromEntries(percentiles.map((p, i) => [`p${p}`, values[i] ?? Number.NaN])),
-    ...(sketches ? { sketch: encodeSketch(merged.sketch) } : {}),
-    runId: members.every((member) => member.runId === runId) ? runId : null,
+    ...(sketches ? { sketch: encodeSketch(toSketch(merged.sketch)) } : {}),
+    runId: merged.runId,
   };
 }

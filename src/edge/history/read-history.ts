@@ -2,7 +2,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { openDatabase } from "../store/database.ts";
 import { readPoints } from "../store/point-store.ts";
-import { type Bucket, readSpan, ROLLUP_STEPS_MS, type Span } from "../store/rollup-store.ts";
+import { type Bucket, type Piece, readSpan, ROLLUP_STEPS_MS, type Span } from "../store/rollup-store.ts";
 
 /** Parts of series over a time span, to be merged by step. */
 export interface HistoryRead {
@@ -35,11 +35,7 @@ export async function readHistory(
   const rollupMs = stepMs === null ? undefined : ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0);
   const span = stepMs === null ? asked : widenSpan(asked, stepMs);
   if (rollupMs !== undefined) {
-    const rising = numbers.toSorted((a, b) => a - b);
-    const question = { numbers: rising, span, stepMs: rollupMs, maxRows: LIMITS.historyRows };
-    const read = await readSpan(binding, question);
-    if (!read.ok) throw tooMuch();
-    return { ...read, span, truncated: false };
+    return { ...(await readPieces(binding, numbers, [{ span, stepMs: rollupMs }])), span, truncated: false };
   }
   const db = openDatabase(binding);
   const buckets: Bucket[] = [];
@@ -55,7 +51,20 @@ export async function readHistory(
   return { buckets, span, truncated, rowsRead };
 }
 
-function tooMuch(): ProblemError {
+/** Reads a span in pieces that follow each other, each by the rollups that it names. */
+export async function readPieces(
+  binding: D1Database,
+  numbers: readonly number[],
+  pieces: readonly Piece[],
+): Promise<Pick<HistoryRead, "buckets" | "rowsRead">> {
+  const rising = numbers.toSorted((a, b) => a - b);
+  const read = await readSpan(binding, { numbers: rising, pieces, maxRows: LIMITS.historyRows });
+  if (!read.ok) throw tooMuch();
+  return read;
+}
+
+/** Of a question that would read more than one may. */
+export function tooMuch(): ProblemError {
   return new ProblemError("invalid-request", `This would put together more than ${LIMITS.historyRows} parts.`, {
     errors: [{ pointer: "query/step", message: "must be longer, or the span shorter, or the series fewer" }],
   });

@@ -5,6 +5,7 @@ import { createProblem, type Problem, toProblem } from "../../protocol/problem.t
 import { bindComparisons } from "../routes/comparisons.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
+import { bindHistoryQueries } from "../routes/history-queries.ts";
 import { bindInfer } from "../routes/infer.ts";
 import { bindJobs } from "../routes/jobs.ts";
 import { bindKernels } from "../routes/kernels.ts";
@@ -45,6 +46,7 @@ export function createApp(): Hono<AppEnv> {
     bindRuns,
     bindHistory,
     bindComparisons,
+    bindHistoryQueries,
     bindKernels,
     bindTunings,
   ]) {

@@ -7,7 +7,7 @@ import { mergePoints, parseStepMs } from "../history/merge-points.ts";
 import { readHistory, widenSpan } from "../history/read-history.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase } from "../store/database.ts";
-import { findSeries, findStoredSeries, listSeries } from "../store/series-store.ts";
+import { listSeries, readSelection, toSeries } from "../store/series-store.ts";
 import { readForecastSums } from "../store/total-store.ts";
 
 /** The last instant that a date can hold. */
@@ -19,9 +19,9 @@ export function bindHistory(app: Hono<AppEnv>): void {
   bind(app, endpoints.listSeries, ({ env, query }) => listSeries(openDatabase(env.DB), query));
 
   bind(app, endpoints.listPoints, async ({ env, query }) => {
-    const db = openDatabase(env.DB);
-    const [series, stored] = await Promise.all([findSeries(db, query.series), findStoredSeries(db, query.series)]);
-    if (series === null || stored === null) {
+    const selection = await readSelection(openDatabase(env.DB), { series: [query.series] }, 1);
+    const [series] = selection.series;
+    if (series === undefined) {
       const errors = [{ pointer: "query/series", message: "is not a series" }];
       throw new ProblemError("not-found", `There is no series ${query.series}.`, { errors });
     }
@@ -31,9 +31,13 @@ export function bindHistory(app: Hono<AppEnv>): void {
     };
     const stepMs = query.step === undefined ? null : parseStepMs(query.step);
     const limit = stepMs === null ? query.limit : LIMITS.historyPoints;
-    const { buckets, truncated } = await readHistory(env.DB, [stored.no], span, stepMs, limit);
-    const points = mergePoints(buckets, stepMs, query);
-    return { series, points: points.slice(-query.limit), truncated: truncated || points.length > query.limit };
+    const { buckets, truncated } = await readHistory(env.DB, [series.no], span, stepMs, limit);
+    const points = await mergePoints(buckets, stepMs, query);
+    return {
+      series: toSeries(series),
+      points: points.slice(-query.limit),
+      truncated: truncated || points.length > query.limit,
+    };
   });
 
   bind(app, endpoints.readPredictionCalibration, async ({ env, query }) => {

@@ -50,5 +50,10 @@ export async function pruneRollups(
     `delete from rollups where series_no in (select no from series where no % ${PRUNED_PARTS} = ?1)
      and step_ms = ?2 and at_ms < ?3`,
   );
-  await binding.batch([statement.bind(part, MINUTE_MS, minutesBeforeMs), statement.bind(part, HOUR_MS, hoursBeforeMs)]);
+  await binding.batch([
+    statement.bind(part, MINUTE_MS, minutesBeforeMs),
+    statement.bind(part, HOUR_MS, hoursBeforeMs),
+    // What was answered by them no longer holds.
+    binding.prepare("update history_state set roll_version = roll_version + 1"),
+  ]);
 }

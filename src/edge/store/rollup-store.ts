@@ -35,18 +35,23 @@ export type SpanRead =
   | { readonly ok: true; readonly buckets: readonly Bucket[]; readonly rowsRead: number }
   | { readonly ok: false; readonly reason: "too-many" };
 
-/** What one question reads: some series, in [fromMs, toMs), by rollups of one width. */
+/** A part of a span, in whole steps, that is read by rollups of one width. */
+export interface Piece {
+  readonly span: Span;
+  readonly stepMs: RollupStepMs;
+}
+
+/** What one question reads: some series, in pieces that follow each other without a gap. */
 interface Question {
   /** In rising order. */
   readonly numbers: readonly number[];
-  readonly span: Span;
-  readonly stepMs: RollupStepMs;
+  readonly pieces: readonly Piece[];
   readonly maxRows: number;
 }
 
 /**
- * All of some series in a span of whole steps: the rollups, and the points that are in none yet, all as of one
- * moment. Read by pages, so that others have their turn in between.
+ * All of some series in a span: the rollups, and the points that are in none yet, all as of one moment. Read by
+ * pages, so that others have their turn in between.
  */
 export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -58,43 +63,57 @@ export async function readSpan(binding: D1Database, question: Question): Promise
 }
 
 /** Null where points were rolled up between two pages: some would be missing, or counted twice. */
-async function readPages(binding: D1Database, question: Question, pageRows: number): Promise<SpanRead | null> {
-  const { numbers, span, maxRows } = question;
-  let rest = numbers;
-  /** Where the page before ended within the first series of the rest. */
-  let fromMs: number | null = null;
+async function readPages(
+  binding: D1Database,
+  { numbers, pieces, maxRows }: Question,
+  pageRows: number,
+): Promise<SpanRead | null> {
+  const whole = { fromMs: pieces.at(0)?.span.fromMs ?? 0, toMs: pieces.at(-1)?.span.toMs ?? 0 };
   let version: number | null = null;
   let rowsRead = 0;
   const buckets: Bucket[] = [];
-  while (rest.length > 0) {
-    const of = fromMs === null ? rest : rest.slice(0, 1);
-    const [state, page, tail]: D1Result[] = await binding.batch([
-      binding.prepare("select roll_version as version from history_state"),
-      rollupsOf(binding, { ...question, numbers: of, span: { ...span, fromMs: fromMs ?? span.fromMs } }, pageRows),
-      ...(version === null ? [tailOf(binding, numbers, span)] : []),
-    ]);
-    const current: number = ((state?.results ?? []) as RollState[])[0]?.version ?? 0;
-    if (version !== null && current !== version) return null;
-    version = current;
-    const rows = (page?.results ?? []) as Bucket[];
-    buckets.push(...rows, ...((tail?.results ?? []) as Bucket[]));
-    rowsRead += (page?.meta.rows_read ?? 0) + (tail?.meta.rows_read ?? 0);
-    if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
-    const last = rows.length < pageRows ? undefined : rows.at(-1);
-    rest = last === undefined ? rest.slice(of.length) : rest.filter((no) => no >= last.seriesNo);
-    fromMs = last === undefined ? null : last.atMs + 1;
+  for (const piece of pieces) {
+    for (let rest = numbers.map((no): Rest => [no, piece.span.fromMs]); rest.length > 0;) {
+      const [state, page, tail]: D1Result[] = await binding.batch([
+        binding.prepare("select roll_version as version from history_state"),
+        rollupsOf(binding, piece, rest, pageRows),
+        ...(version === null ? [tailOf(binding, numbers, whole)] : []),
+      ]);
+      const current: number = ((state?.results ?? []) as RollState[])[0]?.version ?? 0;
+      if (version !== null && current !== version) return null;
+      version = current;
+      const rows = (page?.results ?? []) as Bucket[];
+      buckets.push(...rows, ...((tail?.results ?? []) as Bucket[]));
+      rowsRead += (page?.meta.rows_read ?? 0) + (tail?.meta.rows_read ?? 0);
+      if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
+      rest = rows.length < pageRows ? [] : restBehind(rest, rows.at(-1));
+    }
   }
   buckets.sort((a, b) => a.seriesNo - b.seriesNo || a.atMs - b.atMs);
   return { ok: true, buckets, rowsRead };
 }
 
-function rollupsOf(binding: D1Database, { numbers, span, stepMs }: Question, limit: number): D1PreparedStatement {
+/** What of a series was not read yet: all from this time on. */
+type Rest = readonly [seriesNo: number, fromMs: number];
+
+function restBehind(rest: readonly Rest[], last: Bucket | undefined): Rest[] {
+  if (last === undefined) return [];
+  return rest
+    .filter(([no]) => no >= last.seriesNo)
+    .map(([no, fromMs]) => [no, no === last.seriesNo ? last.atMs + 1 : fromMs]);
+}
+
+/**
+ * A page, series by series in the order of the list, each by time. That is the order of the loops, which `cross join`
+ * forces; asked for by `order by`, it would be sorted, and so all of it read.
+ */
+function rollupsOf(binding: D1Database, { span, stepMs }: Piece, rest: readonly Rest[], limit: number) {
   return binding
     .prepare(
-      `select ${COLUMNS} from rollups where series_no in (select value from json_each(?1))
-       and step_ms = ?2 and at_ms >= ?3 and at_ms < ?4 order by series_no, at_ms limit ?5`,
+      `select ${COLUMNS} from json_each(?1) cross join rollups
+       on series_no = value->>0 and step_ms = ?2 and at_ms >= value->>1 and at_ms < ?3 limit ?4`,
     )
-    .bind(JSON.stringify(numbers), stepMs, span.fromMs, span.toMs, limit);
+    .bind(JSON.stringify(rest), stepMs, span.toMs, limit);
 }
 
 /** The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many. */

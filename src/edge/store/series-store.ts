@@ -36,16 +36,32 @@ function toStored({ no, id, key, fingerprintId, mutedAtMs, detectedAtMs }: Row):
   return { no, id, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs, detectedAtMs };
 }
 
-function toSeries(row: Row, tail: Tail | undefined): Series {
+/** A series with what is known of its points. */
+export interface SelectedSeries extends StoredSeries {
+  readonly createdAtMs: number;
+  /** All that ever came. */
+  readonly points: number;
+  readonly lastPointAtMs: number | null;
+}
+
+function toSelected(row: Row, tail: Tail | undefined): SelectedSeries {
   const lastMs = Math.max(row.lastPointAtMs ?? -Infinity, tail?.lastMs ?? -Infinity);
   return {
-    id: row.id,
-    ...SeriesKey.parse(JSON.parse(row.key)),
-    fingerprintId: row.fingerprintId,
-    createdAt: toInstant(row.createdAtMs),
-    lastPointAt: toInstantOrNull(Number.isFinite(lastMs) ? lastMs : null),
+    ...toStored(row),
+    createdAtMs: row.createdAtMs,
     points: row.points + (tail?.count ?? 0),
-    mutedAt: toInstantOrNull(row.mutedAtMs),
+    lastPointAtMs: Number.isFinite(lastMs) ? lastMs : null,
+  };
+}
+
+/** A series as the wire has it. */
+export function toSeries(found: SelectedSeries): Series {
+  const { no: _no, detectedAtMs: _detectedAtMs, createdAtMs, lastPointAtMs, mutedAtMs, ...rest } = found;
+  return {
+    ...rest,
+    createdAt: toInstant(createdAtMs),
+    lastPointAt: toInstantOrNull(lastPointAtMs),
+    mutedAt: toInstantOrNull(mutedAtMs),
   };
 }
 
@@ -55,24 +71,24 @@ interface Tail {
   readonly lastMs: number;
 }
 
-async function readTails(db: Database, numbers: readonly number[]): Promise<Map<number, Tail>> {
-  const rows = await db
+/** Of the series whose numbers a query gives. */
+function tailsOf(db: Database, numbers: SQL) {
+  return db
     .select({ no: points.seriesNo, count: sql<number>`count(*)`, lastMs: sql<number>`max(${points.atMs})` })
     .from(points)
     .where(
       and(
         gt(points.seq, db.select({ seq: historyState.rolledSeq }).from(historyState)),
         // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
-        sql`+${points.seriesNo} in (select value from json_each(${JSON.stringify(numbers)}))`,
+        sql`+${points.seriesNo} in ${numbers}`,
       ),
     )
     .groupBy(points.seriesNo);
-  return new Map(rows.map((row) => [row.no, row]));
 }
 
-export async function findSeries(db: Database, id: string): Promise<Series | null> {
-  const [row] = await db.select().from(series).where(eq(series.id, id));
-  return row === undefined ? null : toSeries(row, (await readTails(db, [row.no])).get(row.no));
+async function readTails(db: Database, numbers: readonly number[]): Promise<Map<number, Tail>> {
+  const rows = await tailsOf(db, sql`(select value from json_each(${JSON.stringify(numbers)}))`);
+  return new Map(rows.map((row) => [row.no, row]));
 }
 
 export async function findStoredSeries(db: Database, id: string): Promise<StoredSeries | null> {
@@ -135,7 +151,7 @@ export async function listSeries(
     db,
     rows.map((row) => row.no),
   );
-  return { items: rows.map((row) => toSeries(row, tails.get(row.no))), nextCursor };
+  return { items: rows.map((row) => toSeries(toSelected(row, tails.get(row.no)))), nextCursor };
 }
 
 /** The series that a selector means, newest first; one more than `limit` tells of a cut. */
@@ -147,6 +163,36 @@ export async function selectSeries(db: Database, selector: SeriesSelector, limit
     .orderBy(desc(series.createdAtMs), desc(series.id))
     .limit(limit + 1);
   return rows.map(toStored);
+}
+
+/** What a selector means, and how far the history is: all as of one moment, so that it tells one state from another. */
+export interface Selection {
+  /** Newest first; one more than the limit tells of a cut. */
+  readonly series: readonly SelectedSeries[];
+  /** Grows with every step of rolling up, and when rollups are forgotten. */
+  readonly rollVersion: number;
+  /** Grows when points are forgotten. */
+  readonly prunedSeq: number;
+}
+
+export async function readSelection(db: Database, selector: SeriesSelector, limit: number): Promise<Selection> {
+  const numbers = sql`(select ${series.no} from ${series} where ${selected(selector) ?? sql`true`})`;
+  const [rows, tails, [state]] = await db.batch([
+    db
+      .select()
+      .from(series)
+      .where(selected(selector))
+      .orderBy(desc(series.createdAtMs), desc(series.id))
+      .limit(limit + 1),
+    tailsOf(db, numbers),
+    db.select().from(historyState),
+  ]);
+  const tailOf = new Map(tails.map((tail) => [tail.no, tail]));
+  return {
+    series: rows.map((row) => toSelected(row, tailOf.get(row.no))),
+    rollVersion: state?.rollVersion ?? 0,
+    prunedSeq: state?.prunedSeq ?? 0,
+  };
 }
 
 /** Gives series the id of their fingerprint which are older than its column; how many is told. */

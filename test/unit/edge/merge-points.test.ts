@@ -24,9 +24,9 @@ const stored = fc
   );
 
 describe("points of a series", () => {
-  it("merged by step are the aggregates of their steps, in order", () => {
-    fc.assert(
-      fc.property(stored, fc.integer({ min: 1, max: 50_000 }), (points, stepMs) => {
+  it("merged by step are the aggregates of their steps, in order", async () => {
+    await fc.assert(
+      fc.asyncProperty(stored, fc.integer({ min: 1, max: 50_000 }), async (points, stepMs) => {
         const byStep = Map.groupBy(points, ({ atMs }) => Math.floor(atMs / stepMs) * stepMs);
         const expected = [...byStep].map(([startMs, members]) => {
           const aggregate = mergeAggregates(members);
@@ -42,21 +42,18 @@ describe("points of a series", () => {
             runId: runIds.size === 1 ? members[0]?.runId : null,
           };
         });
-        expect(mergePoints(points, stepMs, { percentiles: [50], sketches: true })).toEqual(expected);
+        expect(await mergePoints(points, stepMs, { percentiles: [50], sketches: true })).toEqual(expected);
       }),
     );
   });
 
-  it("without a step stay apart, even in the same moment", () => {
-    fc.assert(
-      fc.property(stored, (points) => {
-        expect(
-          mergePoints(points, null, { percentiles: [], sketches: false }).map(({ at, count, runId }) => ({
-            at,
-            count,
-            runId,
-          })),
-        ).toEqual(points.map(({ atMs, count, runId }) => ({ at: new Date(atMs).toISOString(), count, runId })));
+  it("without a step stay apart, even in the same moment", async () => {
+    await fc.assert(
+      fc.asyncProperty(stored, async (points) => {
+        const merged = await mergePoints(points, null, { percentiles: [], sketches: false });
+        expect(merged.map(({ at, count, runId }) => ({ at, count, runId }))).toEqual(
+          points.map(({ atMs, count, runId }) => ({ at: new Date(atMs).toISOString(), count, runId })),
+        );
       }),
     );
   });

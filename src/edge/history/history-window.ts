@@ -1,0 +1,81 @@
+import type { Config } from "../config.ts";
+import { toInstant } from "../store/instant.ts";
+import { type Bucket, type Piece, ROLLUP_STEPS_MS, type RollupStepMs, type Span } from "../store/rollup-store.ts";
+import { parseStepMs } from "./merge-points.ts";
+import { planPieces } from "./plan-pieces.ts";
+import { readHistory, readPieces, tooMuch, widenSpan } from "./read-history.ts";
+
+const [DAY_MS, HOUR_MS, MINUTE_MS] = ROLLUP_STEPS_MS;
+/** How far back a question goes unless told. */
+const DEFAULT_SPAN_MS = 30 * DAY_MS;
+const RESOLUTIONS = { [DAY_MS]: "1d", [HOUR_MS]: "1h", [MINUTE_MS]: "1m" } as const satisfies Record<
+  RollupStepMs,
+  string
+>;
+
+/** What a question to several series says of time. */
+interface AskedWindow {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly step?: string | undefined;
+}
+
+/** A span, and what it is read from. */
+export interface HistoryWindow {
+  readonly span: Span;
+  /** Null: the whole span is one step. */
+  readonly stepMs: number | null;
+  /** Null: the points as they were measured. */
+  readonly pieces: readonly Piece[] | null;
+  /** Whether some of what it reads may have been forgotten already, or soon will be. */
+  readonly isFading: boolean;
+}
+
+/** Which rollups answer a question best: as few rows as its step and what is kept of that time allow. */
+export function resolveWindow(
+  { from, to, step }: AskedWindow,
+  { requestsMs, minutesMs, hoursMs }: Config["retention"],
+  nowMs: number,
+): HistoryWindow {
+  const toMs = to === undefined ? (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS : Date.parse(to);
+  const asked = { fromMs: from === undefined ? toMs - DEFAULT_SPAN_MS : Date.parse(from), toMs };
+  if (step === undefined) {
+    const plan = planPieces(asked, { minutesMs: nowMs - minutesMs, hoursMs: nowMs - hoursMs });
+    return { ...plan, stepMs: null, isFading: false };
+  }
+  const stepMs = parseStepMs(step);
+  const span = widenSpan(asked, stepMs);
+  const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0);
+  const pieces = rollupMs === undefined ? null : [{ span, stepMs: rollupMs }];
+  const keptMs = { [DAY_MS]: Number.POSITIVE_INFINITY, [HOUR_MS]: hoursMs, [MINUTE_MS]: minutesMs };
+  const isFading = span.fromMs < nowMs - (rollupMs === undefined ? requestsMs : keptMs[rollupMs]);
+  return { span, stepMs, pieces, isFading };
+}
+
+/** What of a window is told in an answer. */
+export function describeWindow({ span, pieces }: HistoryWindow) {
+  const widest = ROLLUP_STEPS_MS.find((ms) => pieces?.some(({ stepMs }) => stepMs === ms));
+  return {
+    from: toInstant(span.fromMs),
+    to: toInstant(span.toMs),
+    resolution: widest === undefined ? ("measured" as const) : RESOLUTIONS[widest],
+  };
+}
+
+/** What a window has of some series, by the number of the series, and the rows that it took. */
+export async function readParts(
+  binding: D1Database,
+  numbers: readonly number[],
+  { span, stepMs, pieces }: HistoryWindow,
+): Promise<{ parts: ReadonlyMap<number, readonly Bucket[]>; rowsRead: number }> {
+  const read =
+    pieces === null ? await readMeasured(binding, numbers, span, stepMs) : await readPieces(binding, numbers, pieces);
+  return { parts: Map.groupBy(read.buckets, ({ seriesNo }) => seriesNo), rowsRead: read.rowsRead };
+}
+
+/** The points themselves; of a part of them nothing is told. */
+async function readMeasured(binding: D1Database, numbers: readonly number[], span: Span, stepMs: number | null) {
+  const read = await readHistory(binding, numbers, span, stepMs);
+  if (read.truncated) throw tooMuch();
+  return read;
+}

@@ -1,0 +1,135 @@
+import { bucketValue, scanSketch, type Sketch } from "./sketch.ts";
+
+/** Counts of the buckets of one sign, side by side: `counts[i]` is of the bucket with the index `firstIndex + i`. */
+interface Row {
+  counts: Float64Array;
+  firstIndex: number;
+  /** Places that may hold something: [low, high). */
+  low: number;
+  high: number;
+}
+
+/**
+ * A sum of sketches that is made for adding many texts: five to ten times quicker than decoding each, with the same
+ * result to the last digit. It is meant to be cleared and used again.
+ */
+export interface SketchSum {
+  readonly positive: Row;
+  readonly negative: Row;
+  zeros: number;
+  count: number;
+}
+
+/** Buckets that a row first has room for: values within a factor of 13. */
+const FIRST_BUCKETS = 256;
+
+function createRow(): Row {
+  return { counts: new Float64Array(0), firstIndex: 0, low: 0, high: 0 };
+}
+
+export function createSketchSum(): SketchSum {
+  return { positive: createRow(), negative: createRow(), zeros: 0, count: 0 };
+}
+
+/** Makes a sum empty and keeps its room. */
+export function clearSketchSum(sum: SketchSum): void {
+  for (const row of [sum.positive, sum.negative]) {
+    row.counts.fill(0, row.low, row.high);
+    row.low = row.high = 0;
+  }
+  sum.zeros = 0;
+  sum.count = 0;
+}
+
+/** Adds a sketch by its text. One that is none throws a RangeError, and then the sum is of no use any more. */
+export function addSketchText(sum: SketchSum, text: string): void {
+  const { positive, negative } = sum;
+  let added = 0;
+  const zeros = scanSketch(text, (isPositive, index, count) => {
+    const row = isPositive ? positive : negative;
+    let place = index - row.firstIndex;
+    if (place < 0 || place >= row.counts.length) {
+      makeRoom(row, index);
+      place = index - row.firstIndex;
+    }
+    row.counts[place] = (row.counts[place] ?? 0) + count;
+    if (row.low === row.high) {
+      row.low = place;
+      row.high = place + 1;
+    } else if (place < row.low) row.low = place;
+    else if (place >= row.high) row.high = place + 1;
+    added += count;
+  });
+  sum.zeros += zeros;
+  sum.count += added + zeros;
+}
+
+/** Room for one more bucket, and as much again as there was on that side: so room is made seldom. */
+function makeRoom(row: Row, index: number): void {
+  const { counts, low, high } = row;
+  if (low === high) {
+    if (counts.length === 0) row.counts = new Float64Array(FIRST_BUCKETS);
+    row.firstIndex = index - row.counts.length / 2;
+    return;
+  }
+  const [lowIndex, highIndex] = [row.firstIndex + low, row.firstIndex + high];
+  const spare = Math.max(counts.length, FIRST_BUCKETS);
+  const firstIndex = index < row.firstIndex ? index - spare : row.firstIndex;
+  const endIndex = Math.max(index + spare, highIndex);
+  const grown = new Float64Array(2 * Math.ceil((endIndex - firstIndex) / 2));
+  grown.set(counts.subarray(low, high), lowIndex - firstIndex);
+  row.counts = grown;
+  row.firstIndex = firstIndex;
+  row.low = lowIndex - firstIndex;
+  row.high = highIndex - firstIndex;
+}
+
+/** The sum as a sketch of its own. */
+export function toSketch({ positive, negative, zeros, count }: SketchSum): Sketch {
+  return { positive: new Map(bucketsOf(positive)), negative: new Map(bucketsOf(negative)), zeros, count };
+}
+
+/** Buckets that hold something, by rising index. */
+export function bucketsOf({ counts, firstIndex, low, high }: Row): [index: number, count: number][] {
+  const buckets: [number, number][] = [];
+  for (let place = low; place < high; place++) {
+    const count = counts[place] ?? 0;
+    if (count > 0) buckets.push([firstIndex + place, count]);
+  }
+  return buckets;
+}
+
+/** Several quantiles at once, in the order asked for: those that `sketchQuantiles` gives of the same sketch. */
+export function sumQuantiles(sum: SketchSum, ps: readonly number[]): number[] {
+  const { positive, negative, zeros, count } = sum;
+  const values = ps.map(() => Number.NaN);
+  if (count === 0) return values;
+  const rising = ps.map((p, at) => ({ rank: count * p, at })).toSorted((a, b) => a.rank - b.rank);
+  let next = 0;
+  /** Gives a value to all that are wanted below a rank, and tells the first that is wanted above. */
+  const give = (value: number, below: number): number => {
+    for (; next < rising.length && rising[next]!.rank < below; next++) values[rising[next]!.at] = value;
+    return rising[next]?.rank ?? Number.POSITIVE_INFINITY;
+  };
+  let wanted = rising[0]?.rank ?? Number.POSITIVE_INFINITY;
+  let below = 0;
+  for (let place = negative.high - 1; place >= negative.low; place--) {
+    below += negative.counts[place] ?? 0;
+    if (wanted < below) wanted = give(-bucketValue(negative.firstIndex + place), below);
+  }
+  below += zeros;
+  if (wanted < below) wanted = give(0, below);
+  for (let place = positive.low; place < positive.high; place++) {
+    below += positive.counts[place] ?? 0;
+    if (wanted < below) wanted = give(bucketValue(positive.firstIndex + place), below);
+  }
+  // What is left is asked for at or above the last rank: the largest.
+  give(largest(sum), Number.POSITIVE_INFINITY);
+  return values;
+}
+
+/** Value of the last bucket that holds something. */
+function largest({ positive, negative, zeros }: SketchSum): number {
+  if (positive.high > positive.low) return bucketValue(positive.firstIndex + positive.high - 1);
+  return zeros > 0 ? 0 : -bucketValue(negative.firstIndex + negative.low);
+}
