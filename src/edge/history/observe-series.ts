@@ -79,7 +79,11 @@ async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers
     ROLLUP_STEPS_MS.find((ms) => (span.toMs - span.fromMs) / ms >= FEWEST_STEPS) ?? ROLLUP_STEPS_MS.at(-1)!;
   const whole = widenSpan(span, stepMs);
   const rising = numbers.toSorted((a, b) => a - b);
-  const read = await readSpan(binding, { numbers: rising, span: whole, stepMs, maxRows: LIMITS.historyRows });
+  const read = await readSpan(binding, {
+    numbers: rising,
+    pieces: [{ span: whole, stepMs }],
+    maxRows: LIMITS.historyRows,
+  });
   if (!read.ok) {
     const message = `has more than ${LIMITS.historyRows} parts of live requests: take a shorter window or fewer series`;
     throw invalidRequest([{ pointer: `query/${name}`, message }]);
