@@ -16,6 +16,7 @@ import { PlacementRuleInput } from "./placement-rule.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
 import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 import { Run } from "./run.ts";
+import { RunSamples } from "./run-samples.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
 import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
@@ -449,7 +450,7 @@ export const endpoints = {
     method: "get",
     path: "/v1/runs/{id}",
     tag: "history",
-    summary: "Describe a run: the execution of a job that ended well, kept when the job is forgotten",
+    summary: "Describe a run: a job's that ended well, kept when the job is forgotten, or one that was reported",
     access: "read",
     params: byRunId,
     reply: { status: 200, schema: Run },
@@ -463,6 +464,16 @@ export const endpoints = {
     access: "read",
     params: byRunId,
     reply: { status: 200, mediaType: "application/json" },
+    problems: ["not-found"],
+  }),
+  getRunSamples: defineEndpoint({
+    method: "get",
+    path: "/v1/runs/{id}/samples",
+    tag: "history",
+    summary: "The raw samples of a run, where they were kept",
+    access: "read",
+    params: byRunId,
+    reply: { status: 200, schema: RunSamples },
     problems: ["not-found"],
   }),
   listTunings: defineEndpoint({

@@ -4,8 +4,10 @@ import { CompareQuery, ComparisonReply } from "./comparison.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
 import { HistoryQuery, HistoryQueryReply } from "./history-query.ts";
+import { LIMITS } from "./limits.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Name, PageQuery } from "./page.ts";
+import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
 import { SeriesPage, SeriesQuery } from "./series.ts";
 
 const byBaselineName = z.object({ name: Name });
@@ -40,6 +42,21 @@ export const historyEndpoints = {
     access: "read",
     query: HistoryQuery,
     reply: { status: 200, schema: HistoryQueryReply },
+  }),
+  reportPoints: defineEndpoint({
+    method: "post",
+    path: "/v1/history/points",
+    tag: "history",
+    summary: "Report what was measured outside: in our form, or as a benchmark tool wrote it",
+    description:
+      "The points are stored when the reply comes. The same run with the same content again gives the run that is " +
+      "there already, with status 200. See docs/protocol.md for the tools.",
+    access: "submit",
+    query: ReportQuery,
+    body: ReportInput,
+    rawBody: { mediaTypes: ["application/json", "application/x-ndjson"], maxBytes: LIMITS.reportBodyBytes },
+    reply: { status: 201, schema: ReportReply },
+    problems: ["conflict"],
   }),
   readPredictionCalibration: defineEndpoint({
     method: "get",

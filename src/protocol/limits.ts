@@ -69,6 +69,25 @@ export const LIMITS = {
   controlSteps: 4_096,
   /** Trace of one run, as JSON; the runner drops its oldest events beyond that. */
   traceBytes: 4 * MiB,
+  /** Raw samples of one job's run, as JSON; a set that is larger is not kept. */
+  samplesBytes: 1 * MiB,
+  /** A report from outside: its body, what it measured, samples of one measurement and of all. */
+  reportBodyBytes: 8 * MiB,
+  reportMeasurements: 5_000,
+  reportedSamples: 100_000,
+  reportedSamplesInAll: 400_000,
+  /** Largest magnitude of a reported number: sums of many stay finite. */
+  reportedMagnitude: 1e100,
+  /** Values that one reported aggregate may stand for, and the length of its sketch. */
+  reportedCount: 1e12,
+  reportedSketchLength: 65_536,
+  /** How far a report's times may lie ahead of the edge's clock, in milliseconds. */
+  reportAheadMs: 86_400_000,
+  runNameLength: 128,
+  revisionLength: 128,
+  /** Entries of a series' configuration, and the length of a value. */
+  configurationEntries: 32,
+  configurationLength: 256,
   /** Time that one search for the fastest variant and axes may take, in milliseconds. */
   minTuningBudgetMs: 200,
   maxTuningBudgetMs: 600_000,
@@ -94,8 +113,6 @@ export const LIMITS = {
   comparedPointsInAll: 20_000,
   /** Samples of a side that are compared where there are too few runs: evenly spaced ranks of more. */
   comparedSamples: 1_000,
-  /** A commit or other version of what was measured. */
-  revisionLength: 128,
   /** Dimensions that one may group by. */
   groupDimensions: 6,
   /** Requests in flight on one runner's socket. */

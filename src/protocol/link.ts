@@ -82,6 +82,8 @@ const JobOutcome = z.object({
       startedAt: z.iso.datetime(),
       /** The trace that was asked for, as JSON text: it is kept as it comes. */
       trace: z.string().optional(),
+      /** What it timed, as JSON text (RunSamples). A set that is not sound, or too large, is not kept. */
+      samples: z.string().optional(),
     }),
     z.object({ ok: z.literal(false), problem: Problem }),
   ]),

@@ -43,7 +43,8 @@ export const Series = SeriesKey.extend({
 export type Series = z.infer<typeof Series>;
 export const SeriesPage = pageOf(Series, "Series");
 
-const ConfigurationText = z
+/** Names with their values, as in `m=256,dtype=float32`. */
+export const ConfigurationText = z
   .string()
   .max(1_024)
   .regex(

@@ -105,7 +105,7 @@ describe("labels", () => {
       same: "same",
       unclear: "unclear",
     });
-    const [worse] = pairs.filter(({ key }) => key.metric === "worse");
+    const worse = pairs.find(({ key }) => key.metric === "worse");
     expect(worse).toMatchObject({
       observation: "runs",
       test: "mann-whitney",
@@ -291,7 +291,7 @@ describe("many pairs", () => {
     expect(one[0]).toMatchObject({ verdict: "worse", test: "mann-whitney" });
     expect(one[0]?.adjustedP).toBe(one[0]?.p);
     const { pairs } = await compareNoise(40);
-    const [same] = pairs.filter(({ key }) => key.configuration["n"] === 0);
+    const same = pairs.find(({ key }) => key.configuration["n"] === 0);
     expect(same?.p).toBe(one[0]?.p);
     expect(same).toMatchObject({ verdict: "unclear" });
     expect(same?.adjustedP).toBeGreaterThan(0.05);

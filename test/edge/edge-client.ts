@@ -95,6 +95,7 @@ const TABLES = [
   "placements",
   "tunings",
   "runs",
+  "reports",
   "series",
   "points",
   "kernels",

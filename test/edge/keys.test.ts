@@ -30,6 +30,7 @@ describe("the table", () => {
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "pinBaseline",
       "deleteBaseline",
+      "reportPoints",
       "uploadModel",
       "uploadVariant",
       "setPlacement",

@@ -77,6 +77,7 @@ describe("a run", () => {
     expect(reply.status).toBe(200);
     const job = await readJob(jobId);
     expect(Run.parse(reply.json)).toEqual({
+      origin: "job",
       id: runId,
       jobId,
       attempt: 1,
@@ -85,6 +86,7 @@ describe("a run", () => {
       spec: job.spec,
       result: job.result,
       traceBytes: null,
+      samplesBytes: null,
       startedAt: expect.any(String),
       endedAt: expect.any(String),
     });
@@ -99,7 +101,7 @@ describe("a run", () => {
   });
 
   it("that is not there is not found, nor is an id of something else", async () => {
-    for (const path of ["", "/trace"]) {
+    for (const path of ["", "/trace", "/samples"]) {
       expect(problemOf(await callEdge("GET", `/v1/runs/${missingId.run}${path}`)).code).toBe("not-found");
       const foreign = await callEdge("GET", `/v1/runs/${missingId.job}${path}`);
       expect(problemOf(foreign).code).toBe("invalid-request");

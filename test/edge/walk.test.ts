@@ -140,6 +140,13 @@ const WRONG_QUERY: Record<string, string> = {
   b: "label:main;label:main",
   statistic: "mode",
   minimumEffect: "0.001",
+  format: "scroll",
+  run: "x".repeat(129),
+  at: "1999-12-31T23:59:59Z",
+  revision: "x".repeat(129),
+  cpu: "x".repeat(257),
+  adapter: "x".repeat(257),
+  driver: "x".repeat(257),
   profile: "not a name",
   labels: Array.from({ length: LIMITS.labelCount + 1 }, (_, i) => `label${i}=x`).join(","),
 };

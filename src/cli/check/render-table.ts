@@ -5,36 +5,30 @@ const FEWEST = 8;
  * A table of text, its columns as wide as their longest cell. Where that is more than `columns` allow, the widest
  * cells are cut, ending in an ellipsis; without a width nothing is.
  */
-export function renderTable(rows: readonly (readonly string[])[], columns: number | undefined): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column]))));
-  const total = () => widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
-  while (columns !== undefined && total() > columns) {
-    const widest = Math.max(...widths);
-    if (widest <= FEWEST) break;
-    widths[widths.indexOf(widest)] = Math.max(FEWEST, widest - (total() - columns), secondOf(widths) - 1);
+export function renderTable(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
+  const widest = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lettersOf(row[column]).length)));
+  const widths = narrow(widest, columns - GAP.length * (widest.length - 1));
+  const line = (row: readonly string[]) => row.map((cell, column) => fit(cell, widths[column] ?? 0)).join(GAP);
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+}
+
+/** Takes from the widest columns what is too much in all; none is made narrower than a word. */
+function narrow(widest: readonly number[], room: number): number[] {
+  const widths = [...widest];
+  for (let excess = widths.reduce((sum, width) => sum + width, -room); excess > 0; excess--) {
+    const width = Math.max(...widths);
+    if (width <= FEWEST) break;
+    widths[widths.indexOf(width)] = width - 1;
   }
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => fit(cell, widths[column] ?? 0))
-          .join(GAP)
-          .trimEnd()}\n`,
-    )
-    .join("");
-}
-
-function lengthOf(cell: string | undefined): number {
-  return [...(cell ?? "")].length;
-}
-
-function secondOf(widths: readonly number[]): number {
-  return widths.toSorted((a, b) => b - a)[1] ?? 0;
+  return widths;
 }
 
 function fit(cell: string, width: number): string {
-  const letters = [...cell];
-  return letters.length > width
-    ? `${letters.slice(0, width - 1).join("")}…`
-    : cell.padEnd(width + cell.length - letters.length);
+  const letters = lettersOf(cell);
+  if (letters.length > width) return `${letters.slice(0, width - 1).join("")}…`;
+  return cell + " ".repeat(width - letters.length);
+}
+
+function lettersOf(text = ""): string[] {
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }

@@ -14,6 +14,7 @@ import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindPolicies } from "../routes/policies.ts";
 import { bindProfiles } from "../routes/profiles.ts";
+import { bindReports } from "../routes/reports.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
@@ -47,6 +48,7 @@ export function createApp(): Hono<AppEnv> {
     bindHistory,
     bindComparisons,
     bindHistoryQueries,
+    bindReports,
     bindKernels,
     bindTunings,
   ]) {

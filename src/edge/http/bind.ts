@@ -63,10 +63,21 @@ export function bind<Params, Query, Headers, Body, Reply>(
 }
 
 /** Checks a value that a handler read by itself, with the same errors as `bind`. */
-export function parseInput<Value>(schema: z.ZodType<Value>, value: unknown, prefix = "#"): Value {
+export function checkInput<Value>(
+  schema: z.ZodType<Value>,
+  value: unknown,
+  prefix = "#",
+): { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly errors: FieldError[] } {
   const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)));
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, errors: parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)) };
+}
+
+/** The same, where nobody but the caller has to hear of the errors. */
+export function parseInput<Value>(schema: z.ZodType<Value>, value: unknown, prefix = "#"): Value {
+  const checked = checkInput(schema, value, prefix);
+  if (checked.ok) return checked.value;
+  throw invalidRequest(checked.errors);
 }
 
 export function invalidRequest(errors: FieldError[]): ProblemError {

@@ -51,16 +51,37 @@ export function mediaTypeOf(request: Request): string {
 
 /** Parses a JSON body; what is not JSON, or would take far more memory than its text, is a problem that says so. */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.byteLength > LIMITS.jsonBodyBytes && countNodes(bytes) > LIMITS.jsonNodes) {
-    const message = `must have at most ${LIMITS.jsonNodes} objects, arrays and fields; the marks that begin them count in strings, too`;
-    throw new ProblemError("invalid-request", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
-  }
+  checkNodes(bytes);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+    return JSON.parse(decodeText(bytes));
   } catch {
     throw new ProblemError("invalid-request", "The body is not JSON.", {
       errors: [{ pointer: "#", message: "must be JSON in UTF-8" }],
     });
+  }
+}
+
+/** Parses a body of one JSON text a line; empty lines do not count. */
+export function parseLines(bytes: Uint8Array): unknown[] {
+  checkNodes(bytes);
+  try {
+    const lines = decodeText(bytes).split("\n");
+    return lines.filter((line) => line.trim() !== "").map((line): unknown => JSON.parse(line));
+  } catch {
+    throw new ProblemError("invalid-request", "The body is not JSON, line by line.", {
+      errors: [{ pointer: "#", message: "must be a JSON text on each line, in UTF-8" }],
+    });
+  }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+}
+
+function checkNodes(bytes: Uint8Array): void {
+  if (bytes.byteLength > LIMITS.jsonBodyBytes && countNodes(bytes) > LIMITS.jsonNodes) {
+    const message = `must have at most ${LIMITS.jsonNodes} objects, arrays and fields; the marks that begin them count in strings, too`;
+    throw new ProblemError("invalid-request", `The body ${message}.`, { errors: [{ pointer: "#", message }] });
   }
 }
 

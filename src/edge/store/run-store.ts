@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { JobResult, JobSpec } from "../../protocol/job.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { JobRun } from "../../protocol/run.ts";
 import type { Database } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { runs } from "./schema.ts";
@@ -38,12 +38,13 @@ export async function recordRun(db: Database, input: RunInput): Promise<{ id: st
   return { id, endedAtMs: stored?.endedAtMs ?? input.endedAtMs };
 }
 
-/** A run, less what only the bucket knows of it. */
-export async function findRun(db: Database, id: string): Promise<Omit<Run, "traceBytes"> | null> {
+/** A job's run, less what only the bucket knows of it. */
+export async function findRun(db: Database, id: string): Promise<Omit<JobRun, "traceBytes" | "samplesBytes"> | null> {
   const [row] = await db.select().from(runs).where(eq(runs.id, id));
   if (row === undefined) return null;
   const { jobId, attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = row;
   return {
+    origin: "job",
     id,
     jobId,
     attempt,

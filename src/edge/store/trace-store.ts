@@ -1,7 +1,7 @@
-import type { Run } from "../../protocol/run.ts";
+import type { JobRun } from "../../protocol/run.ts";
 
 /** Which execution of a job: only one attempt becomes its run, and each may have left a trace. */
-type Traced = Pick<Run, "id" | "attempt">;
+type Traced = Pick<JobRun, "id" | "attempt">;
 
 function keyOf({ id, attempt }: Traced): string {
   return `traces/${id}/${attempt}.json`;
