@@ -17,6 +17,7 @@ export interface Env {
   readonly RESEND_MS?: string;
   readonly FLUSH_MS?: string;
   readonly LOG_REQUESTS?: string;
+  readonly WEBHOOK_RETRY_MS?: string;
   readonly KEEP_REQUESTS_DAYS?: string;
   readonly KEEP_MINUTES_DAYS?: string;
   readonly KEEP_HOURS_DAYS?: string;
@@ -43,6 +44,8 @@ const Settings = z.object({
   FLUSH_MS: milliseconds(10_000),
   /** `errors` logs what failed on our side, `all` one event per request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
+  /** From a webhook's first failure to its next attempt; each further one waits twice as long. */
+  WEBHOOK_RETRY_MS: milliseconds(60_000),
   /** How long the history keeps what live requests left, as measured; what runs left is kept for ever. */
   KEEP_REQUESTS_DAYS: days(2),
   /** How long it keeps rollups by minute and by hour; those by day are kept for ever. */
@@ -65,6 +68,7 @@ export interface Config {
   /** How often measurements of requests move on towards the history. */
   readonly flushMs: number;
   readonly maxAttempts: number;
+  readonly webhookRetryMs: number;
   readonly retention: { readonly requestsMs: number; readonly minutesMs: number; readonly hoursMs: number };
 }
 
@@ -90,6 +94,7 @@ export function configOf(env: Env): Config {
     keyExpiryMs: 30_000,
     flushMs: settings.FLUSH_MS,
     maxAttempts: 3,
+    webhookRetryMs: settings.WEBHOOK_RETRY_MS,
     retention: {
       requestsMs: settings.KEEP_REQUESTS_DAYS,
       minutesMs: settings.KEEP_MINUTES_DAYS,

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { alertEndpoints } from "./alert-endpoints.ts";
 import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { historyEndpoints } from "./history-endpoints.ts";
@@ -60,6 +61,7 @@ const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lo
 export const endpoints = {
   ...oipEndpoints,
   ...historyEndpoints,
+  ...alertEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",
@@ -72,7 +74,7 @@ export const endpoints = {
     method: "get",
     path: "/v1/events",
     tag: "service",
-    summary: "Changes of runners, jobs and history as they happen, as server-sent events",
+    summary: "Changes of runners, jobs, history and alerts as they happen, as server-sent events",
     access: "read",
     reply: { status: 200, mediaType: EVENT_STREAM },
   }),

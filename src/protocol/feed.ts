@@ -7,7 +7,7 @@ import { Instant } from "./page.ts";
  */
 export const FeedEvent = z
   .object({
-    type: z.enum(["runner", "job", "history"]),
+    type: z.enum(["runner", "job", "history", "alert"]),
     id: z.string().nullable(),
     at: Instant,
   })

@@ -5,6 +5,8 @@ import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
 import { HistoryQuery, HistoryQueryReply } from "./history-query.ts";
 import { LIMITS } from "./limits.ts";
+import { NoiseQuery, NoiseReply, SeriesDetail } from "./detection.ts";
+import { idSchema } from "./id.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Name, PageQuery } from "./page.ts";
 import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
@@ -12,6 +14,7 @@ import { SeriesPage, SeriesQuery } from "./series.ts";
 
 const byBaselineName = z.object({ name: Name });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const bySeriesId = z.object({ id: idSchema("series") });
 
 /** The memory: series, their points, and what is read from them. */
 export const historyEndpoints = {
@@ -23,6 +26,47 @@ export const historyEndpoints = {
     access: "read",
     query: SeriesQuery,
     reply: { status: 200, schema: SeriesPage },
+  }),
+  getSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series/{id}",
+    tag: "history",
+    summary: "Describe a series, and the same on other hardware before it and after",
+    access: "read",
+    params: bySeriesId,
+    reply: { status: 200, schema: SeriesDetail },
+    problems: ["not-found"],
+  }),
+  getSeriesNoise: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series/{id}/noise",
+    tag: "history",
+    summary: "How noisy a series is, the smallest change that it could show, and how many runs a change needs",
+    access: "read",
+    params: bySeriesId,
+    query: NoiseQuery,
+    reply: { status: 200, schema: NoiseReply },
+    problems: ["not-found"],
+  }),
+  muteSeries: defineEndpoint({
+    method: "post",
+    path: "/v1/history/series/{id}/mute",
+    tag: "history",
+    summary: "Mute a series: its further changes alert nobody",
+    access: "submit",
+    params: bySeriesId,
+    reply: { status: 200, schema: SeriesDetail },
+    problems: ["not-found"],
+  }),
+  unmuteSeries: defineEndpoint({
+    method: "post",
+    path: "/v1/history/series/{id}/unmute",
+    tag: "history",
+    summary: "Let the changes of a series alert again",
+    access: "submit",
+    params: bySeriesId,
+    reply: { status: 200, schema: SeriesDetail },
+    problems: ["not-found"],
   }),
   listPoints: defineEndpoint({
     method: "get",

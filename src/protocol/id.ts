@@ -16,6 +16,11 @@ export const ID_PREFIXES = {
   kernel: "krn",
   request: "req",
   tuning: "tun",
+  threshold: "thr",
+  change: "chg",
+  alert: "alt",
+  webhook: "whk",
+  delivery: "dlv",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

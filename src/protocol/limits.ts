@@ -115,6 +115,19 @@ export const LIMITS = {
   comparedSamples: 1_000,
   /** Dimensions that one may group by. */
   groupDimensions: 6,
+  /** Series that one search for changes on demand may go through, and points of each. */
+  searchedSeries: 50,
+  searchedPoints: 5_000,
+  /** Rules that points are judged by, points of history that one of them looks back on, points in a row that it may want. */
+  thresholds: 500,
+  thresholdWindow: 200,
+  consecutivePoints: 20,
+  /** Changes that an alert tells one by one, and alerts beside it. */
+  alertChanges: 100,
+  alertNeighbours: 20,
+  noteLength: 1_000,
+  /** Series of one key that differ by their fingerprint and are told together. */
+  hardwareSpans: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */
@@ -147,6 +160,11 @@ export const LIMITS = {
   rankedIterations: 20,
   /** Entries that one leaderboard reply may hold. */
   leaderboardEntries: 1_000,
+  /** Webhooks of one edge. */
+  webhooks: 32,
+  /** How long a receiver may take to answer, and how often a message is sent until it arrives. */
+  webhookTimeoutMs: 10_000,
+  webhookAttempts: 12,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
   /** Devices of one runner. */

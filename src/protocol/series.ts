@@ -81,7 +81,29 @@ export const seriesSelection = {
   }),
 };
 const SeriesSelector = z.object(seriesSelection);
-export type SeriesSelector = z.infer<typeof SeriesSelector>;
+export type SeriesSelector = Omit<z.infer<typeof SeriesSelector>, "configuration"> & {
+  readonly configuration?: Readonly<Record<string, string | number>> | undefined;
+};
+
+/** The same in a JSON body: the series for which all that is given holds. */
+export const selectorFields = {
+  series: z.array(idSchema("series")).max(LIMITS.queriedSeries).optional(),
+  subject: z.string().max(256).optional(),
+  subjectKind: SubjectKind.optional(),
+  metric: z.string().max(64).optional(),
+  unit: z.string().max(16).optional(),
+  clock: Clock.optional(),
+  label: z.string().max(LIMITS.nameLength).optional(),
+  fingerprint: idSchema("fingerprint").optional(),
+  software: z.boolean().optional(),
+  variant: z.string().max(64).optional(),
+  backend: z.string().max(64).optional(),
+  batch: z.number().int().min(1).optional(),
+  configuration: z
+    .record(z.string().max(64), z.union([z.string().max(256), z.number()]))
+    .refine((fields) => Object.keys(fields).length <= LIMITS.labelCount, `at most ${LIMITS.labelCount} fields`)
+    .optional(),
+};
 
 export const SeriesQuery = PageQuery.extend(seriesSelection);
 export type SeriesQuery = z.infer<typeof SeriesQuery>;

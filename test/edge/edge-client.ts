@@ -81,8 +81,12 @@ export const missingId = {
   job: createId("job"),
   run: createId("run"),
   series: createId("series"),
+  fingerprint: createId("fingerprint"),
+  threshold: createId("threshold"),
+  alert: createId("alert"),
   kernel: createId("kernel"),
   tuning: createId("tuning"),
+  webhook: createId("webhook"),
 };
 
 const TABLES = [
@@ -98,9 +102,14 @@ const TABLES = [
   "reports",
   "series",
   "points",
+  "thresholds",
+  "alerts",
+  "changes",
   "kernels",
   "standings",
   "baselines",
+  "webhooks",
+  "webhook_deliveries",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

@@ -15,6 +15,36 @@ export interface WalkCase {
   readonly unknown?: number | readonly number[];
 }
 
+const selector = {
+  series: [missingId.series],
+  subject: "gemm",
+  subjectKind: "kernel",
+  metric: "gpuMs",
+  unit: "ms",
+  clock: "gpu-timestamp",
+  label: "main",
+  fingerprint: missingId.fingerprint,
+  software: false,
+  variant: "tiled",
+  backend: "wgsl",
+  batch: 8,
+  configuration: { m: 256, dtype: "float32" },
+};
+
+const threshold = {
+  name: "mine",
+  selector,
+  test: "t-test",
+  lower: 0.98,
+  upper: 0.98,
+  statistic: "p95",
+  windowPoints: 30,
+  minSample: 6,
+  noiseFloor: 0.02,
+  minimumEffect: 0.01,
+  consecutive: 2,
+};
+
 /** The Open Inference Protocol has its own shape of errors and its own tests. */
 type Walked = Exclude<keyof typeof endpoints, keyof typeof oipEndpoints>;
 
@@ -168,6 +198,36 @@ export const walkCases: Record<Walked, WalkCase> = {
     },
   },
   listSeries: { path: "/v1/history/series" },
+  getSeries: { path: `/v1/history/series/${missingId.series}`, unknown: 404 },
+  getSeriesNoise: { path: `/v1/history/series/${missingId.series}/noise`, unknown: 404 },
+  muteSeries: { path: `/v1/history/series/${missingId.series}/mute`, unknown: 404 },
+  unmuteSeries: { path: `/v1/history/series/${missingId.series}/unmute`, unknown: 404 },
+  createThreshold: { path: "/v1/history/thresholds", body: threshold },
+  testThreshold: {
+    path: "/v1/history/thresholds/test",
+    body: { threshold, series: missingId.series },
+    unknown: 404,
+  },
+  listThresholds: { path: "/v1/history/thresholds" },
+  getThreshold: { path: `/v1/history/thresholds/${missingId.threshold}`, unknown: 404 },
+  updateThreshold: { path: `/v1/history/thresholds/${missingId.threshold}`, body: threshold, unknown: 404 },
+  deleteThreshold: { path: `/v1/history/thresholds/${missingId.threshold}`, unknown: 404 },
+  detectChanges: {
+    path: "/v1/history/detections",
+    body: {
+      selector,
+      parameters: { windowPoints: 50, maxP: 0.001, minMagnitude: 0.02, minSegment: 4 },
+      dryRun: true,
+    },
+  },
+  listChanges: { path: "/v1/history/changes", query: { series: missingId.series }, unknown: 404 },
+  listAlerts: { path: "/v1/history/alerts" },
+  getAlert: { path: `/v1/history/alerts/${missingId.alert}`, unknown: 404 },
+  changeAlert: {
+    path: `/v1/history/alerts/${missingId.alert}/acknowledge`,
+    body: { note: "seen" },
+    unknown: 404,
+  },
   listPoints: { path: "/v1/history/points", query: { series: missingId.series }, unknown: 404 },
   queryHistory: { path: "/v1/history/query" },
   readPredictionCalibration: { path: "/v1/history/calibration" },
@@ -183,6 +243,14 @@ export const walkCases: Record<Walked, WalkCase> = {
     },
   },
   deleteBaseline: { path: "/v1/history/baselines/nobody", unknown: 404 },
+  createWebhook: {
+    path: "/v1/webhooks",
+    body: { url: "https://hooks.test/millrace", events: ["alert.opened"], direction: "regression" },
+  },
+  listWebhooks: { path: "/v1/webhooks" },
+  deleteWebhook: { path: `/v1/webhooks/${missingId.webhook}`, unknown: 404 },
+  pingWebhook: { path: `/v1/webhooks/${missingId.webhook}/ping`, unknown: 404 },
+  listDeliveries: { path: `/v1/webhooks/${missingId.webhook}/deliveries`, unknown: 404 },
   submitKernel: {
     path: "/v1/kernels",
     body: {

@@ -147,6 +147,9 @@ const WRONG_QUERY: Record<string, string> = {
   cpu: "x".repeat(257),
   adapter: "x".repeat(257),
   driver: "x".repeat(257),
+  direction: "sideways",
+  runs: "1",
+  change: "little",
   profile: "not a name",
   labels: Array.from({ length: LIMITS.labelCount + 1 }, (_, i) => `label${i}=x`).join(","),
 };

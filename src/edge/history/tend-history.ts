@@ -2,18 +2,23 @@ import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
 import { fillFingerprints } from "../store/series-store.ts";
+import { pruneDeliveries } from "../store/delivery-store.ts";
+import { detectLanded } from "./detect/detect-landed.ts";
 import { rollUp } from "./roll-up.ts";
+import { deliverDue } from "./webhooks/deliver-due.ts";
 
 const HOUR_MS = 3_600_000;
 /** Steps of one kind that one minute may do; the rest waits for the next. */
 const ROLL_STEPS = 100;
 const PRUNE_STEPS = 20;
+const DETECT_STEPS = 30;
 
 /** What the history needs every minute: each part may fail or stop anywhere, and goes on the next time. */
 export async function tendHistory(env: Env, nowMs: number): Promise<void> {
   const { retention } = configOf(env);
   await attempt("roll-up", () => rollUp(env.DB, ROLL_STEPS));
   await attempt("fill-fingerprints", () => fillFingerprints(openDatabase(env.DB)));
+  await attempt("detect", () => detectLanded(env, nowMs, DETECT_STEPS));
   await attempt("prune", async () => {
     for (let step = 0; step < PRUNE_STEPS; step++)
       if (!(await prunePoints(env.DB, nowMs - retention.requestsMs))) break;
@@ -21,8 +26,10 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
     if (nowMs % HOUR_MS < 60_000) {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
+      await pruneDeliveries(env.DB, nowMs);
     }
   });
+  await attempt("webhooks", () => deliverDue(env, nowMs));
 }
 
 /** One part that fails keeps the others from nothing. */

@@ -3,6 +3,8 @@ import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
 import { bindComparisons } from "../routes/comparisons.ts";
+import { bindAlerts } from "../routes/alerts.ts";
+import { bindDetections } from "../routes/detections.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindHistoryQueries } from "../routes/history-queries.ts";
@@ -18,9 +20,11 @@ import { bindReports } from "../routes/reports.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
+import { bindThresholds } from "../routes/thresholds.ts";
 import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
 import { bindTunings } from "../routes/tunings.ts";
+import { bindWebhooks } from "../routes/webhooks.ts";
 import type { AppEnv } from "./bind.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -49,8 +53,12 @@ export function createApp(): Hono<AppEnv> {
     bindComparisons,
     bindHistoryQueries,
     bindReports,
+    bindDetections,
+    bindThresholds,
+    bindAlerts,
     bindKernels,
     bindTunings,
+    bindWebhooks,
   ]) {
     bindResource(app);
   }

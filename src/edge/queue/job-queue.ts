@@ -10,6 +10,7 @@ import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
 import { configOf, type Env } from "../config.ts";
+import { detectLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../history/note-failure.ts";
 import { isSoundResult } from "../history/sound-result.ts";
 import { isSoundTrace } from "../history/sound-trace.ts";
@@ -28,6 +29,8 @@ const UNSOUND = createProblem(
   "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
 );
 const ENDED_JOBS_KEPT = 10_000;
+/** Steps of the search for changes that follow a result: enough for one. */
+const LANDED_STEPS = 2;
 
 export interface Submission {
   readonly spec: JobSpec;
@@ -224,6 +227,7 @@ export class JobQueue extends DurableObject<Env> {
         this.#log.apply(current, machine.succeed(current, nowMs), null);
       });
       this.#log.announce({ type: "history", id: null });
+      this.ctx.waitUntil(this.#detect(nowMs));
     } else {
       this.#log.apply(current, machine.failAttempt(current, judged.problem, nowMs), judged.problem.detail);
     }
@@ -299,6 +303,15 @@ export class JobQueue extends DurableObject<Env> {
     if (isTraced && trace !== undefined) await putTrace(this.env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
     const startedAtMs = Date.parse(startedAt);
     await storeResult(this.env.DB, { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs });
+  }
+
+  /** Looks for changes in what has just come; what this does not reach, the scheduled handler does. */
+  async #detect(nowMs: number): Promise<void> {
+    try {
+      await detectLanded(this.env, nowMs, LANDED_STEPS);
+    } catch (error) {
+      console.error(JSON.stringify({ event: "detection-failed", error: String(error) }));
+    }
   }
 
   /** A job fails whether or not the database can write down why a kernel did. */

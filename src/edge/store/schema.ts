@@ -275,8 +275,9 @@ export const series = sqliteTable(
     lastPointAtMs: integer(),
     /** Changes of a muted series alert nobody. */
     mutedAtMs: integer(),
-    /** When its changes were last looked for. */
+    /** When its changes were last looked for, and in which points: those that had come by then. */
     detectedAtMs: integer(),
+    detectedSeq: integer().notNull().default(0),
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),
@@ -429,6 +430,8 @@ export const webhooks = sqliteTable("webhooks", {
   /** As JSON (protocol's WebhookInput, less url). */
   spec: text().notNull(),
   createdAtMs: integer().notNull(),
+  /** Set when its receiver said that it is gone for good. */
+  disabledAtMs: integer(),
 });
 
 /** Messages to webhooks; the pending ones are tried until they arrive or have been tried too often. */

@@ -91,6 +91,11 @@ async function readTails(db: Database, numbers: readonly number[]): Promise<Map<
   return new Map(rows.map((row) => [row.no, row]));
 }
 
+export async function findSeries(db: Database, id: string): Promise<Series | null> {
+  const [row] = await db.select().from(series).where(eq(series.id, id));
+  return row === undefined ? null : toSeries(toSelected(row, (await readTails(db, [row.no])).get(row.no)));
+}
+
 export async function findStoredSeries(db: Database, id: string): Promise<StoredSeries | null> {
   const [row] = await db.select().from(series).where(eq(series.id, id));
   return row === undefined ? null : toStored(row);
@@ -103,6 +108,12 @@ export async function readSeriesByNo(db: Database, numbers: readonly number[]): 
     .from(series)
     .where(sql`${series.no} in (select value from json_each(${JSON.stringify(numbers)}))`);
   return rows.map(toStored);
+}
+
+/** Mutes a series, or with null lets its changes alert again; one that is muted stays so since then. */
+export async function muteSeries(db: Database, id: string, mutedAtMs: number | null): Promise<void> {
+  const muted = mutedAtMs === null ? null : sql`coalesce(${series.mutedAtMs}, ${mutedAtMs})`;
+  await db.update(series).set({ mutedAtMs: muted }).where(eq(series.id, id));
 }
 
 /** Which series a selector means; undefined for all of them. */

@@ -1,0 +1,1 @@
+ALTER TABLE `series` ADD `detected_seq` integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,66 @@
+import type { Alert, AlertState, Change, ChangeDirection } from "../../../protocol/alert.ts";
+import { toInstant } from "../../store/instant.ts";
+
+/** So many subjects do not get worse at once by themselves. */
+const MACHINE_SUBJECTS = 3;
+
+/** What is stored of an alert by itself. */
+interface AlertRow {
+  readonly id: string;
+  readonly state: AlertState;
+  readonly direction: ChangeDirection;
+  readonly fingerprintId: string | null;
+  readonly afterMs: number;
+  readonly atMs: number;
+  readonly note: string | null;
+  readonly version: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** What its changes come to. */
+interface Sum {
+  readonly changes: number;
+  readonly series: number;
+  readonly subjects: number;
+  readonly leading: Change;
+}
+
+export function describeAlert(row: AlertRow, { changes, series, subjects, leading }: Sum): Alert {
+  const { id, state, direction, fingerprintId, note, version } = row;
+  const isMachine = fingerprintId !== null && subjects >= MACHINE_SUBJECTS;
+  const scope = isMachine ? "machine" : series > 1 ? "subject" : "series";
+  const shown = { id, state, direction, scope, fingerprintId, changes, subjects, leading, note, version } as const;
+  return {
+    ...shown,
+    summary: summarise(leading, scope, series, subjects),
+    after: toInstant(row.afterMs),
+    at: toInstant(row.atMs),
+    createdAt: toInstant(row.createdAtMs),
+    updatedAt: toInstant(row.updatedAtMs),
+  };
+}
+
+/** Where something of an alert stands in the order of its changes: the larger, the earlier. */
+export function sizeOf({ relativeChange, from, to }: Pick<Change, "relativeChange" | "from" | "to">): number {
+  return Math.abs(relativeChange ?? to - from);
+}
+
+function summarise(leading: Change, scope: Alert["scope"], series: number, subjects: number): string {
+  const { subject, metric, unit, label } = leading.series;
+  const where = label === null ? "" : ` on ${label}`;
+  const share = leading.relativeChange === null ? "" : ` (${toShare(leading.relativeChange)})`;
+  const move = `${subject} ${metric}${where} went from ${toText(leading.from)} to ${toText(leading.to)} ${unit}${share}`;
+  if (scope === "series") return `${move}.`;
+  const others = `${move}, and ${series - 1} more series moved at the same time`;
+  if (scope === "subject") return `${others}.`;
+  return `${others}, of ${subjects} subjects on one machine: more likely the machine than your code.`;
+}
+
+function toText(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+function toShare(share: number): string {
+  return `${share > 0 ? "+" : "−"}${Number((100 * Math.abs(share)).toPrecision(3))} %`;
+}

@@ -1,0 +1,130 @@
+import type { DetectionParameters } from "../../../protocol/detection.ts";
+import { createId } from "../../../protocol/id.ts";
+import { LIMITS } from "../../../protocol/limits.ts";
+import type { Threshold } from "../../../protocol/threshold.ts";
+import type { Env } from "../../config.ts";
+import { openDatabase } from "../../store/database.ts";
+import {
+  type DetectionProgress,
+  type DetectionState,
+  readDetectionState,
+  readKnownAlerts,
+  readKnownChanges,
+  saveDetection,
+} from "../../store/detection-store.ts";
+import type { Span } from "../../store/rollup-store.ts";
+import type { StoredSeries } from "../../store/series-store.ts";
+import { readThresholds } from "../../store/threshold-store.ts";
+import { jobQueue } from "../../stubs.ts";
+import { findBreaches } from "./find-breaches.ts";
+import { findShifts } from "./find-shifts.ts";
+import { isSelected } from "./is-selected.ts";
+import { type Findings, type Plan, planAlerts } from "./plan-alerts.ts";
+import { readSeriesPoints } from "./read-series-points.ts";
+import type { Shift } from "./shift.ts";
+import { defaultStatistic, isCount } from "./statistic-of.ts";
+import { prepareTelling } from "./tell-alerts.ts";
+
+/** All of time. */
+export const WHOLE: Span = { fromMs: 0, toMs: 8.64e15 };
+/** Searches at once each take another version of what is known; the last of so many tries is given up. */
+const TRIES = 5;
+
+export interface DetectionTask {
+  readonly series: readonly StoredSeries[];
+  /** Points of each series that are looked at: the latest. */
+  readonly pointLimit: number;
+  readonly parameters: DetectionParameters;
+  readonly progress: DetectionProgress | null;
+  readonly nowMs: number;
+}
+
+/** What became of a task: `overtaken` where others kept changing the alerts meanwhile, and nothing was kept. */
+export type DetectionOutcome =
+  | { readonly kind: "saved"; readonly findings: readonly Findings[]; readonly plan: Plan }
+  | { readonly kind: "overtaken" };
+
+/** Searches series for changes, judges them by the rules that select them, and keeps what comes of it. */
+export async function detectSeries(env: Env, task: DetectionTask): Promise<DetectionOutcome> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const state = await readDetectionState(env.DB);
+    // Somebody else has seen these points meanwhile.
+    if (task.progress !== null && state.detectedSeq >= task.progress.detectedSeq) return { kind: "overtaken" };
+    const findings = await findAll(env.DB, task);
+    const plan = await planFor(env.DB, findings, task);
+    if ((await save(env.DB, state, task, plan)) === "saved") {
+      await announce(env, plan);
+      return { kind: "saved", findings, plan };
+    }
+  }
+  return { kind: "overtaken" };
+}
+
+/** The same, and nothing is kept. */
+export async function findAll(binding: D1Database, task: DetectionTask): Promise<Findings[]> {
+  const rules = await readThresholds(openDatabase(binding));
+  const findings: Findings[] = [];
+  for (const series of task.series) {
+    if (isCount(series)) continue;
+    // One that cannot be searched must not keep the others waiting for ever.
+    try {
+      findings.push(await findIn(binding, series, rules, task));
+    } catch (error) {
+      console.error(JSON.stringify({ event: "detection-failed", series: series.id, error: String(error) }));
+    }
+  }
+  return findings;
+}
+
+async function findIn(
+  binding: D1Database,
+  series: StoredSeries,
+  rules: readonly Threshold[],
+  { pointLimit, parameters, nowMs }: DetectionTask,
+): Promise<Findings> {
+  const read = await readSeriesPoints(binding, series.no, WHOLE, pointLimit, nowMs);
+  const { direction } = series;
+  const shifts: Shift[] = findShifts(read.points, { direction, statistic: defaultStatistic(series), parameters });
+  for (const rule of rules)
+    if (isSelected(series, rule.selector)) shifts.push(...findBreaches(read, rule, direction));
+  return { series, ...read, shifts };
+}
+
+async function planFor(binding: D1Database, findings: readonly Findings[], task: DetectionTask): Promise<Plan> {
+  const numbers = findings.map(({ series }) => series.no);
+  const changes = await readKnownChanges(binding, numbers, LIMITS.historyPoints);
+  const shifts = findings.flatMap(({ series, shifts: some }) => some.map((shift) => ({ series, shift })));
+  if (changes.length + shifts.length === 0) return { alerts: [], changes: [] };
+  const alerts = await readKnownAlerts(
+    binding,
+    [...new Set(changes.map(({ alertId }) => alertId))],
+    [...new Set(shifts.map(({ series }) => series.fingerprintId))],
+    shifts.length === 0 ? null : spanOf(shifts.map(({ shift }) => shift)),
+  );
+  return planAlerts(findings, { changes, alerts }, {
+    nowMs: task.nowMs,
+    minSegment: task.parameters.minSegment,
+    createId: (kind) => createId(kind, task.nowMs),
+  });
+}
+
+function spanOf(shifts: readonly Shift[]): Span {
+  const fromMs = shifts.reduce((least, { afterMs }) => Math.min(least, afterMs), Number.POSITIVE_INFINITY);
+  const toMs = shifts.reduce((most, { atMs }) => Math.max(most, atMs), 0);
+  return { fromMs, toMs };
+}
+
+async function save(binding: D1Database, state: DetectionState, task: DetectionTask, plan: Plan) {
+  const { progress, nowMs } = task;
+  const further = await prepareTelling(binding, plan, nowMs);
+  return saveDetection(binding, state, { progress, ...plan, nowMs }, further);
+}
+
+/** Tells pages that listen; one that is not told reads the same a little later. */
+async function announce(env: Env, { alerts }: Plan): Promise<void> {
+  try {
+    for (const { id } of alerts) await jobQueue(env).announce({ type: "alert", id });
+  } catch (error) {
+    console.error(JSON.stringify({ event: "announce-failed", error: String(error) }));
+  }
+}

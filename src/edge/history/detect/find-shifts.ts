@@ -1,0 +1,105 @@
+import type { ChangeEvidence } from "../../../protocol/alert.ts";
+import type { DetectionParameters } from "../../../protocol/detection.ts";
+import type { Statistic } from "../../../protocol/threshold.ts";
+import { findChangePoints } from "../../../stats/change-points.ts";
+import { type DetectedChange, detectChanges } from "../../../stats/detect-changes.ts";
+import { quantile } from "../../../stats/quantile.ts";
+import { NOISE_FLOOR } from "../../../stats/threshold.ts";
+import { toInstant } from "../../store/instant.ts";
+import type { StoredPoint } from "../../store/point-store.ts";
+import { resolutionOf, statisticOf } from "./statistic-of.ts";
+import type { Shift } from "./shift.ts";
+
+export interface Search {
+  readonly direction: "lower" | "higher";
+  readonly statistic: Statistic;
+  readonly parameters: DetectionParameters;
+}
+
+/** What is told of a change, whoever found it. */
+type Found = Pick<DetectedChange, "index" | "completeIndex" | "kind" | "verdict" | "from" | "to"> &
+  Pick<ChangeEvidence, "relativeChange" | "interval" | "p" | "confidence">;
+
+/** The lasting changes of a series, oldest first. */
+export function findShifts(points: readonly StoredPoint[], search: Search): Shift[] {
+  const values = points.map((point) => statisticOf(point, search.statistic));
+  const { minMagnitude = NOISE_FLOOR } = search.parameters;
+  const minimumEffect = Math.max(minMagnitude, resolutionOf(points, search.statistic));
+  const found = search.parameters.minSegment === 0 ? findAsOtava(values, search) : findLasting(values, minimumEffect, search);
+  return found.map((change, at) => {
+    const start = found[at - 1]?.completeIndex ?? 0;
+    const end = found[at + 1]?.index ?? points.length;
+    return toShift(points, values, change, { start, end, minimumEffect, statistic: search.statistic });
+  });
+}
+
+function findLasting(values: readonly number[], minimumEffect: number, { direction, parameters }: Search): readonly Found[] {
+  const { windowPoints, maxP, minSegment: minimumSegment } = parameters;
+  return detectChanges(values, { direction, windowPoints, maxP, minimumSegment, minimumEffect });
+}
+
+/** With no shortest segment the answer is Otava's, to the letter. */
+function findAsOtava(values: readonly number[], { direction, parameters }: Search): readonly Found[] {
+  const { windowPoints = 50, maxP = 0.001, minMagnitude = 0 } = parameters;
+  return findChangePoints(values, { windowPoints, maxP, minMagnitude }).map((change) => {
+    const { index, p, meanBefore: from, meanAfter: to } = change;
+    const verdict = to > from === (direction === "lower") ? "regression" : "improvement";
+    const sure = Number.isNaN(p) ? { p: null, confidence: null } : { p, confidence: 1 - p };
+    const relativeChange = from === 0 ? null : change.relativeChange;
+    return { index, completeIndex: index, kind: "step", verdict, from, to, relativeChange, interval: null, ...sure };
+  });
+}
+
+/** The points from `start` to before `end` are those of the two levels. */
+interface Segments {
+  readonly start: number;
+  readonly end: number;
+  readonly minimumEffect: number;
+  readonly statistic: Statistic;
+}
+
+function toShift(points: readonly StoredPoint[], values: readonly number[], found: Found, of: Segments): Shift {
+  const { index, completeIndex, kind, verdict, from, to, relativeChange, interval, p, confidence } = found;
+  const before = values.slice(of.start, index);
+  const oldRange = { low: quantile(before, 0.1), high: quantile(before, 0.9) };
+  const isQuiet = before.every((value) => value === before[0]);
+  const place = placeOf(points, index);
+  return {
+    ...place,
+    kind,
+    thresholdId: null,
+    direction: verdict,
+    evidence: {
+      statistic: of.statistic,
+      from,
+      to,
+      relativeChange,
+      interval,
+      p,
+      confidence,
+      noiseFloor: isQuiet ? of.minimumEffect : null,
+      pointsBefore: before.length,
+      pointsAfter: of.end - completeIndex,
+      completeAt: toInstant(points[completeIndex]?.atMs ?? place.atMs),
+      oldRange,
+      ...previousOf(points, index),
+      returnedAt: null,
+      limits: null,
+    },
+  };
+}
+
+/** Where a new regime begins, and which run began it. */
+export function placeOf(points: readonly StoredPoint[], index: number) {
+  const [last, first] = [points[index - 1], points[index]];
+  if (first === undefined) throw new RangeError(`there is no point ${index}`);
+  const { atMs, runId, revision } = first;
+  // Two points of one instant still have a span between them.
+  return { afterMs: Math.min(last?.atMs ?? atMs, atMs - 1), atMs, runId, revision };
+}
+
+/** The last run of the old regime. */
+export function previousOf(points: readonly StoredPoint[], index: number) {
+  const { runId = null, revision = null } = points[index - 1] ?? {};
+  return { previousRunId: runId, previousRevision: revision };
+}

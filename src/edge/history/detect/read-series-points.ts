@@ -1,0 +1,59 @@
+import { closeAggregate, mergeInto, openAggregate } from "../../../stats/distribution.ts";
+import { decodeSketch } from "../../../stats/sketch.ts";
+import { openDatabase } from "../../store/database.ts";
+import { readPoints, type StoredPoint } from "../../store/point-store.ts";
+import type { Span } from "../../store/rollup-store.ts";
+import { readHistory } from "../read-history.ts";
+
+export const HOUR_MS = 3_600_000;
+/** What an hour left may be on its way for so long. */
+const LATE_MS = 300_000;
+
+/** The points of a series that changes are looked for in, oldest first. */
+export interface SeriesPoints {
+  readonly points: readonly StoredPoint[];
+  /** Whether there are older ones. */
+  readonly truncated: boolean;
+}
+
+/** The end of the last hour that is over, and whose measurements have come. */
+export function closedHourMs(nowMs: number): number {
+  return Math.floor((nowMs - LATE_MS) / HOUR_MS) * HOUR_MS;
+}
+
+/**
+ * The latest `limit` points of a series in a span: each run's, as it was measured; of a series that only live
+ * requests left, its closed hours.
+ */
+export async function readSeriesPoints(
+  binding: D1Database,
+  seriesNo: number,
+  span: Span,
+  limit: number,
+  nowMs: number,
+): Promise<SeriesPoints> {
+  const latest = await readPoints(openDatabase(binding), seriesNo, span, limit);
+  const ofRuns = latest.filter(({ runId }) => runId !== null);
+  if (ofRuns.length > 0) return { points: ofRuns.slice(-limit), truncated: latest.length > limit };
+  return readHours(binding, seriesNo, span, limit, nowMs);
+}
+
+async function readHours(
+  binding: D1Database,
+  seriesNo: number,
+  { fromMs, toMs }: Span,
+  limit: number,
+  nowMs: number,
+): Promise<SeriesPoints> {
+  const endMs = Math.min(Math.floor(toMs / HOUR_MS) * HOUR_MS, closedHourMs(nowMs));
+  const startMs = Math.max(fromMs, endMs - limit * HOUR_MS);
+  if (startMs >= endMs) return { points: [], truncated: false };
+  const { buckets } = await readHistory(binding, [seriesNo], { fromMs: startMs, toMs: endMs }, HOUR_MS);
+  const hours = Map.groupBy(buckets, ({ atMs }) => Math.floor(atMs / HOUR_MS) * HOUR_MS);
+  const points = [...hours].map(([atMs, parts]) => {
+    const open = openAggregate();
+    for (const part of parts) mergeInto(open, part, decodeSketch(part.sketch));
+    return { ...closeAggregate(open), atMs, runId: null, revision: null };
+  });
+  return { points, truncated: fromMs < startMs };
+}

@@ -1,0 +1,120 @@
+import type { Hono } from "hono";
+import type { Detection, NoiseReply } from "../../protocol/detection.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { findSpikes } from "../../stats/find-spikes.ts";
+import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/noise.ts";
+import type { Env } from "../config.ts";
+import { detectSeries, findAll, WHOLE } from "../history/detect/detect-series.ts";
+import type { Findings } from "../history/detect/plan-alerts.ts";
+import { readSeriesPoints } from "../history/detect/read-series-points.ts";
+import { toFoundChange } from "../history/detect/shift.ts";
+import { defaultStatistic, statisticOf } from "../history/detect/statistic-of.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import { readChangesOf } from "../store/alert-store.ts";
+import { openDatabase } from "../store/database.ts";
+import { readHardware, succession } from "../store/hardware-store.ts";
+import { toInstant } from "../store/instant.ts";
+import { findSeries, findStoredSeries, muteSeries, selectSeries, type StoredSeries } from "../store/series-store.ts";
+
+/** Points that the noise of a series is known from: what it was like long ago does not matter. */
+const NOISE_POINTS = 200;
+
+export function bindDetections(app: Hono<AppEnv>): void {
+  bind(app, endpoints.detectChanges, async ({ env, body }) => {
+    const selected = await selectSeries(openDatabase(env.DB), body.selector, LIMITS.searchedSeries);
+    const series = selected.slice(0, LIMITS.searchedSeries);
+    const { parameters } = body;
+    const task = { series, pointLimit: LIMITS.searchedPoints, parameters, progress: null, nowMs: Date.now() };
+    const truncated = selected.length > series.length;
+    if (body.dryRun) return { ...tell(await findAll(env.DB, task)), newAlerts: [], truncated };
+    const outcome = await detectSeries(env, task);
+    if (outcome.kind === "overtaken")
+      throw new ProblemError("overloaded", "Other searches kept changing the alerts meanwhile.", { retryAfterMs: 1_000 });
+    const newAlerts = outcome.plan.alerts.filter(({ isNew }) => isNew).map(({ id }) => id);
+    return { ...tell(outcome.findings), newAlerts, truncated };
+  });
+
+  bind(app, endpoints.getSeries, ({ env, params }) => describeSeries(env, params.id));
+  bind(app, endpoints.muteSeries, async ({ env, params }) => {
+    await muteSeries(openDatabase(env.DB), params.id, Date.now());
+    return describeSeries(env, params.id);
+  });
+  bind(app, endpoints.unmuteSeries, async ({ env, params }) => {
+    await muteSeries(openDatabase(env.DB), params.id, null);
+    return describeSeries(env, params.id);
+  });
+  bind(app, endpoints.getSeriesNoise, async ({ env, params, query }) => {
+    const series = await mustFind(env, params.id, "path/id");
+    const { points } = await readSeriesPoints(env.DB, series.no, WHOLE, NOISE_POINTS, Date.now());
+    return tellNoise(seriesNoise(points.map(noisePointOf)), query);
+  });
+
+  bind(app, endpoints.listChanges, async ({ env, query }) => {
+    const series = await mustFind(env, query.series, "query/series");
+    const span = {
+      fromMs: query.from === undefined ? WHOLE.fromMs : Date.parse(query.from),
+      toMs: query.to === undefined ? WHOLE.toMs : Date.parse(query.to),
+    };
+    const [changes, hardware, { points }] = await Promise.all([
+      readChangesOf(env.DB, series.no, span),
+      readHardware(env.DB, series),
+      readSeriesPoints(env.DB, series.no, span, LIMITS.historyPoints, Date.now()),
+    ]);
+    const values = points.map((point) => statisticOf(point, defaultStatistic(series)));
+    const spikes = findSpikes(values).flatMap((index) => {
+      const point = points[index];
+      return point === undefined
+        ? []
+        : [{ at: toInstant(point.atMs), value: values[index] ?? Number.NaN, runId: point.runId }];
+    });
+    return { changes, spikes, hardware };
+  });
+}
+
+function tell(findings: readonly Findings[]): Pick<Detection, "series" | "items"> {
+  const items = findings
+    .filter(({ shifts }) => shifts.length > 0)
+    .map(({ series, shifts }) => ({ seriesId: series.id, changes: shifts.map(toFoundChange) }));
+  return { series: findings.length, items };
+}
+
+async function describeSeries(env: Env, id: string) {
+  const [series, stored] = await Promise.all([
+    findSeries(openDatabase(env.DB), id),
+    mustFind(env, id, "path/id"),
+  ]);
+  if (series === null) throw noSeries(id, "path/id");
+  const hardware = await readHardware(env.DB, stored);
+  return { ...series, ...succession(hardware, id), hardware };
+}
+
+function tellNoise(
+  { runs: points, withinRun, betweenRun }: ReturnType<typeof seriesNoise>,
+  { runs, change }: { readonly runs: number; readonly change?: number | undefined },
+): NoiseReply {
+  const known = betweenRun === null ? null : smallestDetectable({ betweenRun, runs });
+  const needed = betweenRun === null || change === undefined ? null : runsNeeded({ betweenRun, change });
+  const reason =
+    betweenRun === null
+      ? `${points} points are too few to tell runs apart from noise: 8 are needed`
+      : change !== undefined && needed === null
+        ? "the change is below the noise floor of 1 %, or needs more than a million runs a side"
+        : withinRun === null
+          ? "too few runs hold more than one value to tell the noise within"
+          : null;
+  return { points, withinRun, betweenRun, runs, smallestDetectable: known, runsNeeded: needed, reason };
+}
+
+async function mustFind(env: Env, id: string, pointer: string): Promise<StoredSeries> {
+  const series = await findStoredSeries(openDatabase(env.DB), id);
+  if (series === null) throw noSeries(id, pointer);
+  return series;
+}
+
+function noSeries(id: string, pointer: string): ProblemError {
+  return new ProblemError("not-found", `There is no series ${id}.`, {
+    errors: [{ pointer, message: "is not a series" }],
+  });
+}

@@ -1,0 +1,75 @@
+import { and, asc, desc, eq, lt, or } from "drizzle-orm";
+import { createId } from "../../protocol/id.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { PageQuery } from "../../protocol/page.ts";
+import { Threshold, type ThresholdInput } from "../../protocol/threshold.ts";
+import { cutPage, decodeCursor } from "./cursor.ts";
+import type { Database } from "./database.ts";
+import { toInstant } from "./instant.ts";
+import { thresholds } from "./schema.ts";
+
+function toThreshold(row: typeof thresholds.$inferSelect): Threshold {
+  const times = { createdAt: toInstant(row.createdAtMs), updatedAt: toInstant(row.updatedAtMs) };
+  return Threshold.parse({ ...JSON.parse(row.spec), id: row.id, version: row.version, ...times });
+}
+
+/** Creates a rule; null where there are as many as there may be. */
+export async function createThreshold(db: Database, input: ThresholdInput): Promise<Threshold | null> {
+  if ((await db.$count(thresholds)) >= LIMITS.thresholds) return null;
+  const nowMs = Date.now();
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  const row = { id: createId("threshold", nowMs), spec: JSON.stringify(input), version: 1, ...times };
+  await db.insert(thresholds).values(row);
+  return toThreshold(row);
+}
+
+export async function findThreshold(db: Database, id: string): Promise<Threshold | null> {
+  const [row] = await db.select().from(thresholds).where(eq(thresholds.id, id));
+  return row === undefined ? null : toThreshold(row);
+}
+
+/** Every rule, oldest first. */
+export async function readThresholds(db: Database): Promise<Threshold[]> {
+  return (await db.select().from(thresholds).orderBy(asc(thresholds.id))).map(toThreshold);
+}
+
+/** Rules, newest first. Throws `invalid-request` for a cursor that is not of this list. */
+export async function listThresholds(
+  db: Database,
+  { cursor, limit }: PageQuery,
+): Promise<{ items: Threshold[]; nextCursor: string | null }> {
+  const [ms, id] = cursor === undefined ? [] : decodeCursor(cursor, 2);
+  const { createdAtMs } = thresholds;
+  const after =
+    ms === undefined
+      ? undefined
+      : or(lt(createdAtMs, Number(ms)), and(eq(createdAtMs, Number(ms)), lt(thresholds.id, String(id))));
+  const found = await db
+    .select()
+    .from(thresholds)
+    .where(after)
+    .orderBy(desc(createdAtMs), desc(thresholds.id))
+    .limit(limit + 1);
+  const cut = cutPage(found, limit, (row) => [row.createdAtMs, row.id]);
+  return { items: cut.rows.map(toThreshold), nextCursor: cut.nextCursor };
+}
+
+/** Replaces a rule if it still has `version`; null where it does not, or is gone. */
+export async function updateThreshold(
+  db: Database,
+  id: string,
+  version: number,
+  input: ThresholdInput,
+): Promise<Threshold | null> {
+  const [row] = await db
+    .update(thresholds)
+    .set({ spec: JSON.stringify(input), version: version + 1, updatedAtMs: Date.now() })
+    .where(and(eq(thresholds.id, id), eq(thresholds.version, version)))
+    .returning();
+  return row === undefined ? null : toThreshold(row);
+}
+
+export async function deleteThreshold(db: Database, id: string): Promise<boolean> {
+  const gone = await db.delete(thresholds).where(eq(thresholds.id, id)).returning({ id: thresholds.id });
+  return gone.length > 0;
+}

@@ -1,0 +1,129 @@
+import { z } from "@hono/zod-openapi";
+import { idSchema } from "./id.ts";
+import { LIMITS } from "./limits.ts";
+import { Instant, PageQuery, pageOf } from "./page.ts";
+import { SeriesKey } from "./series.ts";
+import { Statistic, ThresholdTest } from "./threshold.ts";
+
+export const ChangeDirection = z.enum(["regression", "improvement"]).openapi("ChangeDirection");
+export type ChangeDirection = z.infer<typeof ChangeDirection>;
+
+const Range = z.object({ low: z.number(), high: z.number() });
+
+/** What a change rests on. Levels are in the unit of the series, shares are of the level before. */
+export const ChangeEvidence = z
+  .object({
+    statistic: Statistic,
+    from: z.number(),
+    to: z.number(),
+    relativeChange: z.number().nullable(),
+    interval: Range.nullable().openapi({ description: "95 % of the relative change" }),
+    p: z.number().nullable(),
+    confidence: z.number().nullable(),
+    noiseFloor: z.number().nullable().openapi({
+      description: "The share that counted as noise, where the history was too quiet to tell; null where it did tell",
+    }),
+    pointsBefore: z.number().int(),
+    pointsAfter: z.number().int(),
+    completeAt: Instant.openapi({ description: "When the new level was reached: later than `at` for a drift" }),
+    oldRange: Range.nullable().openapi({ description: "Where the middle 80 % of the points before lay" }),
+    previousRunId: idSchema("run").nullable().openapi({ description: "The last run before the change" }),
+    previousRevision: z.string().nullable(),
+    returnedAt: Instant.nullable().openapi({ description: "Since when the series is at its old level again" }),
+    limits: z
+      .object({
+        threshold: z.string(),
+        test: ThresholdTest,
+        baseline: z.number().nullable(),
+        lowerLimit: z.number().nullable(),
+        upperLimit: z.number().nullable(),
+      })
+      .nullable()
+      .openapi({ description: "Of the threshold that was broken; null for a change point" }),
+  })
+  .openapi("ChangeEvidence");
+export type ChangeEvidence = z.infer<typeof ChangeEvidence>;
+
+/** A shift of one series: `at` is the first point of the new regime, `after` the last one of the old. */
+export const FoundChange = ChangeEvidence.extend({
+  kind: z.enum(["step", "drift", "threshold"]),
+  direction: ChangeDirection,
+  thresholdId: idSchema("threshold").nullable(),
+  after: Instant,
+  at: Instant,
+  runId: idSchema("run").nullable(),
+  revision: z.string().nullable(),
+}).openapi("FoundChange");
+export type FoundChange = z.infer<typeof FoundChange>;
+
+const ChangedSeries = SeriesKey.pick({
+  subjectKind: true,
+  subject: true,
+  metric: true,
+  unit: true,
+  direction: true,
+  configuration: true,
+  label: true,
+})
+  .extend({ id: idSchema("series"), fingerprintId: idSchema("fingerprint").nullable() })
+  .openapi("ChangedSeries");
+
+export const Change = FoundChange.extend({
+  id: idSchema("change"),
+  alertId: idSchema("alert"),
+  series: ChangedSeries,
+  createdAt: Instant,
+}).openapi("Change");
+export type Change = z.infer<typeof Change>;
+
+export const AlertState = z.enum(["open", "acknowledged", "resolved", "dismissed", "muted"]).openapi("AlertState");
+export type AlertState = z.infer<typeof AlertState>;
+
+/** One or more changes that came at the same time on the same hardware. */
+export const Alert = z
+  .object({
+    id: idSchema("alert"),
+    state: AlertState,
+    direction: ChangeDirection,
+    scope: z.enum(["series", "subject", "machine"]).openapi({
+      description:
+        "`machine`: three subjects or more moved at once on one fingerprint, so more likely the machine than your code",
+    }),
+    summary: z.string(),
+    fingerprintId: idSchema("fingerprint").nullable(),
+    after: Instant.openapi({ description: "It happened after this instant, and by `at`" }),
+    at: Instant,
+    changes: z.number().int(),
+    subjects: z.number().int(),
+    leading: Change.openapi({ description: "The largest of its changes" }),
+    note: z.string().nullable(),
+    version: z.number().int(),
+    createdAt: Instant,
+    updatedAt: Instant,
+  })
+  .openapi("Alert");
+export type Alert = z.infer<typeof Alert>;
+export const AlertPage = pageOf(Alert, "Alert");
+
+export const AlertDetail = Alert.extend({
+  items: z.array(Change).openapi({ description: `Its changes, the largest first, ${LIMITS.alertChanges} at most` }),
+  neighbours: z.array(Alert).openapi({
+    description: "Other alerts on the same fingerprint whose changes may have come at the same time",
+  }),
+}).openapi("AlertDetail");
+export type AlertDetail = z.infer<typeof AlertDetail>;
+
+export const AlertQuery = PageQuery.extend({
+  state: AlertState.optional(),
+  direction: ChangeDirection.optional(),
+  subject: z.string().max(256).optional(),
+  fingerprint: idSchema("fingerprint").optional(),
+});
+export type AlertQuery = z.infer<typeof AlertQuery>;
+
+export const AlertAction = z.enum(["acknowledge", "dismiss", "resolve", "reopen"]);
+export type AlertAction = z.infer<typeof AlertAction>;
+
+export const AlertActionInput = z
+  .strictObject({ note: z.string().max(LIMITS.noteLength).optional() })
+  .openapi("AlertActionInput");
