@@ -22,10 +22,13 @@ const METRIC_ORDER = ["totalMs", "gpuMs", "wallMs", "serviceMs"];
 export function chooseSeries(series: readonly Series[], pick: SeriesPick): SeriesChoice {
   const fresh = series.toSorted((a, b) => (b.lastPointAt ?? "").localeCompare(a.lastPointAt ?? ""));
   const subjects = [...new Set(fresh.map(nameSubject))];
-  const subject = pick.subject !== undefined && subjects.includes(pick.subject) ? pick.subject : subjects[0];
+  const named = fresh.find(({ id }) => id === pick.id);
+  const wanted = pick.subject ?? (named === undefined ? undefined : nameSubject(named));
+  const subject = wanted !== undefined && subjects.includes(wanted) ? wanted : subjects[0];
   const ofSubject = fresh.filter((item) => nameSubject(item) === subject);
   const metrics = [...new Set(ofSubject.map(({ metric }) => metric))].toSorted((a, b) => rank(a) - rank(b));
-  const metric = pick.metric !== undefined && metrics.includes(pick.metric) ? pick.metric : metrics[0];
+  const measured = pick.metric ?? named?.metric;
+  const metric = measured !== undefined && metrics.includes(measured) ? measured : metrics[0];
   const variants = ofSubject.filter((item) => item.metric === metric);
   return { subjects, metrics, variants, chosen: variants.find(({ id }) => id === pick.id) ?? variants[0] ?? null };
 }
