@@ -37,11 +37,16 @@ export async function playOtava(series: readonly Float64Array[]): Promise<readon
 
 async function playShare(series: readonly Float64Array[]): Promise<readonly Answers[]> {
   const child = spawn(PYTHON, [SCRIPT], { stdio: ["pipe", "pipe", "inherit"] });
-  const ended = awaitEnd(child, "otava");
+  // A program that ended early says so by its code.
+  child.stdin.on("error", () => {});
   child.stdin.end(series.map((values) => `${JSON.stringify([...values])}\n`).join(""));
+  const [answers] = await Promise.all([readAnswers(child.stdout), awaitEnd(child, "otava")]);
+  return answers;
+}
+
+async function readAnswers(output: NodeJS.ReadableStream): Promise<readonly Answers[]> {
   const answers: Answers[] = [];
-  for await (const line of createInterface({ input: child.stdout })) answers.push(JSON.parse(line) as Answers);
-  await ended;
+  for await (const line of createInterface({ input: output })) answers.push(JSON.parse(line) as Answers);
   return answers;
 }
 

@@ -5,9 +5,12 @@ import type { ProblemCode } from "./problem.ts";
 /** Who may call: a key with the scope, a runner with its credential, or anyone. */
 export type Access = Scope | "runner" | "public";
 
-/** What a reply holds besides a problem: JSON of a schema, a stream or file of a media type, or nothing (a socket). */
+/**
+ * What a reply holds besides a problem: JSON of a schema (`alsoAs` names what else it can be had as), a stream or file
+ * of a media type, or nothing (a socket).
+ */
 export type ReplyKind<Reply> =
-  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType<Reply> }
+  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType<Reply>; readonly alsoAs?: readonly string[] }
   | { readonly status: 200; readonly mediaType: string }
   | { readonly status: 101 | 204 };
 

@@ -3,14 +3,24 @@ import { Baseline, BaselineInput, BaselinePage } from "./baseline.ts";
 import { CompareQuery, ComparisonReply } from "./comparison.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
-import { HistoryQuery, HistoryQueryReply } from "./history-query.ts";
 import { LIMITS } from "./limits.ts";
 import { NoiseQuery, NoiseReply, SeriesDetail } from "./detection.ts";
 import { idSchema } from "./id.ts";
+import {
+  Heatmap,
+  HeatmapQuery,
+  HistoryLeaderboard,
+  HistoryLeaderboardQuery,
+  HistoryQuery,
+  HistoryQueryReply,
+  Scaling,
+  ScalingQuery,
+} from "./history-query.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
 import { Name, PageQuery } from "./page.ts";
 import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
 import { SeriesPage, SeriesQuery } from "./series.ts";
+import { FLAT_MEDIA_TYPES } from "./table-format.ts";
 
 const byBaselineName = z.object({ name: Name });
 const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
@@ -25,7 +35,7 @@ export const historyEndpoints = {
     summary: "Find series by any of their dimensions, newest first",
     access: "read",
     query: SeriesQuery,
-    reply: { status: 200, schema: SeriesPage },
+    reply: { status: 200, schema: SeriesPage, alsoAs: FLAT_MEDIA_TYPES },
   }),
   getSeries: defineEndpoint({
     method: "get",
@@ -75,7 +85,7 @@ export const historyEndpoints = {
     summary: "A series over time, merged by step, with any percentiles",
     access: "read",
     query: PointsQuery,
-    reply: { status: 200, schema: PointsReply },
+    reply: { status: 200, schema: PointsReply, alsoAs: FLAT_MEDIA_TYPES },
     problems: ["not-found"],
   }),
   queryHistory: defineEndpoint({
@@ -85,7 +95,34 @@ export const historyEndpoints = {
     summary: "Several series at once over time or as a whole, merged by device, variant, batch or any other dimension",
     access: "read",
     query: HistoryQuery,
-    reply: { status: 200, schema: HistoryQueryReply },
+    reply: { status: 200, schema: HistoryQueryReply, alsoAs: FLAT_MEDIA_TYPES },
+  }),
+  readHeatmap: defineEndpoint({
+    method: "get",
+    path: "/v1/history/heatmap",
+    tag: "history",
+    summary: "How often which values were measured over time, of one series or several put together",
+    access: "read",
+    query: HeatmapQuery,
+    reply: { status: 200, schema: Heatmap },
+  }),
+  readScaling: defineEndpoint({
+    method: "get",
+    path: "/v1/history/scaling",
+    tag: "history",
+    summary: "How a metric changes with batch size, or with any other configuration that is a number",
+    access: "read",
+    query: ScalingQuery,
+    reply: { status: 200, schema: Scaling, alsoAs: FLAT_MEDIA_TYPES },
+  }),
+  readHistoryLeaderboard: defineEndpoint({
+    method: "get",
+    path: "/v1/history/leaderboard",
+    tag: "history",
+    summary: "Devices, or variants or backends, by the median of what they measured of one kernel or model",
+    access: "read",
+    query: HistoryLeaderboardQuery,
+    reply: { status: 200, schema: HistoryLeaderboard, alsoAs: FLAT_MEDIA_TYPES },
   }),
   reportPoints: defineEndpoint({
     method: "post",

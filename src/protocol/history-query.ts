@@ -5,6 +5,7 @@ import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
 import { Instant } from "./page.ts";
 import { seriesSelection } from "./series.ts";
+import { formatQuery } from "./table-format.ts";
 
 const DIMENSIONS = [
   "series",
@@ -27,7 +28,7 @@ function isDimension(text: string): text is Dimension {
   return DIMENSIONS.some((name) => name === text) || IN_CONFIGURATION.test(text);
 }
 
-export const GroupBy = z
+const GroupBy = z
   .string()
   .transform((text) => [...new Set(text.split(","))])
   .refine(
@@ -37,11 +38,13 @@ export const GroupBy = z
   .openapi({ type: "string", description: `Any of ${DIMENSIONS.join(", ")} and configuration.<name>` });
 
 /** What every question to several series has: which ones, and from when to when. */
-export const windowQuery = {
+const windowQuery = {
   ...seriesSelection,
   from: Instant.optional().openapi({ description: "Absent: 30 days before `to`" }),
   to: Instant.optional().openapi({ description: "Absent: the end of today, UTC" }),
 };
+
+const GroupLimit = z.coerce.number().int().min(1).max(LIMITS.queriedSeries).default(LIMITS.queriedSeries);
 
 export const HistoryQuery = z
   .object({
@@ -49,17 +52,18 @@ export const HistoryQuery = z
     step: Step.optional().openapi({ description: "Absent: one point a group, over the whole span" }),
     percentiles: PercentileList.default([50, 95, 99]),
     groupBy: GroupBy.default(["series"]),
-    limit: z.coerce.number().int().min(1).max(LIMITS.queriedSeries).default(LIMITS.queriedSeries),
+    limit: GroupLimit,
+    ...formatQuery,
   })
   .refine(isForward, NOT_FORWARD);
 export type HistoryQuery = z.infer<typeof HistoryQuery>;
 
 /** The device that a group is of. */
-export const GroupDevice = z.object({ id: idSchema("fingerprint"), name: z.string() }).openapi("GroupDevice");
+const GroupDevice = z.object({ id: idSchema("fingerprint"), name: z.string() }).openapi("GroupDevice");
 export type GroupDevice = z.infer<typeof GroupDevice>;
 
 /** What is the same of all series that were put together: of any two quantities no percentile makes sense. */
-export const Quantity = z.object({
+const Quantity = z.object({
   metric: z.string(),
   unit: z.string(),
   clock: Clock.nullable(),
@@ -69,7 +73,7 @@ export const Quantity = z.object({
 export type Quantity = z.infer<typeof Quantity>;
 
 /** Series that have the same values of what was grouped by, and the same quantity. */
-export const SeriesGroup = Quantity.extend({
+const SeriesGroup = Quantity.extend({
   group: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
     .openapi({ description: "By dimension, the value that all have; null where they have none" }),
@@ -79,7 +83,7 @@ export const SeriesGroup = Quantity.extend({
 export type SeriesGroup = z.infer<typeof SeriesGroup>;
 
 /** The span that was read: `from` and `to` of the question, widened to whole steps or to what is kept of that time. */
-export const readWindow = {
+const readWindow = {
   from: Instant,
   to: Instant,
   resolution: z
@@ -96,3 +100,101 @@ export const HistoryQueryReply = z
   })
   .openapi("HistoryQueryReply");
 export type HistoryQueryReply = z.infer<typeof HistoryQueryReply>;
+
+export const HeatmapQuery = z
+  .object({
+    ...windowQuery,
+    step: Step.optional().openapi({ description: "Absent: the shortest usual one that gives 120 columns at most" }),
+    rows: z.coerce.number().int().min(2).max(LIMITS.heatmapRows).default(48),
+  })
+  .refine(isForward, NOT_FORWARD);
+export type HeatmapQuery = z.infer<typeof HeatmapQuery>;
+
+export const Heatmap = z
+  .object({
+    quantity: Quantity.nullable().openapi({ description: "Null where no series is meant" }),
+    series: z.array(idSchema("series")),
+    step: Step,
+    times: z.array(Instant).openapi({ description: "Steps that have anything, rising" }),
+    edges: z.array(z.number()).openapi({
+      description:
+        "Bounds of the rows, rising: row i holds what is above edges[i], up to edges[i + 1]. They grow by a factor; where there are zeros or negative values, the first row has them all",
+    }),
+    counts: z.array(z.array(z.number())).openapi({ description: "By time, then by row" }),
+    ...readWindow,
+  })
+  .openapi("Heatmap");
+export type Heatmap = z.infer<typeof Heatmap>;
+
+/** A median with its 95 % confidence interval; null below six samples. */
+const MedianInterval = z.object({ low: z.number(), high: z.number() }).nullable();
+
+export const ScalingQuery = z
+  .object({
+    ...windowQuery,
+    over: z
+      .string()
+      .regex(/^[A-Za-z][\w.-]{0,63}$/, "must be the name of a configuration, such as batch")
+      .default("batch")
+      .openapi({ description: "A configuration whose values are numbers" }),
+    percentiles: PercentileList.default([50, 95, 99]),
+    groupBy: GroupBy.default(["device", "variant", "backend"]),
+    limit: GroupLimit,
+    ...formatQuery,
+  })
+  .refine(isForward, NOT_FORWARD);
+export type ScalingQuery = z.infer<typeof ScalingQuery>;
+
+const ScalingPoint = HistoryPoint.omit({ at: true, sketch: true, runId: true }).extend({
+  value: z.number(),
+  interval: MedianInterval,
+});
+
+export const Scaling = z
+  .object({
+    over: z.string(),
+    groups: z.array(SeriesGroup.extend({ points: z.array(ScalingPoint) })),
+    ...readWindow,
+    truncated: z.boolean(),
+  })
+  .openapi("Scaling");
+export type Scaling = z.infer<typeof Scaling>;
+
+export const HistoryLeaderboardQuery = z
+  .object({
+    ...windowQuery,
+    subject: z.string().min(1).max(256).openapi({ description: "A kernel, or a model as `lenet5@1`" }),
+    groupBy: GroupBy.default(["device"]),
+    limit: GroupLimit,
+    ...formatQuery,
+  })
+  .refine(isForward, NOT_FORWARD);
+export type HistoryLeaderboardQuery = z.infer<typeof HistoryLeaderboardQuery>;
+
+const RankedGroup = SeriesGroup.pick({ group: true, device: true, series: true }).extend({
+  rank: z.number().int().openapi({ description: "From 1; equal medians share one" }),
+  median: z.number(),
+  interval: MedianInterval,
+  timesWorse: z.number().nullable().openapi({
+    description: "How many times worse than the best median; null where one of them is not above zero",
+  }),
+  count: z.number().int().openapi({ description: "Samples in the span" }),
+  points: z.number().int().openapi({ description: "Points that its series ever got; of a kernel, as many runs" }),
+  lastPointAt: Instant.nullable(),
+});
+
+export const HistoryLeaderboard = z
+  .object({
+    boards: z.array(
+      Quantity.extend({
+        work: z
+          .record(z.string(), z.union([z.string(), z.number()]))
+          .openapi({ description: "Shape, type, batch: what all on the board did" }),
+        entries: z.array(RankedGroup),
+      }),
+    ),
+    ...readWindow,
+    truncated: z.boolean(),
+  })
+  .openapi("HistoryLeaderboard");
+export type HistoryLeaderboard = z.infer<typeof HistoryLeaderboard>;

@@ -3,6 +3,7 @@ import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
 import { Instant } from "./page.ts";
 import { Series } from "./series.ts";
+import { formatQuery } from "./table-format.ts";
 
 /** A step such as `1m`, `6h`, `1d`. */
 export const Step = z.string().regex(/^[1-9][0-9]{0,4}(s|m|h|d)$/, "must be a number and s, m, h or d, such as 5m");
@@ -31,8 +32,14 @@ export const PointsQuery = z
     percentiles: PercentileList.default([50, 95, 99]),
     sketches: z.stringbool().default(false).openapi({ type: "boolean", description: "Give each point's sketch too" }),
     limit: z.coerce.number().int().min(1).max(LIMITS.historyPoints).default(1_000),
+    cursor: z.string().max(512).optional().openapi({ description: "Without a step: the page before, in time" }),
+    ...formatQuery,
   })
-  .refine(isForward, NOT_FORWARD);
+  .refine(isForward, NOT_FORWARD)
+  .refine(({ step, cursor }) => step === undefined || cursor === undefined, {
+    path: ["cursor"],
+    message: "must not stand beside a step",
+  });
 export type PointsQuery = z.infer<typeof PointsQuery>;
 
 export const HistoryPoint = z
@@ -50,6 +57,14 @@ export const HistoryPoint = z
 export type HistoryPoint = z.infer<typeof HistoryPoint>;
 
 export const PointsReply = z
-  .object({ series: Series, points: z.array(HistoryPoint), truncated: z.boolean() })
+  .object({
+    series: Series,
+    points: z.array(HistoryPoint).openapi({ description: "Oldest first; of more than `limit`, the newest" }),
+    truncated: z.boolean(),
+    nextCursor: z
+      .string()
+      .nullable()
+      .openapi({ description: "Of the points before these; null where there are none, and with a step" }),
+  })
   .openapi("PointsReply");
 export type PointsReply = z.infer<typeof PointsReply>;

@@ -128,6 +128,9 @@ export const LIMITS = {
   noteLength: 1_000,
   /** Series of one key that differ by their fingerprint and are told together. */
   hardwareSpans: 100,
+  /** Steps and rows of one heat map. */
+  heatmapTimes: 1_000,
+  heatmapRows: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
   /** A direct ticket: its life in milliseconds, its requests, its length, and tickets that a runner knows at once. */

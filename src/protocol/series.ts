@@ -4,6 +4,7 @@ import { Fingerprint } from "./hardware.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
 import { Instant, PageQuery, pageOf } from "./page.ts";
+import { formatQuery } from "./table-format.ts";
 
 /** What a series speaks about; a `benchmark` is something that was measured outside. */
 export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).openapi("SubjectKind");
@@ -105,5 +106,5 @@ export const selectorFields = {
     .optional(),
 };
 
-export const SeriesQuery = PageQuery.extend(seriesSelection);
+export const SeriesQuery = PageQuery.extend({ ...seriesSelection, ...formatQuery });
 export type SeriesQuery = z.infer<typeof SeriesQuery>;

@@ -49,9 +49,12 @@ export function confirmBoundaries(
 }
 
 function dropWeakest(values: Float64Array, candidates: readonly number[], demands: Demands): readonly Boundary[] {
+  const place = remember((where) => placeBoundary(values, where, demands.minimumSegment));
+  const judge = remember((where) => judgeBoundary(values, where, demands));
   let indices = candidates;
   for (;;) {
-    const boundaries = judgeBoundaries(values, indices, demands);
+    const moved = withNeighbours(indices, values.length).map(place);
+    const boundaries = withNeighbours(moved, values.length).map(judge);
     const failing = boundaries.filter((boundary) => !holds(boundary, demands));
     if (failing.length === 0) return boundaries;
     const weakest = failing.reduce((worst, next) => (next.p > worst.p ? next : worst));
@@ -59,17 +62,19 @@ function dropWeakest(values: Float64Array, candidates: readonly number[], demand
   }
 }
 
-function judgeBoundaries(values: Float64Array, candidates: readonly number[], demands: Demands): readonly Boundary[] {
-  const moved = candidates.map((index, at) =>
-    placeBoundary(
-      values,
-      { start: candidates[at - 1] ?? 0, index, end: candidates[at + 1] ?? values.length },
-      demands.minimumSegment,
-    ),
-  );
-  return moved.map((index, at) =>
-    judgeBoundary(values, { start: moved[at - 1] ?? 0, index, end: moved[at + 1] ?? values.length }, demands),
-  );
+function withNeighbours(indices: readonly number[], length: number): readonly Place[] {
+  return indices.map((index, at) => ({ start: indices[at - 1] ?? 0, index, end: indices[at + 1] ?? length }));
+}
+
+/** Computes once for each place: when a boundary goes, only its neighbours' places are new. */
+function remember<T>(compute: (place: Place) => T): (place: Place) => T {
+  const known = new Map<string, T>();
+  return (place) => {
+    const key = `${place.start} ${place.index} ${place.end}`;
+    const value = known.get(key) ?? compute(place);
+    known.set(key, value);
+    return value;
+  };
 }
 
 function judgeBoundary(values: Float64Array, place: Place, { leastDeviation }: Demands): Boundary {

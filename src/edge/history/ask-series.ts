@@ -33,12 +33,13 @@ export async function askSeries(env: Env, { from, to, step, ...asked }: Asked, n
  * What tells a state of the history from any other, as far as a question sees it: the series and how many points
  * ever came to each, and where something may have been forgotten, how often that happened.
  */
-export function stateOf({ series, rollVersion, prunedSeq }: Selection, window: Omit<HistoryWindow, "pieces">): unknown {
+export function stateOf({ series, rollVersion, prunedSeq }: Selection, window: HistoryWindow): unknown {
+  const forgotten = window.pieces === null ? prunedSeq : rollVersion;
   return [
     series.map(({ id, points, mutedAtMs }) => [id, points, mutedAtMs]),
     window.span,
     window.stepMs,
-    window.isFading ? [rollVersion, prunedSeq] : null,
+    window.isFading ? forgotten : null,
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Dimension, GroupDevice, Quantity, SeriesGroup } from "../../protocol/history-query.ts";
-import type { StoredSeries } from "../store/series-store.ts";
+import type { SelectedSeries } from "../store/series-store.ts";
 
 type Value = SeriesGroup["group"][string];
 
@@ -7,21 +7,26 @@ type Value = SeriesGroup["group"][string];
 export interface GroupedSeries extends Quantity {
   readonly group: SeriesGroup["group"];
   readonly device: GroupDevice | null;
-  readonly members: readonly StoredSeries[];
+  readonly members: readonly SelectedSeries[];
 }
 
 /**
  * Groups series that have the same values of some dimensions. What measures something else is never in one group,
- * grouped by or not: another metric, unit, clock or direction, or a software device beside a real one.
+ * grouped by or not: another metric, unit, clock or direction, or a software device beside a real one. Nor is what
+ * `apart` gives another value of.
  */
-export function groupSeries(series: readonly StoredSeries[], groupBy: readonly Dimension[]): GroupedSeries[] {
+export function groupSeries(
+  series: readonly SelectedSeries[],
+  groupBy: readonly Dimension[],
+  apart: (series: SelectedSeries) => unknown = () => null,
+): GroupedSeries[] {
   const groups = Map.groupBy(series, (one) =>
-    JSON.stringify([groupBy.map((dimension) => valueOf(one, dimension)), Object.values(quantityOf(one))]),
+    JSON.stringify([groupBy.map((dimension) => valueOf(one, dimension)), quantityOf(one), apart(one)]),
   );
   return [...groups.values()].map((members) => toGroup(members, groupBy)).toSorted(byValues);
 }
 
-function toGroup(members: readonly StoredSeries[], groupBy: readonly Dimension[]): GroupedSeries {
+function toGroup(members: readonly SelectedSeries[], groupBy: readonly Dimension[]): GroupedSeries {
   const first = members[0]!;
   const isOneDevice = members.every(({ fingerprintId }) => fingerprintId === first.fingerprintId);
   return {
@@ -32,18 +37,24 @@ function toGroup(members: readonly StoredSeries[], groupBy: readonly Dimension[]
   };
 }
 
-function quantityOf({ metric, unit, clock, direction, software }: Quantity): Quantity {
+/** A group as the wire has it. */
+export function toWireGroup({ members, ...group }: GroupedSeries): SeriesGroup {
+  return { ...group, series: members.map(({ id }) => id) };
+}
+
+/** What a group measures. */
+export function quantityOf({ metric, unit, clock, direction, software }: Quantity): Quantity {
   return { metric, unit, clock, direction, software };
 }
 
 /** A series names its device where it was a kernel's; else it is called by what its fingerprint begins with. */
-function deviceOf({ fingerprintId, fingerprint, configuration }: StoredSeries): GroupDevice | null {
+function deviceOf({ fingerprintId, fingerprint, configuration }: SelectedSeries): GroupDevice | null {
   if (fingerprintId === null) return null;
   const name = configuration["device"] ?? fingerprint?.adapter ?? fingerprint?.cpu ?? fingerprintId;
   return { id: fingerprintId, name: String(name) };
 }
 
-function valueOf(series: StoredSeries, dimension: Dimension): Value {
+function valueOf(series: SelectedSeries, dimension: Dimension): Value {
   switch (dimension) {
     case "series":
       return series.id;

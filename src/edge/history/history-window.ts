@@ -31,19 +31,33 @@ export interface HistoryWindow {
   readonly isFading: boolean;
 }
 
+/** The span that is asked for: of what is left out, the last thirty days with today. */
+export function askedSpan({ from, to }: Pick<AskedWindow, "from" | "to">, nowMs: number): Span {
+  const toMs = to === undefined ? (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS : Date.parse(to);
+  return { fromMs: from === undefined ? toMs - DEFAULT_SPAN_MS : Date.parse(from), toMs };
+}
+
 /** Which rollups answer a question best: as few rows as its step and what is kept of that time allow. */
 export function resolveWindow(
   { from, to, step }: AskedWindow,
   { requestsMs, minutesMs, hoursMs }: Config["retention"],
   nowMs: number,
 ): HistoryWindow {
-  const toMs = to === undefined ? (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS : Date.parse(to);
-  const asked = { fromMs: from === undefined ? toMs - DEFAULT_SPAN_MS : Date.parse(from), toMs };
+  const asked = askedSpan({ from, to }, nowMs);
   if (step === undefined) {
     const plan = planPieces(asked, { minutesMs: nowMs - minutesMs, hoursMs: nowMs - hoursMs });
     return { ...plan, stepMs: null, isFading: false };
   }
-  const stepMs = parseStepMs(step);
+  return steppedWindow(asked, parseStepMs(step), { requestsMs, minutesMs, hoursMs }, nowMs);
+}
+
+/** A span in steps, by the widest rollups that fit into one. */
+export function steppedWindow(
+  asked: Span,
+  stepMs: number,
+  { requestsMs, minutesMs, hoursMs }: Config["retention"],
+  nowMs: number,
+): HistoryWindow {
   const span = widenSpan(asked, stepMs);
   const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0);
   const pieces = rollupMs === undefined ? null : [{ span, stepMs: rollupMs }];

@@ -1,4 +1,5 @@
 import type { Aggregate } from "../../stats/distribution.ts";
+import { medianIntervalEnds } from "../../stats/median-interval.ts";
 import {
   addSketchText,
   clearSketchSum,
@@ -59,4 +60,12 @@ function endTurn(): Promise<void> {
 /** Quantiles of merged parts: from the sketch, but never outside the exact extremes. */
 export function quantilesOf({ sketch, min, max }: MergedParts, ps: readonly number[]): number[] {
   return sumQuantiles(sketch, ps).map((value) => Math.min(max, Math.max(min, value)));
+}
+
+/** A 95 % confidence interval of the median of merged parts; null below six samples. */
+export function medianIntervalOf(merged: MergedParts): { low: number; high: number } | null {
+  const ends = medianIntervalEnds(merged.count);
+  if (ends === null) return null;
+  const [low = Number.NaN, high = Number.NaN] = quantilesOf(merged, ends);
+  return { low, high };
 }

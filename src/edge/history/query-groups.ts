@@ -1,6 +1,6 @@
-import type { HistoryQuery, HistoryQueryReply, SeriesGroup } from "../../protocol/history-query.ts";
+import type { HistoryQuery, HistoryQueryReply } from "../../protocol/history-query.ts";
 import type { AskedSeries } from "./ask-series.ts";
-import { type GroupedSeries, groupSeries } from "./group-series.ts";
+import { groupSeries, toWireGroup } from "./group-series.ts";
 import { describeWindow, readParts } from "./history-window.ts";
 import { createMerger } from "./merge-parts.ts";
 import { mergePoints, toPoint } from "./merge-points.ts";
@@ -29,9 +29,4 @@ export async function queryGroups(
   }
   const truncated = told.length < all.length;
   return { body: { groups, ...describeWindow(window), step: step ?? null, truncated }, rowsRead };
-}
-
-/** A group as the wire has it. */
-export function toWireGroup({ members, ...group }: GroupedSeries): SeriesGroup {
-  return { ...group, series: members.map(({ id }) => id) };
 }

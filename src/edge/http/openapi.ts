@@ -57,7 +57,9 @@ function toRoute(operationId: string, endpoint: Endpoint) {
 
 function successResponse({ reply }: Endpoint) {
   if ("schema" in reply) {
-    return { [reply.status]: { description: "Done", content: { "application/json": { schema: reply.schema } } } };
+    const further = (reply.alsoAs ?? []).map((type) => [type, { schema: z.string().openapi({ format: "binary" }) }]);
+    const content = { "application/json": { schema: reply.schema }, ...Object.fromEntries(further) };
+    return { [reply.status]: { description: "Done", content } };
   }
   if ("mediaType" in reply) {
     return { [reply.status]: { description: "Done", content: { [reply.mediaType]: { schema: z.string() } } } };

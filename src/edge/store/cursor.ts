@@ -16,7 +16,11 @@ export function decodeCursor(cursor: string, length: number): (string | number)[
   } catch {
     // Falls through to the one answer for every malformed cursor.
   }
-  throw new ProblemError("invalid-request", "The cursor is not one that this list gave.", {
+  throw wrongCursor();
+}
+
+export function wrongCursor(): ProblemError {
+  return new ProblemError("invalid-request", "The cursor is not one that this list gave.", {
     errors: [{ pointer: "query/cursor", message: "must be the nextCursor of a page of this list" }],
   });
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, lt } from "drizzle-orm";
+import { and, desc, eq, gte, lt, or } from "drizzle-orm";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import type { SeriesKey } from "../../protocol/series.ts";
 import type { Aggregate } from "../../stats/distribution.ts";
@@ -69,18 +69,40 @@ export interface StoredPoint extends Aggregate {
   readonly revision: string | null;
 }
 
-/** The latest points of a series in [fromMs, toMs) as they were measured, oldest first; one more than `limit` tells of a cut. */
+/** A point as it was measured, with its order of arrival. */
+export interface MeasuredPoint extends StoredPoint {
+  readonly seq: number;
+}
+
+/** Place of a point among those of its series: none other has the same, and points that come later move none. */
+export type PointPlace = readonly [atMs: number, seq: number];
+
+/**
+ * The latest points of a series in [fromMs, toMs) as they were measured, or the latest before a place; oldest first.
+ * One more than `limit` tells of a cut.
+ */
 export async function readPoints(
   db: Database,
   seriesNo: number,
   { fromMs, toMs }: { fromMs: number; toMs: number },
   limit: number,
-): Promise<StoredPoint[]> {
+  before?: PointPlace,
+): Promise<MeasuredPoint[]> {
   const rows = await db
     .select()
     .from(points)
-    .where(and(eq(points.seriesNo, seriesNo), gte(points.atMs, fromMs), lt(points.atMs, toMs)))
-    .orderBy(desc(points.atMs), asc(points.sourceId))
+    .where(
+      and(
+        eq(points.seriesNo, seriesNo),
+        gte(points.atMs, fromMs),
+        // The first bound is what the index is searched by.
+        lt(points.atMs, before === undefined ? toMs : Math.min(toMs, before[0] + 1)),
+        before === undefined
+          ? undefined
+          : or(lt(points.atMs, before[0]), and(eq(points.atMs, before[0]), lt(points.seq, before[1]))),
+      ),
+    )
+    .orderBy(desc(points.atMs), desc(points.seq))
     .limit(limit + 1);
   return rows.toReversed();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mergePoints, parseStepMs } from "../../../src/edge/history/merge-points.ts";
-import type { StoredPoint } from "../../../src/edge/store/point-store.ts";
+import type { Part } from "../../../src/edge/history/merge-parts.ts";
 import { Step } from "../../../src/protocol/history.ts";
 import { aggregateQuantile, mergeAggregates, summarise } from "../../../src/stats/distribution.ts";
 import { fc } from "../property.ts";
@@ -14,12 +14,12 @@ const stored = fc
     }),
     { maxLength: 30 },
   )
-  .map((points): StoredPoint[] =>
+  .map((points): Part[] =>
     points
       .toSorted((a, b) => a.atMs - b.atMs)
       .map(({ atMs, runId, values }) => {
         const { count, min, max, sum, sketch } = summarise(values);
-        return { atMs, runId, revision: null, count, min, max, sum, sketch };
+        return { atMs, runId, count, min, max, sum, sketch };
       }),
   );
 
