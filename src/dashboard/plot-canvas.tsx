@@ -9,7 +9,7 @@ import { plotOptions } from "./plot-options.ts";
 import { usePlot } from "./use-plot.ts";
 
 interface PlotCanvasProps {
-  readonly series: Series;
+  readonly series: Pick<Series, "subject" | "metric" | "unit">;
   readonly points: readonly HistoryPoint[];
   /** Read together with the points. */
   readonly marks: PlotMarks;
@@ -37,7 +37,7 @@ function toColumns(points: readonly HistoryPoint[]): uPlot.AlignedData {
 }
 
 function describe(
-  { subject, metric, unit }: Series,
+  { subject, metric, unit }: PlotCanvasProps["series"],
   points: readonly HistoryPoint[],
   { changes, spikes, hardware }: PlotMarks,
 ): string {
