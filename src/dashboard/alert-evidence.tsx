@@ -27,7 +27,9 @@ export function AlertEvidence({ client, id }: { client: Client; id: string }) {
   if (value === null)
     return (
       <div class="evidence">
-        <p class="muted plot-note">{error === null ? "Reading the evidence …" : `It could not be read: ${error.message}`}</p>
+        <p class="muted plot-note">
+          {error === null ? "Reading the evidence …" : `It could not be read: ${error.message}`}
+        </p>
       </div>
     );
   const shown = value.items.find((change) => change.id === picked) ?? value.leading;

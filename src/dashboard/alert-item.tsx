@@ -6,6 +6,7 @@ import { AlertEvidence } from "./alert-evidence.tsx";
 import { ACTION_WORDS, ACTIONS_OF, ALERT_STATES, describeNeighbours, nameAlert } from "./alert-words.ts";
 import { Badge } from "./badge.tsx";
 import { describeKind, describeLevels, describeMove, describeSureness } from "./describe-change.ts";
+import { EventSign } from "./event-sign.tsx";
 import { Fact } from "./fact.tsx";
 import { toneOf } from "./plot-marks.ts";
 import { Timestamp } from "./timestamp.tsx";
@@ -36,7 +37,8 @@ export function AlertItem(props: AlertItemProps) {
       <div class="alert-head">
         <h3 id={alert.id}>
           <span class={direction === "worse" ? "bad" : "good"}>
-            <span aria-hidden="true">{leading.to > leading.from ? "▲" : "▼"}</span> {direction} {describeMove(leading)}
+            <EventSign kind={leading.to > leading.from ? "up" : "down"} tone={direction === "worse" ? "bad" : "good"} />{" "}
+            {direction} {describeMove(leading)}
           </span>{" "}
           {name}
         </h3>
@@ -52,7 +54,16 @@ export function AlertItem(props: AlertItemProps) {
         </Fact>
         <Fact name="How sure">{describeSureness(leading)}</Fact>
         <Fact name="Revision">
-          <code>{leading.previousRevision?.slice(0, 12) ?? "?"}</code> → <code>{leading.revision?.slice(0, 12) ?? "?"}</code>
+          {leading.previousRevision !== null && (
+            <>
+              <code>{leading.previousRevision.slice(0, 12)}</code> to{" "}
+            </>
+          )}
+          {leading.revision === null ? (
+            <span class="muted">not told</span>
+          ) : (
+            <code>{leading.revision.slice(0, 12)}</code>
+          )}
         </Fact>
         <Fact name="Run">
           {leading.runId === null ? <span class="muted">live requests</span> : <code>{leading.runId}</code>}
@@ -94,7 +105,7 @@ function AlertActions({ client, writer, alert, onDone }: AlertItemProps) {
       })}
       <WriteButton
         writer={writer}
-        label={`Mute the series ${name}`}
+        label={`Mute series ${name}`}
         work={() => client.call(endpoints.muteSeries, { params: { id: series.id } })}
         onDone={() => onDone(`${name} is muted: its further changes alert nobody.`)}
       >

@@ -17,9 +17,7 @@ const ALERTS_READ = 50;
 export function AlertPanel(props: ViewProps) {
   const { client, subscribe, address, onPick, writer } = props;
   const state = AlertState.options.find((name) => name === address.state) ?? null;
-  const alerts = useResource(
-    useCallback((signal: AbortSignal) => readAlerts(client, state, signal), [client, state]),
-  );
+  const alerts = useResource(useCallback((signal: AbortSignal) => readAlerts(client, state, signal), [client, state]));
   useRefreshOn(subscribe, "alert", alerts.refresh);
   const [said, setSaid] = useState("");
   const list = useRef<HTMLDivElement>(null);
@@ -78,7 +76,13 @@ function StateFilter({ picked, onPick }: { picked: AlertState | null; onPick: (s
       <legend class="unseen">State</legend>
       {options.map((state) => (
         <label key={state}>
-          <input type="radio" name="state" value={state ?? "all"} checked={state === picked} onChange={() => onPick(state)} />
+          <input
+            type="radio"
+            name="state"
+            value={state ?? "all"}
+            checked={state === picked}
+            onChange={() => onPick(state)}
+          />
           <span>{state ?? "all"}</span>
         </label>
       ))}
@@ -104,8 +108,8 @@ function NothingMoved({ client }: { client: Client }) {
   return (
     <EmptyState says="Nothing has moved." command={nextCommands.searchAgain}>
       {`Every series${count === null ? "" : ` (${count} so far)`} is searched as its points land: for steps and drifts that `}
-      stand out of its own noise and last, and by your thresholds. A lone spike alerts nobody. What moves on three subjects
-      of one device at once is told as one alert, of the machine. This searches one subject again, whole:
+      stand out of its own noise and last, and by your thresholds. A lone spike alerts nobody. What moves on three
+      subjects of one device at once is told as one alert, of the machine. This searches one subject again, whole:
     </EmptyState>
   );
 }

@@ -32,7 +32,11 @@ export function nameAlert({ leading: { series } }: Pick<Alert, "leading">): stri
 }
 
 /** What else moved at the same time on the same device; null where nothing did. */
-export function describeNeighbours({ scope, changes, subjects }: Pick<Alert, "scope" | "changes" | "subjects">): string | null {
+export function describeNeighbours({
+  scope,
+  changes,
+  subjects,
+}: Pick<Alert, "scope" | "changes" | "subjects">): string | null {
   if (scope === "machine")
     return `${changes} changes of ${subjects} subjects on the same device: the machine, more likely than your code`;
   return changes > 1 ? `${changes} changes of the same subject at the same time` : null;

@@ -4,7 +4,7 @@ import type { Series } from "../protocol/series.ts";
 import { kindOf, type SideKind, type SideOption, sideOptions, usableKinds, usualSides } from "./compare-sides.ts";
 import { CompareTable } from "./compare-table.tsx";
 import { Panel } from "./panel.tsx";
-import { nameSubject } from "./series-choice.ts";
+import { nameHardware, nameSubject } from "./series-choice.ts";
 import { useResource } from "./use-resource.ts";
 import type { ViewProps } from "./view-props.ts";
 
@@ -32,6 +32,7 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
       [client, id],
     ),
   );
+  const devices = new Map(alike.map(({ fingerprintId, fingerprint }) => [fingerprintId, nameHardware(fingerprint)]));
   const options = useMemo(() => sideOptions(alike, runs.value ?? [], Date.now()), [alike.length, id, runs.value]);
   const usable = usableKinds(options);
   const kind = kindOf(address.b) ?? usable[0] ?? "window";
@@ -77,8 +78,18 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
               ))}
             </select>
           </label>
-          <SideSelect name="A" picked={a} options={options[kind]} onPick={(text) => onPick({ series: id, a: text, b })} />
-          <SideSelect name="B" picked={b} options={options[kind]} onPick={(text) => onPick({ series: id, a, b: text })} />
+          <SideSelect
+            name="A"
+            picked={a}
+            options={options[kind]}
+            onPick={(text) => onPick({ series: id, a: text, b })}
+          />
+          <SideSelect
+            name="B"
+            picked={b}
+            options={options[kind]}
+            onPick={(text) => onPick({ series: id, a, b: text })}
+          />
         </div>
       }
     >
@@ -86,7 +97,7 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
         {compared.value === null ? (
           compared.error === null && <p class="muted">Comparing …</p>
         ) : (
-          <CompareTable comparison={compared.value} />
+          <CompareTable comparison={compared.value} devices={devices} />
         )}
       </div>
     </Panel>

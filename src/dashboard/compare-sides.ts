@@ -1,6 +1,6 @@
 import type { HistoryPoint } from "../protocol/history.ts";
 import type { Series } from "../protocol/series.ts";
-import { nameDevice } from "./series-choice.ts";
+import { nameHardware } from "./series-choice.ts";
 
 /** What two sides of a comparison differ in. */
 export const SIDE_KINDS = ["label", "device", "window", "run"] as const;
@@ -31,7 +31,7 @@ export function sideOptions(
   const labels = [...new Set(series.flatMap(({ label }) => label ?? []))].toSorted();
   const devices = new Map(
     series.flatMap(({ fingerprintId, fingerprint }) =>
-      fingerprintId === null ? [] : [[fingerprintId, nameDevice(fingerprint)] as const],
+      fingerprintId === null ? [] : [[fingerprintId, nameHardware(fingerprint)] as const],
     ),
   );
   const endMs = Math.ceil(nowMs / 3_600_000) * 3_600_000;
@@ -39,7 +39,7 @@ export function sideOptions(
   const runs = points.filter(({ runId }) => runId !== null).toReversed();
   return {
     label: labels.map((label) => ({ text: `label:${label}`, name: label })),
-    device: [...devices].map(([id, name]) => ({ text: `device:${id}`, name: `${name} · ${id.slice(-6)}` })),
+    device: [...devices].map(([id, name]) => ({ text: `device:${id}`, name })),
     window: WINDOWS.map(([name, from, to]) => ({ text: `window:${instant(from)}/${instant(to)}`, name })),
     run: runs.map(({ runId, at }) => ({ text: `run:${runId}`, name: `${at.slice(0, 16).replace("T", " ")} UTC` })),
   };
@@ -57,8 +57,13 @@ export function usualSides(
 ): { readonly a: string; readonly b: string } | null {
   const texts = options[kind].map(({ text }) => text);
   const main = texts.find((text) => text === "label:main") ?? texts[0];
-  const [a, b] =
-    kind === "window" ? [texts[3], texts[2]] : kind === "run" ? [texts[1], texts[0]] : [main, texts.find((text) => text !== main)];
+  const [a, b] = {
+    label: [main, texts.find((text) => text !== main)],
+    // The newest series stands first.
+    device: [texts[1], texts[0]],
+    window: [texts[3], texts[2]],
+    run: [texts[1], texts[0]],
+  }[kind];
   return a === undefined || b === undefined ? null : { a, b };
 }
 

@@ -9,13 +9,17 @@ const VERDICTS: Record<ComparedPair["verdict"], readonly [Tone, string]> = {
   unclear: ["warn", "cannot tell"],
 };
 
+/** Names of devices by the ids of their fingerprints. */
+type DeviceNames = ReadonlyMap<string | null, string>;
+
 /** What came of a comparison, series by series, with the verdict in words. */
-export function CompareTable({ comparison }: { comparison: ComparisonReply }) {
+export function CompareTable({ comparison, devices }: { comparison: ComparisonReply; devices: DeviceNames }) {
   const { pairs, unpaired, notes, statistic } = comparison;
   if (pairs.length === 0)
     return (
       <p class="muted">
-        Nothing on either side can be compared: {unpaired.length === 0 ? "no series has both." : sayUnpaired(comparison)}
+        Nothing on either side can be compared:{" "}
+        {unpaired.length === 0 ? "no series has both." : sayUnpaired(comparison)}
       </p>
     );
   return (
@@ -32,7 +36,7 @@ export function CompareTable({ comparison }: { comparison: ComparisonReply }) {
         </thead>
         <tbody>
           {pairs.map((pair) => (
-            <PairRow key={pair.a.seriesId + pair.b.seriesId} pair={pair} />
+            <PairRow key={pair.a.seriesId + pair.b.seriesId} pair={pair} devices={devices} />
           ))}
         </tbody>
       </table>
@@ -51,10 +55,13 @@ export function CompareTable({ comparison }: { comparison: ComparisonReply }) {
   );
 }
 
-function PairRow({ pair }: { pair: ComparedPair }) {
+function PairRow({ pair, devices }: { pair: ComparedPair; devices: DeviceNames }) {
   const { key, a, b, ratio, observation, adjustedP, effect, verdict, summary, warnings } = pair;
   const [tone, words] = VERDICTS[verdict];
   const settings = Object.entries(key.configuration).map(([name, value]) => `${name} ${value}`);
+  // Devices that are compared stand in the pickers.
+  const device = a.fingerprintId === b.fingerprintId ? devices.get(a.fingerprintId) : undefined;
+  if (device !== undefined) settings.unshift(device);
   const tested = [
     ...(adjustedP === null ? [] : [`p ${adjustedP < 0.001 ? "< 0.001" : formatNumber(adjustedP)}`]),
     ...(effect === null ? [] : [`${effect} effect`]),
@@ -109,5 +116,8 @@ const REASONS = {
 
 function sayUnpaired({ unpaired }: ComparisonReply): string {
   const reasons = Map.groupBy(unpaired, ({ reason }) => reason);
-  return [...reasons].map(([reason, items]) => `${items.length} series, since ${REASONS[reason]}`).join("; ").concat(".");
+  return [...reasons]
+    .map(([reason, items]) => `${items.length} series, since ${REASONS[reason]}`)
+    .join("; ")
+    .concat(".");
 }

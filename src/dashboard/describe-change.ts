@@ -3,8 +3,15 @@ import { formatMeasure, formatNumber, formatShare } from "./format.ts";
 
 const KINDS: Record<FoundChange["kind"], string> = { step: "step", drift: "drift", threshold: "limit broken" };
 
+/** Nothing that is measured is surer than this is told. */
+const SUREST = 0.999;
+
 /** How far something moved: `+9.8 %`, or by how much where there is no share. */
-export function describeMove({ relativeChange, from, to }: Pick<FoundChange, "relativeChange" | "from" | "to">): string {
+export function describeMove({
+  relativeChange,
+  from,
+  to,
+}: Pick<FoundChange, "relativeChange" | "from" | "to">): string {
   return relativeChange === null ? signed(to - from, formatNumber) : signed(relativeChange, formatShare);
 }
 
@@ -19,8 +26,17 @@ export function describeKind({ kind, limits }: Pick<FoundChange, "kind" | "limit
 }
 
 /** How sure it is, with the range that the share lies in; says so where nothing tells. */
-export function describeSureness({ confidence, interval, noiseFloor, pointsBefore, pointsAfter }: ChangeEvidence): string {
-  const sure = confidence === null ? "not rated" : `${formatShare(confidence)} sure`;
+export function describeSureness({
+  confidence,
+  interval,
+  noiseFloor,
+  pointsBefore,
+  pointsAfter,
+}: ChangeEvidence): string {
+  const sure =
+    confidence === null
+      ? "not rated"
+      : `${confidence > SUREST ? "more than " : ""}${formatShare(Math.min(confidence, SUREST))} sure`;
   const range =
     interval === null ? "" : `, between ${signed(interval.low, formatShare)} and ${signed(interval.high, formatShare)}`;
   const floor = noiseFloor === null ? "" : `; ${formatShare(noiseFloor)} counts as noise`;

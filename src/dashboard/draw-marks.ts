@@ -20,6 +20,7 @@ export function drawMarks(plot: uPlot, { levels, changes, spikes, hardware }: Pl
   ctx.clip();
   ctx.font = font.replace(/^\d+px/, `${11 * scale}px`);
   ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
 
   for (const { atS, text } of hardware) {
     ctx.strokeStyle = colour("busy");
@@ -62,7 +63,14 @@ function line(ctx: CanvasRenderingContext2D, from: [number, number], to: [number
   ctx.stroke();
 }
 
-function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, isUp: boolean, fill: string): void {
+function triangle(
+  ctx: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  size: number,
+  isUp: boolean,
+  fill: string,
+): void {
   const tip = isUp ? -size : size;
   ctx.fillStyle = fill;
   ctx.beginPath();

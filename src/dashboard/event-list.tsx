@@ -1,5 +1,6 @@
 import type { Change } from "../protocol/alert.ts";
 import { describeKind, describeLevels, describeMove, describeSureness } from "./describe-change.ts";
+import { EventSign } from "./event-sign.tsx";
 import { formatMeasure } from "./format.ts";
 import { type MarkTone, toneOf } from "./plot-marks.ts";
 import type { SeriesHistory } from "./series-history.ts";
@@ -23,9 +24,7 @@ export function EventList({ history: { happened, hardwareChanges, series }, onSh
     <ul class="events" aria-label="What happened">
       {hardwareChanges.map(({ at, otherId, isBefore, text }) => (
         <li key={otherId}>
-          <span class="event-sign hardware" aria-hidden="true">
-            ┆
-          </span>
+          <EventSign kind="hardware" tone="busy" />
           <span>
             Hardware changed <Timestamp at={at} />: {text}.{" "}
             {onShow !== undefined && (
@@ -42,9 +41,7 @@ export function EventList({ history: { happened, hardwareChanges, series }, onSh
       {changes.length > SHOWN && <li class="muted">{`and ${changes.length - SHOWN} earlier ones`}</li>}
       {lastSpike !== undefined && (
         <li>
-          <span class="event-sign spike" aria-hidden="true">
-            ○
-          </span>
+          <EventSign kind="spike" tone="warn" />
           <span>
             {happened.spikes.length === 1 ? "One spike" : `${happened.spikes.length} spikes, the last`} of{" "}
             {formatMeasure(lastSpike.value, series.unit)} at <Timestamp at={lastSpike.at} />: alone, so no change.
@@ -59,9 +56,7 @@ function ChangeItem({ change, unit }: { change: Change; unit: string }) {
   const tone = toneOf(change);
   return (
     <li>
-      <span class={`event-sign ${TONES[tone]}`} aria-hidden="true">
-        {change.to > change.from ? "▲" : "▼"}
-      </span>
+      <EventSign kind={change.to > change.from ? "up" : "down"} tone={TONES[tone]} />
       <span title={describeSureness(change)}>
         <b class={TONES[tone]}>{`${tone} ${describeMove(change)}`}</b> {describeLevels(change, unit)},{" "}
         {describeKind(change)}, <Timestamp at={change.at} />

@@ -7,7 +7,7 @@ export interface HardwareChange {
   /** The series on the other side of it. */
   readonly otherId: string;
   readonly isBefore: boolean;
-  /** What changed, such as `driver 1 → 2`. */
+  /** What changed, such as `driver 1 to 2`. */
   readonly text: string;
 }
 
@@ -47,7 +47,7 @@ const NAMES: Record<(typeof PARTS)[number], string> = {
 export function describeHardwareChange(before: Fingerprint | null, after: Fingerprint | null): string {
   if (before === null || after === null) return "other hardware";
   const parts = PARTS.filter((part) => before[part] !== after[part]).map(
-    (part) => `${NAMES[part]} ${before[part] ?? "none"} → ${after[part] ?? "none"}`,
+    (part) => `${NAMES[part]} ${before[part] ?? "none"} to ${after[part] ?? "none"}`,
   );
   if (before.toggles.join() !== after.toggles.join()) parts.push("Dawn toggles");
   return parts.length === 0 ? "other hardware" : parts.join(", ");

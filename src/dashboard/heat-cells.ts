@@ -8,7 +8,10 @@ export interface HeatPlace {
 }
 
 /** The highest count of one cell, and what each step has in all. */
-export function tallyHeat({ counts }: Pick<Heatmap, "counts">): { readonly most: number; readonly totals: readonly number[] } {
+export function tallyHeat({ counts }: Pick<Heatmap, "counts">): {
+  readonly most: number;
+  readonly totals: readonly number[];
+} {
   const totals = counts.map((column) => column.reduce((sum, count) => sum + count, 0));
   return { most: Math.max(0, ...counts.flat()), totals };
 }
@@ -19,7 +22,11 @@ export function shadeOf(count: number, most: number): number {
 }
 
 /** The next place in a direction; rows count upwards. Stays at the edge. */
-export function movePlace({ column, row }: HeatPlace, key: string, { times, edges }: Pick<Heatmap, "times" | "edges">): HeatPlace {
+export function movePlace(
+  { column, row }: HeatPlace,
+  key: string,
+  { times, edges }: Pick<Heatmap, "times" | "edges">,
+): HeatPlace {
   const columns = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: times.length - 1 }[key] ?? column;
   const rows = { ArrowUp: row + 1, ArrowDown: row - 1 }[key] ?? row;
   return {

@@ -96,7 +96,15 @@ function Drawn({ heat, series }: { heat: Heatmap; series: Series }) {
           <tbody>
             {heat.times.slice(-TABLE_ROWS).map((_, index, { length }) => {
               const column = heat.times.length - 1 - index;
-              return <StepRow key={heat.times[column] ?? length} heat={heat} column={column} total={totals[column] ?? 0} unit={unit} />;
+              return (
+                <StepRow
+                  key={heat.times[column] ?? length}
+                  heat={heat}
+                  column={column}
+                  total={totals[column] ?? 0}
+                  unit={unit}
+                />
+              );
             })}
           </tbody>
         </table>
@@ -134,7 +142,8 @@ function tellCell(heat: Heatmap, { column, row }: HeatPlace, totals: readonly nu
   const share = count === 0 ? "" : ` (${formatShare(count / (totals[column] ?? 1))})`;
   return (
     <>
-      <Timestamp at={heat.times[column] ?? null} />: {`${nameRow(heat.edges, row, unit)}: ${count} of ${totals[column] ?? 0}${share}`}
+      <Timestamp at={heat.times[column] ?? null} />:{" "}
+      {`${nameRow(heat.edges, row, unit)}: ${count} of ${totals[column] ?? 0}${share}`}
     </>
   );
 }

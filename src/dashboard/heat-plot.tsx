@@ -23,10 +23,16 @@ export function HeatPlot({ heat, unit, label, onPlace }: HeatPlotProps) {
   const place = useRef<HeatPlace | null>(null);
   const data = useMemo((): uPlot.AlignedData => [startsOf(heat), heat.times.map(() => null)], [heat]);
   const createOptions = useCallback(
-    (element: HTMLElement) => heatOptions(element, { heat, unit }, (next) => {
-      place.current = next;
-      onPlace(next);
-    }, (ready) => (plot.current = ready)),
+    (element: HTMLElement) =>
+      heatOptions(
+        element,
+        { heat, unit },
+        (next) => {
+          place.current = next;
+          onPlace(next);
+        },
+        (ready) => (plot.current = ready),
+      ),
     [heat, unit, onPlace],
   );
   const frame = usePlot(createOptions, data);

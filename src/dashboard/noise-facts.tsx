@@ -9,6 +9,7 @@ import { useResource } from "./use-resource.ts";
 const USUAL_CHANGE_PERCENT = 5;
 const SMALLEST_CHANGE_PERCENT = 0.1;
 const LARGEST_CHANGE_PERCENT = 1_000;
+const SMALLEST_TOLD = 0.001;
 /** A noise figure rests on hundreds of points: one more may wait. */
 const NOISE_GAP_MS = 10_000;
 
@@ -62,7 +63,8 @@ export function NoiseFacts({ client, id, lastPointAt }: NoiseFactsProps) {
 }
 
 function tellShare(share: number | null | undefined): string {
-  return share == null ? "–" : `± ${formatShare(share)}`;
+  if (share == null) return "–";
+  return share < SMALLEST_TOLD ? `less than ${formatShare(SMALLEST_TOLD)}` : `± ${formatShare(share)}`;
 }
 
 function tellSmallest(noise: NoiseReply | null): string {

@@ -45,7 +45,11 @@ function describe(
   const values = DRAWN_PERCENTILES.map(
     (percentile) => `${percentile} ${formatMeasure(latest?.percentiles[percentile] ?? Number.NaN, unit)}`,
   );
-  const told = [count(changes.length, "change"), count(spikes.length, "spike"), count(hardware.length, "hardware change")];
+  const told = [
+    count(changes.length, "change"),
+    count(spikes.length, "spike"),
+    count(hardware.length, "hardware change"),
+  ];
   const marked = told.filter((text) => !text.startsWith("0 "));
   const marks = marked.length === 0 ? "" : `; marked: ${marked.join(", ")}`;
   return `${metric} of ${subject} over time, ${count(points.length, "point")}; the latest: ${values.join(", ")}${marks}`;

@@ -41,12 +41,19 @@ export function nameSubject({ subjectKind, subject }: Series): string {
 /** What tells a series from others of the same subject and metric. */
 export function nameVariant({ fingerprint, configuration, label }: Series): string {
   const settings = Object.entries(configuration).map(([name, value]) => `${name} ${value}`);
-  return [nameDevice(fingerprint), ...settings, ...(label === null ? [] : [label])].join(" · ");
+  return [nameHardware(fingerprint), ...settings, ...(label === null ? [] : [label])].join(" · ");
 }
 
 /** The device that a fingerprint is of. */
 export function nameDevice(fingerprint: Series["fingerprint"]): string {
   return fingerprint === null ? "any device" : (fingerprint.adapter ?? fingerprint.cpu);
+}
+
+/** A device with its driver, where two of the same name differ by it. */
+export function nameHardware(fingerprint: Series["fingerprint"]): string {
+  return fingerprint?.driver == null
+    ? nameDevice(fingerprint)
+    : `${nameDevice(fingerprint)}, driver ${fingerprint.driver}`;
 }
 
 function rank(metric: string): number {

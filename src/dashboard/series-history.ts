@@ -43,5 +43,8 @@ export async function readSeriesHistory(
           signal,
         });
   const fingerprints = new Map([points.series, ...items].map(({ id, fingerprint }) => [id, fingerprint]));
-  return { ...points, happened, hardwareChanges: findHardwareChanges(happened.hardware, series, fingerprints) };
+  const hardwareChanges = findHardwareChanges(happened.hardware, series, fingerprints).filter(
+    ({ at }) => at >= from && (to === undefined || at < to),
+  );
+  return { ...points, happened, hardwareChanges };
 }

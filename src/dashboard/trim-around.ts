@@ -5,7 +5,10 @@ import type { SeriesHistory } from "./series-history.ts";
 const SIDE_POINTS = 40;
 
 /** The points around a change, and what happened among them. */
-export function trimAround(history: SeriesHistory, { at, completeAt }: Pick<Change, "at" | "completeAt">): SeriesHistory {
+export function trimAround(
+  history: SeriesHistory,
+  { at, completeAt }: Pick<Change, "at" | "completeAt">,
+): SeriesHistory {
   const { points } = history;
   const first = points.findIndex((point) => point.at >= at);
   const complete = points.findIndex((point) => point.at >= completeAt);
