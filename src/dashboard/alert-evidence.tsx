@@ -112,7 +112,7 @@ function ChangeTable({ detail, shown, onPick }: ChangeTableProps) {
                 <button
                   type="button"
                   aria-pressed={change.id === shown.id}
-                  aria-label={`Plot ${name}`}
+                  aria-label={change.id === shown.id ? `shown: ${name}` : `show ${name}`}
                   onClick={() => onPick(change.id)}
                 >
                   {change.id === shown.id ? "shown" : "show"}

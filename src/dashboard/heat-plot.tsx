@@ -8,7 +8,7 @@ import { readPlotTheme } from "./plot-theme.ts";
 import { usePlot } from "./use-plot.ts";
 
 const STEP_S = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
-const KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
+const KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
 
 interface HeatPlotProps {
   readonly heat: Heatmap;
@@ -38,7 +38,7 @@ export function HeatPlot({ heat, unit, label, onPlace }: HeatPlotProps) {
   const frame = usePlot(createOptions, data);
   const move = (event: KeyboardEvent) => {
     const drawn = plot.current;
-    if (drawn === null || !KEYS.includes(event.key)) return;
+    if (drawn === null || !KEYS.has(event.key)) return;
     event.preventDefault();
     const last = heat.times.length - 1;
     const next =

@@ -53,6 +53,7 @@ function OpenAlerts({ count }: { count: string }) {
   if (count === "0") return null;
   return (
     <span class="count">
+      <span class="unseen">, </span>
       {count}
       <span class="unseen"> open</span>
     </span>

@@ -43,6 +43,6 @@ describe("the words of an alert", () => {
     );
     expect(describeSureness({ ...change, confidence: null, interval: null })).toMatch(/^not rated, from/);
     const limits = { threshold: "budget", test: "static", baseline: null, lowerLimit: null, upperLimit: 1 } as const;
-    expect(describeKind({ kind: "threshold", limits: limits as never })).toBe("limit broken (budget)");
+    expect(describeKind({ kind: "threshold", limits })).toBe("limit broken (budget)");
   });
 });
