@@ -331,7 +331,8 @@ function describeFocus(): { name: string; outlined: boolean } | null {
   if (element === null || element === document.body) return null;
   const label = element instanceof HTMLSelectElement ? element.labels[0]?.firstChild?.textContent : element.textContent;
   // A radio button is unseen itself; the words beside it show the focus.
-  const shown = element instanceof HTMLInputElement ? (element.nextElementSibling ?? element) : element;
+  const isRadio = element instanceof HTMLInputElement && element.type === "radio";
+  const shown = isRadio ? (element.nextElementSibling ?? element) : element;
   return { name: (label ?? "").trim(), outlined: getComputedStyle(shown).outlineStyle !== "none" };
 }
 
