@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createClient } from "../client/client.ts";
 import { KeyForm } from "./key-form.tsx";
-import { Overview } from "./overview.tsx";
+import { Pages } from "./pages.tsx";
 import { storeSessionKey, takeSessionKey } from "./session-key.ts";
 
-/** Asks for a key where there is none, then shows the overview. */
+/** Asks for a key where there is none, then shows the page. */
 export function App() {
   const [key, setKey] = useState(takeSessionKey);
   const [refusal, setRefusal] = useState<string | null>(null);
@@ -25,13 +25,15 @@ export function App() {
     const watched: typeof fetch = async (...request) => {
       const response = await fetch(...request);
       if (response.status === 401) leave("The edge does not know this key, or it was revoked.");
-      if (response.status === 403) leave("This key lacks the read scope.");
+      // A key that may only read is refused what changes something, and stays.
+      const isRead = (request[1]?.method ?? "GET") === "GET";
+      if (response.status === 403 && isRead) leave("This key lacks the read scope.");
       return response;
     };
     return createClient({ baseUrl: location.origin, key, fetch: watched });
   }, [key]);
 
-  if (client !== null) return <Overview client={client} onLeave={() => leave(null)} />;
+  if (client !== null) return <Pages client={client} onLeave={() => leave(null)} />;
   const enter = (given: string) => {
     storeSessionKey(given);
     setRefusal(null);

@@ -1,36 +1,49 @@
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { Client } from "../client/client.ts";
-import { endpoints } from "../protocol/endpoints.ts";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Series } from "../protocol/series.ts";
 import { EmptyState } from "./empty-state.tsx";
+import { HeatMap } from "./heat-map.tsx";
 import { nextCommands } from "./next-commands.ts";
+import { writeAddress } from "./page-address.ts";
 import { Panel } from "./panel.tsx";
+import { readSeriesHistory } from "./series-history.ts";
 import { SeriesPicker } from "./series-picker.tsx";
 import { SeriesPlot } from "./series-plot.tsx";
 import { chooseSeries, nameSubject, type SeriesPick } from "./series-choice.ts";
-import { fitWindow } from "./time-window.ts";
+import { fitWindow, TIME_WINDOWS } from "./time-window.ts";
+import { useRefreshOn } from "./use-feed.ts";
 import { type Resource, useResource } from "./use-resource.ts";
+import type { ViewProps } from "./view-props.ts";
 import { WindowPicker } from "./window-picker.tsx";
 
-interface LatencyPanelProps {
-  readonly client: Client;
+interface LatencyPanelProps extends ViewProps {
   readonly series: Resource<readonly Series[]>;
+  /** Hears which series is shown. */
+  readonly onShow?: (series: Series) => void;
+  /** Whether all is shown that is known of the series. */
+  readonly inDepth?: boolean;
 }
 
 /** One series over time, chosen by subject and metric. */
-export function LatencyPanel({ client, series }: LatencyPanelProps) {
+export function LatencyPanel(props: LatencyPanelProps) {
+  const { series, address, onPick, onShow } = props;
   const items = series.value ?? [];
-  const [pick, setPick] = useState<SeriesPick>({});
-  const choice = chooseSeries(items, pick);
-  const { chosen } = choice;
   // Held fast once shown, so that fresher points elsewhere do not take the reader's plot away.
+  const [held, setHeld] = useState<string | null>(null);
+  const id = address.series ?? held;
+  const choice = chooseSeries(items, id === null ? {} : { id });
+  const { chosen } = choice;
+  // A pick may follow another one before that is drawn.
+  const latest = useRef<SeriesPick>({});
   useEffect(() => {
-    if (chosen !== null && chosen.id !== pick.id) {
-      const shown = { subject: nameSubject(chosen), metric: chosen.metric, id: chosen.id };
-      // A pick that came after this was drawn wins.
-      setPick((before) => (before === pick ? shown : before));
-    }
-  }, [chosen, pick]);
+    if (chosen === null) return;
+    latest.current = { subject: nameSubject(chosen), metric: chosen.metric, id: chosen.id };
+    setHeld(chosen.id);
+    onShow?.(chosen);
+  }, [chosen?.id, onShow]);
+  const pick = (change: (before: SeriesPick) => SeriesPick) => {
+    latest.current = change(latest.current);
+    onPick({ series: chooseSeries(items, latest.current).chosen?.id });
+  };
 
   if (chosen === null) {
     return (
@@ -48,35 +61,51 @@ export function LatencyPanel({ client, series }: LatencyPanelProps) {
       id="latency"
       title="Measurements over time"
       resource={series}
-      aside={<SeriesPicker choice={choice} onPick={setPick} />}
+      aside={<SeriesPicker choice={choice} onPick={pick} />}
     >
-      <ChosenSeries key={chosen.id} client={client} series={chosen} />
+      <ChosenSeries key={chosen.id} {...props} chosen={chosen} />
     </Panel>
   );
 }
 
-function ChosenSeries({ client, series }: { client: Client; series: Series }) {
-  const fitting = useMemo(() => fitWindow(series.lastPointAt, Date.now()), []);
-  const [picked, setWindow] = useState(fitting);
-  const { id } = series;
-  const points = useResource(
-    useCallback(
-      (signal: AbortSignal) => {
-        const from = new Date(Date.now() - picked.spanMs).toISOString();
-        return client.call(endpoints.listPoints, { query: { series: id, from, step: picked.step }, signal });
-      },
-      [client, id, picked],
-    ),
+function ChosenSeries(props: LatencyPanelProps & { chosen: Series }) {
+  const { client, subscribe, address, onPick, writer, chosen, series, inDepth } = props;
+  const fitting = useMemo(() => fitWindow(chosen.lastPointAt, Date.now()), []);
+  const picked = TIME_WINDOWS.find(({ name }) => name === address.window) ?? fitting;
+  const { id } = chosen;
+  const past = useResource(
+    useCallback((signal: AbortSignal) => readSeriesHistory(client, id, picked, signal), [client, id, picked]),
     1_000,
   );
-  const { value, refresh } = points;
+  const { value, refresh } = past;
   useEffect(() => {
-    if (value !== null && value.series.lastPointAt !== series.lastPointAt) refresh();
-  }, [value, refresh, series.lastPointAt]);
+    if (value !== null && value.series.lastPointAt !== chosen.lastPointAt) refresh();
+  }, [value, refresh, chosen.lastPointAt]);
+  useRefreshOn(subscribe, "alert", refresh);
 
+  const show = (other: string) => onPick({ series: other });
   return (
-    <SeriesPlot series={series} window={picked} points={points}>
-      <WindowPicker picked={picked} onPick={setWindow} />
-    </SeriesPlot>
+    <>
+      <SeriesPlot
+        client={client}
+        series={chosen}
+        window={picked}
+        past={past}
+        writer={writer}
+        onMute={series.refresh}
+        onShow={show}
+      >
+        <WindowPicker picked={picked} onPick={({ name }) => onPick({ series: id, window: name })} />
+      </SeriesPlot>
+      {inDepth === true ? (
+        <HeatMap key={picked.name} client={client} series={chosen} window={picked} />
+      ) : (
+        <p class="more">
+          <a href={`/${writeAddress({ ...address, view: "history", series: id, window: picked.name })}`}>
+            Spread over time, and comparisons
+          </a>
+        </p>
+      )}
+    </>
   );
 }

@@ -2,16 +2,32 @@ import type { ComponentChildren } from "preact";
 
 const LINKS = [
   ["/", "Overview"],
+  ["/#view=history", "History"],
+  ["/#view=alerts", "Alerts"],
   ["/docs", "API docs"],
   ["/docs/problems", "Problems"],
   ["/openapi.json", "OpenAPI"],
 ] as const;
 
-/** The head of every page; `children` stand at its right end. */
-export function Masthead({ current, children }: { current: string; children?: ComponentChildren }) {
+interface MastheadProps {
+  /** The link that leads to where one is. */
+  readonly current: string;
+  /** How many alerts are open, as text; empty where that is not known. */
+  readonly openAlerts?: string;
+  /** At the right end. */
+  readonly children?: ComponentChildren;
+}
+
+/** The head of every page. */
+export function Masthead({ current, openAlerts = "", children }: MastheadProps) {
+  // A jump to #content would take what is picked out of the address.
+  const skip = (event: Event) => {
+    event.preventDefault();
+    document.getElementById("content")?.focus();
+  };
   return (
     <header class="masthead">
-      <a class="skip" href="#content">
+      <a class="skip" href="#content" onClick={skip}>
         Skip to content
       </a>
       <a class="brand" href="/">
@@ -24,10 +40,22 @@ export function Masthead({ current, children }: { current: string; children?: Co
         {LINKS.map(([href, text]) => (
           <a key={href} href={href} aria-current={href === current ? "page" : undefined}>
             {text}
+            {text === "Alerts" && openAlerts !== "" && <OpenAlerts count={openAlerts} />}
           </a>
         ))}
       </nav>
       <div class="masthead-end">{children}</div>
     </header>
+  );
+}
+
+function OpenAlerts({ count }: { count: string }) {
+  if (count === "0") return null;
+  return (
+    <span class="count">
+      <span class="unseen">, </span>
+      {count}
+      <span class="unseen"> open</span>
+    </span>
   );
 }

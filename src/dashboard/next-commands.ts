@@ -13,6 +13,11 @@ curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\
   -d '{"kind": "benchmark", "kernel": "gemm"}'`,
 
+  searchAgain: `${READ_KEY}
+curl -X POST ${location.origin}/v1/history/detections \\
+  ${HEADERS} \\
+  -d '{"selector": {"subject": "gemm"}}'`,
+
   submitTuning: `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\

@@ -1,25 +1,24 @@
-import { useCallback } from "preact/hooks";
-import type { Client } from "../client/client.ts";
+import { useCallback, useEffect } from "preact/hooks";
 import { endpoints } from "../protocol/endpoints.ts";
-import { ConnectionBadge } from "./connection-badge.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
-import { Masthead } from "./masthead.tsx";
 import { PredictionPanel } from "./prediction-panel.tsx";
 import { RunnerPanel } from "./runner-panel.tsx";
 import { TuningPanel } from "./tuning-panel.tsx";
-import { type Change, useFeed } from "./use-feed.ts";
+import type { Change } from "./use-feed.ts";
 import { useResource } from "./use-resource.ts";
+import { useSeriesList } from "./use-series-list.ts";
+import type { ViewProps } from "./view-props.ts";
 
 const JOBS_SHOWN = 20;
-const SERIES_READ = 100;
 const TUNINGS_SHOWN = 10;
 const PREDICTION_STEP = "5m";
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
 
-/** The page: runners, latency, predictions, tunings, jobs, kept up to date by the live feed. */
-export function Overview({ client, onLeave }: { client: Client; onLeave: () => void }) {
+/** The first view: runners, latency, predictions, tunings, jobs, kept up to date by the live feed. */
+export function Overview(props: ViewProps) {
+  const { client, subscribe, address } = props;
   const runners = useResource(
     useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
   );
@@ -33,14 +32,7 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
       [client],
     ),
   );
-  const series = useResource(
-    useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(endpoints.listSeries, { query: { limit: SERIES_READ }, signal })).items,
-      [client],
-    ),
-    HISTORY_GAP_MS,
-  );
+  const series = useSeriesList(client, subscribe, address.series);
   const tunings = useResource(
     useCallback(
       async (signal: AbortSignal) =>
@@ -58,46 +50,41 @@ export function Overview({ client, onLeave }: { client: Client; onLeave: () => v
     HISTORY_GAP_MS,
   );
 
-  const state = useFeed(client, (change: Change) => {
-    const all = change === "everything";
-    if (all || change === "runner") runners.refresh();
-    if (all || change === "job") {
-      jobs.refresh();
-      models.refresh();
-    }
-    if (all || change === "history") {
-      series.refresh();
-      tunings.refresh();
-      predictions.refresh();
-    }
-  });
+  useEffect(
+    () =>
+      subscribe((change: Change) => {
+        const all = change === "everything";
+        if (all || change === "runner") runners.refresh();
+        if (all || change === "job") {
+          jobs.refresh();
+          models.refresh();
+        }
+        if (all || change === "history") {
+          tunings.refresh();
+          predictions.refresh();
+        }
+      }),
+    [subscribe],
+  );
 
   // Everything appears at once, so that no part pushes another one down as it arrives.
   const isReady = [runners, jobs, series, models, tunings, predictions].every(
     ({ value, error }) => value !== null || error !== null,
   );
   return (
-    <>
-      <Masthead current="/">
-        <ConnectionBadge state={state} />
-        <button type="button" onClick={onLeave}>
-          Forget key
-        </button>
-      </Masthead>
-      <main id="content" tabIndex={-1} aria-busy={!isReady}>
-        <h1 class="unseen">Overview</h1>
-        {isReady ? (
-          <>
-            <RunnerPanel runners={runners} positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []} />
-            <LatencyPanel client={client} series={series} />
-            <PredictionPanel predictions={predictions} />
-            <TuningPanel client={client} tunings={tunings} />
-            <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
-          </>
-        ) : (
-          <p class="muted loading">Reading runners, jobs and history …</p>
-        )}
-      </main>
-    </>
+    <main id="content" tabIndex={-1} aria-busy={!isReady}>
+      <h1 class="unseen">Overview</h1>
+      {isReady ? (
+        <>
+          <RunnerPanel runners={runners} positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []} />
+          <LatencyPanel {...props} series={series} />
+          <PredictionPanel predictions={predictions} />
+          <TuningPanel client={client} tunings={tunings} />
+          <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
+        </>
+      ) : (
+        <p class="muted loading">Reading runners, jobs and history …</p>
+      )}
+    </main>
   );
 }

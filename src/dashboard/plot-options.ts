@@ -1,6 +1,8 @@
 import type uPlot from "uplot";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
+import { drawMarks } from "./draw-marks.ts";
 import { formatNumber } from "./format.ts";
+import type { PlotMarks } from "./plot-marks.ts";
 import { readPlotTheme } from "./plot-theme.ts";
 
 /** Shortest stretch of time that is drawn, in seconds: one point alone would have none. */
@@ -12,11 +14,12 @@ const MARKED_POINTS = 60;
 
 const DASHES: Record<(typeof DRAWN_PERCENTILES)[number], number[]> = { p50: [], p95: [6, 3], p99: [2, 3] };
 
-/** uPlot's options in the page's colours; lines differ by dash as well as by colour. */
+/** uPlot's options in the page's colours; lines differ by dash as well as by colour. `readMarks` is asked at each drawing. */
 export function plotOptions(
   element: HTMLElement,
   { metric, unit }: { metric: string; unit: string },
   onHover: (index: number | null) => void,
+  readMarks: () => PlotMarks,
 ): uPlot.Options {
   const { colour, font, axis } = readPlotTheme(element);
   return {
@@ -25,8 +28,11 @@ export function plotOptions(
     legend: { show: false },
     cursor: { y: false, drag: { setScale: false, x: false, y: false } },
     scales: {
-      x: timeScale,
-      y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      x: {
+        time: true,
+        range: (self) => spanOf([...self.data[0], ...timesOf(readMarks())].toSorted((a, b) => a - b)),
+      },
+      y: { range: (_, _min, max) => rangeOf(max, readMarks()) },
     },
     axes: [
       { ...axis, ...timeAxis },
@@ -52,8 +58,22 @@ export function plotOptions(
         };
       }),
     ],
-    hooks: { setCursor: [(self) => onHover(self.cursor.idx ?? null)] },
+    hooks: {
+      draw: [(self) => drawMarks(self, readMarks())],
+      setCursor: [(self) => onHover(self.cursor.idx ?? null)],
+    },
   };
+}
+
+/** A merged point stands where its step begins, and what it marks may lie behind. */
+function timesOf({ changes, spikes, hardware }: PlotMarks): number[] {
+  return [...changes, ...spikes, ...hardware].map(({ atS }) => atS);
+}
+
+/** From nothing to a little above all that is drawn. */
+function rangeOf(max: number, { levels, spikes }: PlotMarks): [number, number] {
+  const highest = Math.max(max, ...levels.map(({ to }) => to), ...spikes.map(({ value }) => value));
+  return [0, highest > 0 ? highest * 1.15 : 1];
 }
 
 /** Time along the plot, in seconds. */

@@ -7,7 +7,7 @@ import { Timestamp } from "./timestamp.tsx";
 const ROWS = 10;
 
 /** The latest points as numbers, for those who cannot see the plot or want to copy them. */
-export function PointTable({ series, points }: { series: Series; points: readonly HistoryPoint[] }) {
+export function PointTable({ series, points }: { series: Pick<Series, "unit">; points: readonly HistoryPoint[] }) {
   return (
     <details>
       <summary>Latest points as a table</summary>

@@ -22,10 +22,13 @@ const METRIC_ORDER = ["totalMs", "gpuMs", "wallMs", "serviceMs"];
 export function chooseSeries(series: readonly Series[], pick: SeriesPick): SeriesChoice {
   const fresh = series.toSorted((a, b) => (b.lastPointAt ?? "").localeCompare(a.lastPointAt ?? ""));
   const subjects = [...new Set(fresh.map(nameSubject))];
-  const subject = pick.subject !== undefined && subjects.includes(pick.subject) ? pick.subject : subjects[0];
+  const named = fresh.find(({ id }) => id === pick.id);
+  const wanted = pick.subject ?? (named === undefined ? undefined : nameSubject(named));
+  const subject = wanted !== undefined && subjects.includes(wanted) ? wanted : subjects[0];
   const ofSubject = fresh.filter((item) => nameSubject(item) === subject);
   const metrics = [...new Set(ofSubject.map(({ metric }) => metric))].toSorted((a, b) => rank(a) - rank(b));
-  const metric = pick.metric !== undefined && metrics.includes(pick.metric) ? pick.metric : metrics[0];
+  const measured = pick.metric ?? named?.metric;
+  const metric = measured !== undefined && metrics.includes(measured) ? measured : metrics[0];
   const variants = ofSubject.filter((item) => item.metric === metric);
   return { subjects, metrics, variants, chosen: variants.find(({ id }) => id === pick.id) ?? variants[0] ?? null };
 }
@@ -38,12 +41,19 @@ export function nameSubject({ subjectKind, subject }: Series): string {
 /** What tells a series from others of the same subject and metric. */
 export function nameVariant({ fingerprint, configuration, label }: Series): string {
   const settings = Object.entries(configuration).map(([name, value]) => `${name} ${value}`);
-  return [nameDevice(fingerprint), ...settings, ...(label === null ? [] : [label])].join(" · ");
+  return [nameHardware(fingerprint), ...settings, ...(label === null ? [] : [label])].join(" · ");
 }
 
 /** The device that a fingerprint is of. */
 export function nameDevice(fingerprint: Series["fingerprint"]): string {
   return fingerprint === null ? "any device" : (fingerprint.adapter ?? fingerprint.cpu);
+}
+
+/** A device with its driver, where two of the same name differ by it. */
+export function nameHardware(fingerprint: Series["fingerprint"]): string {
+  return fingerprint?.driver == null
+    ? nameDevice(fingerprint)
+    : `${nameDevice(fingerprint)}, driver ${fingerprint.driver}`;
 }
 
 function rank(metric: string): number {

@@ -1,58 +1,104 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import type { HistoryPoint, PointsReply } from "../protocol/history.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { Client } from "../client/client.ts";
+import type { HistoryPoint } from "../protocol/history.ts";
 import type { Series } from "../protocol/series.ts";
 import { DRAWN_PERCENTILES } from "./drawn-percentiles.ts";
+import { EventList } from "./event-list.tsx";
 import { formatMeasure } from "./format.ts";
 import { PlotCanvas } from "./plot-canvas.tsx";
+import { NO_MARKS, type PlotMarks, toMarks } from "./plot-marks.ts";
 import { PointTable } from "./point-table.tsx";
 import { SeriesFacts } from "./series-facts.tsx";
+import type { SeriesHistory } from "./series-history.ts";
 import type { TimeWindow } from "./time-window.ts";
 import { Timestamp } from "./timestamp.tsx";
 import type { Resource } from "./use-resource.ts";
+import type { Writer } from "./use-writer.ts";
 
 interface SeriesPlotProps {
+  readonly client: Client;
   readonly series: Series;
   readonly window: TimeWindow;
-  readonly points: Resource<PointsReply>;
+  readonly past: Resource<SeriesHistory>;
+  readonly writer: Writer;
+  /** After the series was muted or unmuted. */
+  readonly onMute: () => void;
+  /** Shows another series. */
+  readonly onShow: (id: string) => void;
   /** Controls above the plot. */
   readonly children: ComponentChildren;
 }
 
-/** The plot of a series, what it shows under the pointer, and where its figures come from. */
-export function SeriesPlot({ series, window, points, children }: SeriesPlotProps) {
-  const [hovered, setHovered] = useState<number | null>(null);
-  const shown = points.value?.points ?? [];
-  const point = shown[hovered ?? shown.length - 1] ?? shown.at(-1) ?? null;
+/** The plot of a series, what it shows under the pointer, what happened, and where its figures come from. */
+export function SeriesPlot({ client, series, window, past, writer, onMute, onShow, children }: SeriesPlotProps) {
   return (
     <div class="plot-and-facts">
-      <figure>
-        <div class="plot-head">
-          <Readout series={series} point={point} isLatest={hovered === null} />
-          {children}
-        </div>
-        <div class="plot">
-          {shown.length > 0 ? (
-            <PlotCanvas series={series} points={shown} onHover={setHovered} />
-          ) : (
-            <p class="muted plot-note">{sayWhyEmpty(points, window)}</p>
-          )}
-        </div>
-        {points.value?.truncated === true && <p class="muted">Only the latest {shown.length} points are shown.</p>}
-        {shown.length > 0 && <PointTable series={series} points={shown} />}
-      </figure>
-      <SeriesFacts series={series} window={window} />
+      <SeriesFigure
+        series={series}
+        past={past}
+        whyEmpty={`No point in the last ${window.name}: try a longer window.`}
+        onShow={onShow}
+      >
+        {children}
+      </SeriesFigure>
+      <SeriesFacts client={client} series={series} window={window} writer={writer} onMute={onMute} />
     </div>
   );
 }
 
-function sayWhyEmpty({ value, error }: Resource<PointsReply>, window: TimeWindow): string {
+interface SeriesFigureProps {
+  readonly series: Pick<Series, "subject" | "metric" | "unit">;
+  readonly past: Resource<SeriesHistory>;
+  readonly whyEmpty: string;
+  readonly onShow?: (id: string) => void;
+  readonly children?: ComponentChildren;
+}
+
+/** The plot with its marks, the legend above it, the numbers below. */
+export function SeriesFigure({ series, past, whyEmpty, onShow, children }: SeriesFigureProps) {
+  const [hovered, setHovered] = useState<number | null>(null);
+  const { value } = past;
+  const shown = value?.points ?? [];
+  const marks = useMemo(() => (value === null ? NO_MARKS : marksOf(value)), [value]);
+  const point = shown[hovered ?? shown.length - 1] ?? shown.at(-1) ?? null;
+  return (
+    <figure>
+      <div class="plot-head">
+        <Readout series={series} point={point} isLatest={hovered === null} />
+        {children}
+      </div>
+      <div class="plot">
+        {shown.length > 0 ? (
+          <PlotCanvas series={series} points={shown} marks={marks} onHover={setHovered} />
+        ) : (
+          <p class="muted plot-note">{sayWhyEmpty(past, whyEmpty)}</p>
+        )}
+      </div>
+      {value?.truncated === true && <p class="muted">Only the latest {shown.length} points are shown.</p>}
+      {value !== null && shown.length > 0 && <EventList history={value} onShow={onShow} />}
+      {shown.length > 0 && <PointTable series={series} points={shown} />}
+    </figure>
+  );
+}
+
+/** Marks from the first point that is shown on; the last one may stand for a step that goes on. */
+function marksOf({ points, happened, hardwareChanges }: SeriesHistory): PlotMarks {
+  const [first] = points;
+  if (first === undefined) return NO_MARKS;
+  const startS = Date.parse(first.at) / 1_000;
+  const lastS = Date.parse(points.at(-1)?.at ?? first.at) / 1_000;
+  const times = [...happened.changes, ...happened.spikes, ...hardwareChanges].map(({ at }) => Date.parse(at) / 1_000);
+  return toMarks(happened, hardwareChanges, [startS, Math.max(lastS, ...times)]);
+}
+
+function sayWhyEmpty({ value, error }: Resource<SeriesHistory>, whyEmpty: string): string {
   if (error !== null) return `The points could not be read: ${error.message}`;
-  return value === null ? "Reading points …" : `No point in the last ${window.name}: try a longer window.`;
+  return value === null ? "Reading points …" : whyEmpty;
 }
 
 interface ReadoutProps {
-  readonly series: Series;
+  readonly series: Pick<Series, "unit">;
   readonly point: HistoryPoint | null;
   readonly isLatest: boolean;
 }

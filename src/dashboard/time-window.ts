@@ -14,6 +14,7 @@ export const TIME_WINDOWS: readonly TimeWindow[] = [
   { name: "24 h", spanMs: 24 * HOUR_MS, step: "5m" },
   { name: "7 d", spanMs: 7 * 24 * HOUR_MS, step: "1h" },
   { name: "90 d", spanMs: 90 * 24 * HOUR_MS, step: "6h" },
+  { name: "1 y", spanMs: 366 * 24 * HOUR_MS, step: "1d" },
 ];
 
 /** The shortest window that still holds this instant, or the longest. */

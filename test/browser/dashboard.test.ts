@@ -1,5 +1,4 @@
 import { gzipSync } from "node:zlib";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../../src/client/client.ts";
@@ -9,6 +8,7 @@ import { createId } from "../../src/protocol/id.ts";
 import { JobEvent, type JobSpec } from "../../src/protocol/job.ts";
 import { startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
 const JOB_MS = 90_000;
@@ -61,13 +61,6 @@ async function openOverview(options: Parameters<typeof openWatchedPage>[2] = {})
 /** What the page complained of, and whom it called; nothing is right. */
 function findings(): string[] {
   return [...watched.complaints, ...watched.strangers];
-}
-
-async function seriousFindings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
 describe("the key", () => {
@@ -338,7 +331,8 @@ function describeFocus(): { name: string; outlined: boolean } | null {
   if (element === null || element === document.body) return null;
   const label = element instanceof HTMLSelectElement ? element.labels[0]?.firstChild?.textContent : element.textContent;
   // A radio button is unseen itself; the words beside it show the focus.
-  const shown = element instanceof HTMLInputElement ? (element.nextElementSibling ?? element) : element;
+  const isRadio = element instanceof HTMLInputElement && element.type === "radio";
+  const shown = isRadio ? (element.nextElementSibling ?? element) : element;
   return { name: (label ?? "").trim(), outlined: getComputedStyle(shown).outlineStyle !== "none" };
 }
 

@@ -1,0 +1,50 @@
+import type { Alert, AlertAction, AlertState } from "../protocol/alert.ts";
+import type { Tone } from "./badge.tsx";
+
+/** How each state is shown. */
+export const ALERT_STATES: Record<AlertState, readonly [Tone, string]> = {
+  open: ["bad", "open"],
+  acknowledged: ["busy", "acknowledged"],
+  resolved: ["good", "resolved"],
+  dismissed: ["quiet", "dismissed"],
+  muted: ["quiet", "muted"],
+};
+
+/** What can be done with an alert in a state. */
+export const ACTIONS_OF: Record<AlertState, readonly AlertAction[]> = {
+  open: ["acknowledge", "resolve", "dismiss"],
+  acknowledged: ["resolve", "dismiss", "reopen"],
+  muted: ["acknowledge", "resolve", "dismiss", "reopen"],
+  resolved: ["reopen"],
+  dismissed: ["reopen"],
+};
+
+export const ACTION_WORDS: Record<AlertAction, { readonly press: string; readonly done: string }> = {
+  acknowledge: { press: "Acknowledge", done: "acknowledged" },
+  resolve: { press: "Resolve", done: "resolved" },
+  dismiss: { press: "Dismiss", done: "dismissed" },
+  reopen: { press: "Reopen", done: "open again" },
+};
+
+/** What an alert is about, in few words. */
+export function nameAlert({ leading: { series } }: Pick<Alert, "leading">): string {
+  return `${series.subject} ${series.metric}${series.label === null ? "" : ` on ${series.label}`}`;
+}
+
+/** What else moved at the same time on the same device; null where nothing did. */
+export function describeNeighbours({
+  scope,
+  changes,
+  subjects,
+}: Pick<Alert, "scope" | "changes" | "subjects">): string | null {
+  if (scope === "machine")
+    return `${changes} changes of ${subjects} subjects on the same device: the machine, more likely than your code`;
+  return changes > 1 ? `${changes} changes of the same subject at the same time` : null;
+}
+
+/** The open ones first, then by when they began; each once. */
+export function orderAlerts(alerts: readonly Alert[]): Alert[] {
+  const unique = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
+  const rank = ({ state }: Alert) => (state === "open" ? 0 : 1);
+  return unique.toSorted((a, b) => rank(a) - rank(b) || b.createdAt.localeCompare(a.createdAt));
+}

@@ -1,0 +1,27 @@
+import { useState } from "preact/hooks";
+import type { Series } from "../protocol/series.ts";
+import { ComparePanel } from "./compare-panel.tsx";
+import { LatencyPanel } from "./latency-panel.tsx";
+import { useSeriesList } from "./use-series-list.ts";
+import type { ViewProps } from "./view-props.ts";
+
+/** The second view: one series in depth, and two parts of the history side by side. */
+export function HistoryView(props: ViewProps) {
+  const { client, subscribe, address } = props;
+  const series = useSeriesList(client, subscribe, address.series);
+  const [shown, setShown] = useState<Series | null>(null);
+  const isReady = series.value !== null || series.error !== null;
+  return (
+    <main id="content" tabIndex={-1} aria-busy={!isReady}>
+      <h1 class="unseen">History</h1>
+      {isReady ? (
+        <>
+          <LatencyPanel {...props} series={series} onShow={setShown} inDepth />
+          {shown !== null && <ComparePanel {...props} shown={shown} series={series.value ?? []} />}
+        </>
+      ) : (
+        <p class="muted loading">Reading the history …</p>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,44 @@
+/** The parts of the page, by the name that the address has for them. */
+const VIEWS = ["overview", "history", "alerts"] as const;
+export type View = (typeof VIEWS)[number];
+
+/** What is picked on the page, as far as it is not what follows from the data. */
+export interface PageAddress {
+  readonly view: View;
+  /** Id of the series that is shown. */
+  readonly series?: string;
+  /** Name of a time window, such as `7 d`. */
+  readonly window?: string;
+  /** The sides of a comparison, as the API takes them. */
+  readonly a?: string;
+  readonly b?: string;
+  /** Alerts of this state alone. */
+  readonly state?: string;
+  /** Id of the alert whose evidence is open. */
+  readonly alert?: string;
+}
+
+const NAMES = ["series", "window", "a", "b", "state", "alert"] as const;
+
+/** Reads the address from a fragment such as `#view=history&series=ser_…`; what it does not know it leaves out. */
+export function readAddress(fragment: string): PageAddress {
+  const given = new URLSearchParams(fragment.replace(/^#/, ""));
+  const view = VIEWS.find((name) => name === given.get("view")) ?? "overview";
+  const picked = NAMES.flatMap((name) => {
+    const value = given.get(name);
+    return value === null || value === "" ? [] : [[name, value] as const];
+  });
+  return { view, ...Object.fromEntries(picked) };
+}
+
+/** The fragment of an address, with its `#`; empty where nothing is picked. */
+export function writeAddress(address: PageAddress): string {
+  const fields = new URLSearchParams();
+  if (address.view !== "overview") fields.set("view", address.view);
+  for (const name of NAMES) {
+    const value = address[name];
+    if (value !== undefined) fields.set(name, value);
+  }
+  const text = fields.toString();
+  return text === "" ? "" : `#${text}`;
+}

@@ -1,0 +1,31 @@
+import { useCallback, useState } from "preact/hooks";
+import { ProblemError } from "../protocol/problem.ts";
+
+/** Changes something on the edge, as far as the key may. */
+export interface Writer {
+  /** Why nothing can be changed with this key; null while nothing speaks against it. */
+  readonly refusal: string | null;
+  /** What went wrong the last time; null when nothing did. */
+  readonly failure: string | null;
+  /** Whether the work was done. */
+  readonly write: (work: () => Promise<unknown>) => Promise<boolean>;
+}
+
+/** A key does not know its own scopes: the edge's first refusal tells. */
+export function useWriter(): Writer {
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const write = useCallback(async (work: () => Promise<unknown>) => {
+    setFailure(null);
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.code === "forbidden")
+        setRefusal("This key may only read; a key with the submit scope can change this.");
+      else setFailure((error as Error).message);
+      return false;
+    }
+  }, []);
+  return { refusal, failure, write };
+}

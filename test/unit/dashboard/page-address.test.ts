@@ -1,0 +1,15 @@
+import { describe, expect, it } from "vitest";
+import { readAddress, writeAddress } from "../../../src/dashboard/page-address.ts";
+
+describe("the address of the page", () => {
+  it("comes back as it was written", () => {
+    const address = { view: "history", series: "ser_1", window: "7 d", a: "label:main", b: "label:a & b" } as const;
+    expect(readAddress(writeAddress(address))).toEqual(address);
+  });
+
+  it("is empty where nothing is picked, and a fragment of something else picks nothing", () => {
+    expect(writeAddress({ view: "overview" })).toBe("");
+    expect(readAddress("#content")).toEqual({ view: "overview" });
+    expect(readAddress("#view=nowhere&series=")).toEqual({ view: "overview" });
+  });
+});
