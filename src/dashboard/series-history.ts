@@ -46,5 +46,7 @@ export async function readSeriesHistory(
   const hardwareChanges = findHardwareChanges(happened.hardware, series, fingerprints).filter(
     ({ at }) => at >= from && (to === undefined || at < to),
   );
-  return { ...points, happened, hardwareChanges };
+  // What later points took back is no change any more.
+  const changes = happened.changes.filter(({ withdrawnAt }) => withdrawnAt === null);
+  return { ...points, happened: { ...happened, changes }, hardwareChanges };
 }

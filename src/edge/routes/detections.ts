@@ -4,13 +4,14 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { findSpikes } from "../../stats/find-spikes.ts";
+import { NOISE_FLOOR } from "../../stats/threshold.ts";
 import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/noise.ts";
 import type { Env } from "../config.ts";
 import { detectSeries, findAll, WHOLE } from "../history/detect/detect-series.ts";
 import type { Findings } from "../history/detect/plan-alerts.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
 import { toFoundChange } from "../history/detect/shift.ts";
-import { defaultStatistic, statisticOf } from "../history/detect/statistic-of.ts";
+import { defaultStatistic, resolutionOf, statisticOf } from "../history/detect/statistic-of.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { readChangesOf } from "../store/alert-store.ts";
 import { openDatabase } from "../store/database.ts";
@@ -18,6 +19,8 @@ import { readHardware, succession } from "../store/hardware-store.ts";
 import { toInstant } from "../store/instant.ts";
 import { findSeries, findStoredSeries, muteSeries, selectSeries, type StoredSeries } from "../store/series-store.ts";
 
+/** A spike is so many times as high as the finest step of a statistic, at least. */
+const SPIKE_STEPS = 3;
 /** Points that the noise of a series is known from: what it was like long ago does not matter. */
 const NOISE_POINTS = 200;
 
@@ -64,8 +67,11 @@ export function bindDetections(app: Hono<AppEnv>): void {
       readHardware(env.DB, series),
       readSeriesPoints(env.DB, series.no, span, LIMITS.historyPoints, Date.now()),
     ]);
-    const values = points.map((point) => statisticOf(point, defaultStatistic(series)));
-    const spikes = findSpikes(values).flatMap((index) => {
+    const statistic = defaultStatistic(series);
+    const values = points.map((point) => statisticOf(point, statistic));
+    // Noise that is finer than the statistic can tell is not seen: nothing within a few steps of it is a spike.
+    const noiseFloor = Math.max(NOISE_FLOOR, SPIKE_STEPS * resolutionOf(points, statistic));
+    const spikes = findSpikes(values, { noiseFloor }).flatMap((index) => {
       const point = points[index];
       return point === undefined
         ? []
