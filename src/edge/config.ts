@@ -48,7 +48,7 @@ const Settings = z.object({
   WEBHOOK_RETRY_MS: milliseconds(60_000),
   /** How long the history keeps what live requests left, as measured; what runs left is kept for ever. */
   KEEP_REQUESTS_DAYS: days(2),
-  /** How long it keeps rollups by minute and by hour; those by day are kept for ever. */
+  /** How long it keeps rollups by minute and by hour; the wider ones are kept for ever. */
   KEEP_MINUTES_DAYS: days(14),
   KEEP_HOURS_DAYS: days(400),
 });

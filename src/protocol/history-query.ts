@@ -87,7 +87,7 @@ const readWindow = {
   from: Instant,
   to: Instant,
   resolution: z
-    .enum(["1m", "1h", "1d", "measured"])
+    .enum(["1m", "1h", "1d", "28d", "measured"])
     .openapi({ description: "The widest rollups that were read; `measured`: the points themselves" }),
 };
 

@@ -83,7 +83,7 @@ describe("rolling up", () => {
           parts.flat().map(({ atMs, values, runId }) => measured(plain, atMs, values, runId)),
         );
         const [rolledNo, plainNo] = [await numberOf(rolled), await numberOf(plain)];
-        for (const stepMs of [60_000, 300_000, 3_600_000, DAY_MS, 7 * DAY_MS])
+        for (const stepMs of [60_000, 300_000, 3_600_000, DAY_MS, 7 * DAY_MS, 28 * DAY_MS])
           expect(await read(rolledNo, stepMs)).toEqual(await read(plainNo, stepMs));
         const total = parts.flat().length;
         const { id } = await seriesIdOf(measured(rolled, 0, [1]).key);

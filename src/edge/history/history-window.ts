@@ -1,17 +1,28 @@
 import type { Config } from "../config.ts";
 import { toInstant } from "../store/instant.ts";
-import { type Bucket, type Piece, ROLLUP_STEPS_MS, type RollupStepMs, type Span } from "../store/rollup-store.ts";
+import {
+  type Bucket,
+  DAY_MS,
+  FOUR_WEEKS_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type Piece,
+  ROLLUP_STEPS_MS,
+  type RollupStepMs,
+  type Span,
+} from "../store/rollup-store.ts";
 import { parseStepMs } from "./merge-points.ts";
 import { planPieces } from "./plan-pieces.ts";
 import { readHistory, readPieces, tooMuch, widenSpan } from "./read-history.ts";
 
-const [DAY_MS, HOUR_MS, MINUTE_MS] = ROLLUP_STEPS_MS;
 /** How far back a question goes unless told. */
 const DEFAULT_SPAN_MS = 30 * DAY_MS;
-const RESOLUTIONS = { [DAY_MS]: "1d", [HOUR_MS]: "1h", [MINUTE_MS]: "1m" } as const satisfies Record<
-  RollupStepMs,
-  string
->;
+const RESOLUTIONS = {
+  [FOUR_WEEKS_MS]: "28d",
+  [DAY_MS]: "1d",
+  [HOUR_MS]: "1h",
+  [MINUTE_MS]: "1m",
+} as const satisfies Record<RollupStepMs, string>;
 
 /** What a question to several series says of time. */
 interface AskedWindow {
@@ -61,7 +72,8 @@ export function steppedWindow(
   const span = widenSpan(asked, stepMs);
   const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0);
   const pieces = rollupMs === undefined ? null : [{ span, stepMs: rollupMs }];
-  const keptMs = { [DAY_MS]: Number.POSITIVE_INFINITY, [HOUR_MS]: hoursMs, [MINUTE_MS]: minutesMs };
+  const forEver = Number.POSITIVE_INFINITY;
+  const keptMs = { [FOUR_WEEKS_MS]: forEver, [DAY_MS]: forEver, [HOUR_MS]: hoursMs, [MINUTE_MS]: minutesMs };
   const isFading = span.fromMs < nowMs - (rollupMs === undefined ? requestsMs : keptMs[rollupMs]);
   return { span, stepMs, pieces, isFading };
 }

@@ -2,7 +2,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type Aggregate, mergeInto, openAggregate, type OpenAggregate } from "../../stats/distribution.ts";
 import { decodeSketch } from "../../stats/sketch.ts";
 import { invalidRequest } from "../http/bind.ts";
-import { readSpan, ROLLUP_STEPS_MS, type Span } from "../store/rollup-store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, readSpan, type Span } from "../store/rollup-store.ts";
 import { readRunPoints, type RunPoint } from "../store/run-points-store.ts";
 import { widenSpan } from "./read-history.ts";
 import type { MeantSide } from "./resolve-sides.ts";
@@ -25,6 +25,8 @@ export interface Observed {
 
 /** Parts of a span of live requests that are read at most: the widest rollups that give as many. */
 const FEWEST_STEPS = 10;
+/** A window is widened to whole steps: to wider ones than days would be to another window. */
+const STEPS_MS = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
 
 /** Reads what a side has of its series; `sides` share what may be read at once. */
 export async function observeSeries(
@@ -74,8 +76,7 @@ export function merge(parts: readonly Aggregate[]): OpenAggregate {
 
 /** Of live requests only rollups are kept, and one after the other they are no runs. */
 async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers: readonly number[]) {
-  const stepMs =
-    ROLLUP_STEPS_MS.find((ms) => (span.toMs - span.fromMs) / ms >= FEWEST_STEPS) ?? ROLLUP_STEPS_MS.at(-1)!;
+  const stepMs = STEPS_MS.find((ms) => (span.toMs - span.fromMs) / ms >= FEWEST_STEPS) ?? MINUTE_MS;
   const whole = widenSpan(span, stepMs);
   const rising = numbers.toSorted((a, b) => a - b);
   const read = await readSpan(binding, {

@@ -1,15 +1,21 @@
-import { type Piece, ROLLUP_STEPS_MS, type RollupStepMs, type Span } from "../store/rollup-store.ts";
+import {
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type Piece,
+  ROLLUP_STEPS_MS,
+  type RollupStepMs,
+  type Span,
+} from "../store/rollup-store.ts";
 
-const [DAY_MS, HOUR_MS, MINUTE_MS] = ROLLUP_STEPS_MS;
-
-/** From when on the rollups of each width are kept, in Unix milliseconds; those by day are kept for ever. */
+/** From when on the rollups of each width are kept, in Unix milliseconds; the wider ones are kept for ever. */
 export interface KeptSince {
   readonly minutesMs: number;
   readonly hoursMs: number;
 }
 
 /**
- * The widest rollups that make up a span: days in the middle, hours and minutes at its ends. An end that is no whole
+ * The widest rollups that make up a span: four weeks and days in the middle, hours and minutes at its ends. An end that is no whole
  * minute, or lies where finer rollups are no longer kept, is widened to the next whole one.
  */
 export function planPieces(asked: Span, kept: KeptSince): { span: Span; pieces: Piece[] } {
@@ -31,7 +37,7 @@ function finestFor(holds: (stepMs: RollupStepMs) => boolean): RollupStepMs {
 }
 
 function isKept(atMs: number, stepMs: RollupStepMs, { minutesMs, hoursMs }: KeptSince): boolean {
-  return stepMs === DAY_MS || atMs >= (stepMs === HOUR_MS ? hoursMs : minutesMs);
+  return stepMs >= DAY_MS || atMs >= (stepMs === HOUR_MS ? hoursMs : minutesMs);
 }
 
 function split(span: Span, [stepMs = MINUTE_MS, ...finer]: readonly RollupStepMs[]): Piece[] {

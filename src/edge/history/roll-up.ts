@@ -13,7 +13,7 @@ import {
 const STEP_POINTS = 1_000;
 
 /**
- * Merges the points that came since the last time into the rollups by minute, hour and day, step by step until
+ * Merges the points that came since the last time into the rollups by minute, hour, day and four weeks, step by step until
  * none is left or `maxSteps` are done. It may be stopped anywhere and go on later: a step counts whole or not at
  * all, and a point that comes late goes into the rollups of its time like any other.
  */

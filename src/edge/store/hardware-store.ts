@@ -1,10 +1,8 @@
 import type { HardwareSpan } from "../../protocol/detection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { toInstant } from "./instant.ts";
-import { ROLLUP_STEPS_MS } from "./rollup-store.ts";
+import { HOUR_MS } from "./rollup-store.ts";
 import type { StoredSeries } from "./series-store.ts";
-
-const [, HOUR_MS] = ROLLUP_STEPS_MS;
 
 interface Row {
   readonly seriesId: string;

@@ -1,6 +1,5 @@
-import { ROLLUP_STEPS_MS } from "./rollup-store.ts";
+import { HOUR_MS, MINUTE_MS } from "./rollup-store.ts";
 
-const [, HOUR_MS, MINUTE_MS] = ROLLUP_STEPS_MS;
 /** Points that one step goes through. */
 const STEP_POINTS = 2_000;
 /** Parts that the series are in; one of them has its turn at a time. */

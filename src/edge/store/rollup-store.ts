@@ -1,8 +1,13 @@
 import type { Aggregate } from "../../stats/distribution.ts";
 import { chunkRows } from "./chunk-rows.ts";
 
-/** Widths of the rollups, the widest first. */
-export const ROLLUP_STEPS_MS = [86_400_000, 3_600_000, 60_000] as const;
+/** Widths of the rollups. */
+export const FOUR_WEEKS_MS = 2_419_200_000;
+export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+/** The widest first. */
+export const ROLLUP_STEPS_MS = [FOUR_WEEKS_MS, DAY_MS, HOUR_MS, MINUTE_MS] as const;
 export type RollupStepMs = (typeof ROLLUP_STEPS_MS)[number];
 
 /** Rows that one statement reads at most: a longer one would keep every other reader waiting. */

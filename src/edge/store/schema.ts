@@ -321,7 +321,7 @@ export const points = sqliteTable(
 );
 
 /**
- * All points up to `historyState.rolledSeq`, merged by minute, hour and day. Stored WITHOUT ROWID, in the order
+ * All points up to `historyState.rolledSeq`, merged by minute, hour, day and four weeks. Stored WITHOUT ROWID, in the order
  * of its key (see the migration), so that a time span is read in one piece.
  */
 export const rollups = sqliteTable(

@@ -1,7 +1,7 @@
 import { SeriesKey } from "../../protocol/series.ts";
 import { calibratedLevel, type PredictionCalibrationQuery } from "../../protocol/prediction-calibration.ts";
 import type { ForecastSum } from "../history/add-up-forecasts.ts";
-import { ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
+import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
 
 /** How many requests a metric was measured of in batches of so many rows, and its sum over them. */
 export interface RequestTotals {
@@ -33,14 +33,13 @@ function partsOf(of: string, isRolledUp: boolean): string {
 
 /** Totals of a model version's requests of the UTC day that begins at `dayMs`, over all placements. */
 export async function readRequestTotals(binding: D1Database, subject: string, dayMs: number): Promise<RequestTotals[]> {
-  const [stepMs] = ROLLUP_STEPS_MS;
   const { results } = await binding
     .prepare(
       `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
        from (${partsOf("select no from series where subject_kind = 'model' and subject = ?4", true)})
        join series on no = series_no group by 1, 2`,
     )
-    .bind(stepMs, dayMs, dayMs + stepMs, subject)
+    .bind(DAY_MS, dayMs, dayMs + DAY_MS, subject)
     .all<RequestTotals>();
   return results;
 }

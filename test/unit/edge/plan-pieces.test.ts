@@ -40,9 +40,20 @@ describe("the pieces of a span", () => {
     );
   });
 
-  it("are one where the span is whole days", () => {
+  it("are four weeks in the middle and days at the ends where the span is whole days", () => {
     const fromMs = Date.parse("2026-01-01T00:00:00Z");
     const span = { fromMs, toMs: fromMs + 300 * DAY_MS };
+    const { span: read, pieces } = planPieces(span, KEPT);
+    expect(read).toEqual(span);
+    expect(pieces.map(({ stepMs }) => stepMs)).toEqual([DAY_MS, 28 * DAY_MS, DAY_MS]);
+    const rows = pieces.map((piece) => (piece.span.toMs - piece.span.fromMs) / piece.stepMs);
+    expect(rows[0]! + 28 * rows[1]! + rows[2]!).toBe(300);
+    expect(Math.max(rows[0]!, rows[2]!)).toBeLessThan(28);
+  });
+
+  it("are one where the span is days of less than four weeks", () => {
+    const fromMs = Date.parse("2026-01-01T00:00:00Z");
+    const span = { fromMs, toMs: fromMs + 3 * DAY_MS };
     expect(planPieces(span, KEPT)).toEqual({ span, pieces: [{ span, stepMs: DAY_MS }] });
   });
 });
