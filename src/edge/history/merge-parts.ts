@@ -9,8 +9,8 @@ import {
 } from "../../stats/sketch-sum.ts";
 import { endTurn } from "./end-turn.ts";
 
-/** Parts that are merged before others have their turn: about half a millisecond. */
-const TURN_PARTS = 128;
+/** Parts that are merged before others have their turn: about two milliseconds, since a turn takes one. */
+const TURN_PARTS = 512;
 
 /** Part of a series: a point, or a rollup. */
 export interface Part extends Aggregate {

@@ -11,7 +11,7 @@ export const ROLLUP_STEPS_MS = [FOUR_WEEKS_MS, DAY_MS, HOUR_MS, MINUTE_MS] as co
 export type RollupStepMs = (typeof ROLLUP_STEPS_MS)[number];
 
 /** Rows that one statement reads at most: a longer one would keep every other reader waiting. */
-const PAGE_ROWS = 250;
+const PAGE_ROWS = 1_000;
 /** Readings of a span that a rollup may come between; the next one is a single transaction. */
 const TRIES = 3;
 
