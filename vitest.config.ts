@@ -60,6 +60,7 @@ export default defineConfig({
                 bindings: {
                   BOOTSTRAP_SECRET: "bootstrap-secret-of-the-edge-tests-0123456789",
                   FLUSH_MS: "1",
+                  SEARCH_GAP_MS: "1",
                   TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, "migrations")),
                 },
               },

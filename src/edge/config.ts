@@ -16,6 +16,7 @@ export interface Env {
   readonly LEASE_MS?: string;
   readonly RESEND_MS?: string;
   readonly FLUSH_MS?: string;
+  readonly SEARCH_GAP_MS?: string;
   readonly LOG_REQUESTS?: string;
   readonly WEBHOOK_RETRY_MS?: string;
   readonly KEEP_REQUESTS_DAYS?: string;
@@ -42,6 +43,7 @@ const Settings = z.object({
   LEASE_MS: milliseconds(15_000),
   RESEND_MS: milliseconds(3_000),
   FLUSH_MS: milliseconds(10_000),
+  SEARCH_GAP_MS: milliseconds(5_000),
   /** `errors` logs what failed on our side, `all` one event per request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
   /** From a webhook's first failure to its next attempt; each further one waits twice as long. */
@@ -65,6 +67,8 @@ export interface Config {
   readonly keyRefreshMs: number;
   /** How long a key may be trusted without asking the database, so also how long a revoked one may live. */
   readonly keyExpiryMs: number;
+  /** What has just come is searched for changes at once, unless the last such search is younger. */
+  readonly searchGapMs: number;
   /** How often measurements of requests move on towards the history. */
   readonly flushMs: number;
   readonly maxAttempts: number;
@@ -93,6 +97,7 @@ export function configOf(env: Env): Config {
     keyRefreshMs: 5_000,
     keyExpiryMs: 30_000,
     flushMs: settings.FLUSH_MS,
+    searchGapMs: settings.SEARCH_GAP_MS,
     maxAttempts: 3,
     webhookRetryMs: settings.WEBHOOK_RETRY_MS,
     retention: {

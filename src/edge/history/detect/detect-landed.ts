@@ -1,4 +1,4 @@
-import type { Env } from "../../config.ts";
+import { configOf, type Env } from "../../config.ts";
 import { openDatabase } from "../../store/database.ts";
 import { type LandedPoint, readDetectionState, readLanded } from "../../store/detection-store.ts";
 import { readSeriesByNo } from "../../store/series-store.ts";
@@ -33,11 +33,16 @@ export async function detectLanded(env: Env, nowMs: number, maxSteps: number): P
 /** Steps that follow what has just come: enough for one run. */
 const STEPS_BEHIND_A_RUN = 2;
 
+/** When this isolate last looked. */
+let searchedAtMs = Number.NEGATIVE_INFINITY;
+
 /**
- * Looks for changes in what has just come, and never fails. What this does not reach, the scheduled handler does; and
- * all of it, where a transfer wants the history to stay as it is.
+ * Looks for changes in what has just come, and never fails. What this does not reach, the scheduled handler does: so
+ * a flood of reports is not searched one by one, and nothing while a transfer wants the history to stay as it is.
  */
 export async function searchLanded(env: Env, nowMs: number): Promise<void> {
+  if (nowMs - searchedAtMs < configOf(env).searchGapMs) return;
+  searchedAtMs = nowMs;
   try {
     if (!(await isTransferring(env.DB, nowMs))) await detectLanded(env, nowMs, STEPS_BEHIND_A_RUN);
   } catch (error) {
