@@ -385,3 +385,17 @@ describe("baselines", () => {
     expect(shared.pairs).toMatchObject([{ a: { label: "main", runs: 1 }, b: { label: "branch", runs: 5 } }]);
   });
 });
+
+// Last: what is planted before draws from the same noise.
+describe("a side without runs", () => {
+  it("is told to have none, and not to have no partner", async () => {
+    await plant({ key: { subject: "revised" }, runs: 10, level: 10 });
+    await plant({ key: { subject: "revised", metric: "alone", label: "change" }, runs: 3, level: 10, revision: "r1" });
+    const reasons = async (revision: string) => {
+      const { unpaired } = await compare({ a: "label:main", b: `revision:${revision}`, subject: "revised" });
+      return unpaired.filter(({ side, key }) => side === "b" && key.metric === "alone").map(({ reason }) => reason);
+    };
+    expect(await reasons("r1")).toEqual(["no-partner"]);
+    expect(await reasons("r2")).toEqual(["no-runs"]);
+  });
+});

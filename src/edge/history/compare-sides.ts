@@ -22,7 +22,8 @@ export async function compareSides(binding: D1Database, query: CompareQuery): Pr
   const inAll = found.a.length + found.b.length;
   const [ofA, ofB] = await Promise.all([
     observeSeries(binding, a, numbersOf(found.a, pairing.lonelyA), inAll),
-    observeSeries(binding, b, numbersOf(found.b, pairing.lonelyB), inAll),
+    // Whether a run or a revision measured anything at all is worth knowing even where nothing goes with it.
+    observeSeries(binding, b, numbersOf(found.b, namesRuns(b) ? [] : pairing.lonelyB), inAll),
   ]);
   const unpaired = new Map<string, Unpaired>();
   const note = (side: "a" | "b", series: StoredSeries, reason: Unpaired["reason"]) => {
@@ -30,7 +31,8 @@ export async function compareSides(binding: D1Database, query: CompareQuery): Pr
     unpaired.set(`${side} ${series.id}`, { side, seriesId: series.id, key, reason });
   };
   for (const series of pairing.lonelyA) note("a", series, "no-partner");
-  for (const series of pairing.lonelyB) note("b", series, "no-partner");
+  for (const series of pairing.lonelyB)
+    note("b", series, namesRuns(b) && !ofB.has(series.no) ? "no-runs" : "no-partner");
   const compared: ReturnType<typeof compareSeries>[] = [];
   for (const [one, other] of pairing.pairs) {
     const [seenA, seenB] = [ofA.get(one.no), ofB.get(other.no)];
@@ -83,6 +85,10 @@ function pairOf(a: MeantSide, b: MeantSide, found: { a: StoredSeries[]; b: Store
 function numbersOf(series: readonly StoredSeries[], lonely: readonly StoredSeries[]): number[] {
   const without = new Set(lonely);
   return series.filter((one) => !without.has(one)).map(({ no }) => no);
+}
+
+function namesRuns({ run, revision }: MeantSide): boolean {
+  return run !== undefined || revision !== undefined;
 }
 
 function isEmpty({ runs, merged }: Observed): boolean {
