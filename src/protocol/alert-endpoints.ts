@@ -117,8 +117,9 @@ export const alertEndpoints = {
     method: "post",
     path: "/v1/history/alerts/{id}/{action}",
     tag: "alerts",
-    summary: "Acknowledge, dismiss, resolve or reopen an alert, with a note",
-    description: "If-Match with its ETag is honoured where it is sent.",
+    summary: "Acknowledge, dismiss, mute, resolve or reopen an alert, with a note",
+    description:
+      "If-Match with its ETag is honoured where it is sent. Only findings are muted so: of changes, mute the series.",
     access: "submit",
     params: byAlertId.extend({ action: AlertAction }),
     headers: ifMatch,

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { Finding } from "./health.ts";
 import { idSchema } from "./id.ts";
 import { LIMITS } from "./limits.ts";
 import { Instant, PageQuery, pageOf } from "./page.ts";
@@ -82,15 +83,20 @@ export type Change = z.infer<typeof Change>;
 export const AlertState = z.enum(["open", "acknowledged", "resolved", "dismissed", "muted"]).openapi("AlertState");
 export type AlertState = z.infer<typeof AlertState>;
 
-/** One or more changes that came at the same time on the same hardware. */
+/** What an alert is of: changes of the history, or a finding of the watch. */
+export const AlertKind = z.enum(["change", "finding"]).openapi("AlertKind");
+export type AlertKind = z.infer<typeof AlertKind>;
+
+/** One or more changes that came at the same time on the same hardware; or what the watch found wrong with a runner. */
 export const Alert = z
   .object({
     id: idSchema("alert"),
+    kind: AlertKind,
     state: AlertState,
     direction: ChangeDirection,
     scope: z.enum(["series", "subject", "machine"]).openapi({
       description:
-        "`machine`: three subjects or more moved at once on one fingerprint, so more likely the machine than your code",
+        "`machine`: three subjects or more moved at once on one fingerprint, so more likely the machine than your code; or a finding that is of no placement",
     }),
     summary: z.string(),
     fingerprintId: idSchema("fingerprint").nullable(),
@@ -98,7 +104,9 @@ export const Alert = z
     at: Instant,
     changes: z.number().int(),
     subjects: z.number().int(),
-    leading: Change.openapi({ description: "The largest of its changes" }),
+    leading: Change.nullable().openapi({ description: "The largest of its changes; null of a finding" }),
+    runnerId: idSchema("runner").nullable().openapi({ description: "Whose finding it is; null of changes" }),
+    finding: Finding.nullable().openapi({ description: "As it was last seen; null of changes" }),
     note: z.string().nullable(),
     version: z.number().int(),
     createdAt: Instant,
@@ -118,13 +126,15 @@ export type AlertDetail = z.infer<typeof AlertDetail>;
 
 export const AlertQuery = PageQuery.extend({
   state: AlertState.optional(),
+  kind: AlertKind.optional(),
+  runner: idSchema("runner").optional(),
   direction: ChangeDirection.optional(),
   subject: z.string().max(256).optional(),
   fingerprint: idSchema("fingerprint").optional(),
 });
 export type AlertQuery = z.infer<typeof AlertQuery>;
 
-export const AlertAction = z.enum(["acknowledge", "dismiss", "resolve", "reopen"]);
+export const AlertAction = z.enum(["acknowledge", "dismiss", "mute", "resolve", "reopen"]);
 export type AlertAction = z.infer<typeof AlertAction>;
 
 export const AlertActionInput = z

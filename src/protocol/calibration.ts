@@ -8,6 +8,7 @@ import { LIMITS } from "./limits.ts";
 import { MemoryFit, SweepStep } from "./model.ts";
 import { Name } from "./page.ts";
 import { Problem } from "./problem.ts";
+import { ServingConfiguration } from "./serving-configuration.ts";
 
 /** Places a model version on a runner: loads, checks and measures every variant by every backend. */
 export const calibrationFields = {
@@ -38,6 +39,8 @@ export const CalibratedPlacement = z.object({
   /** By batch size, rising from 1. */
   sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
   memory: MemoryFit.nullable(),
+  /** What it was measured under; absent: the one that every placement begins with. */
+  configuration: ServingConfiguration.optional(),
   /** What lies around the service, where that is not the runner's link. */
   linkMs: Distribution.optional(),
   environment: Environment,

@@ -25,6 +25,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** Asked so often that nobody waits for a look-up of who calls; see `authorise`. */
+  readonly isFrequent?: boolean;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly headers?: z.ZodType<Headers>;

@@ -1,8 +1,14 @@
 import { z } from "@hono/zod-openapi";
+import { agentEndpoints } from "./agent-endpoints.ts";
 import { alertEndpoints } from "./alert-endpoints.ts";
+import { artifactEndpoints } from "./artifact-endpoints.ts";
 import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import { Diagnosis } from "./health.ts";
+import { environmentEndpoints } from "./environment-endpoints.ts";
+import { evaluationEndpoints } from "./evaluation-endpoints.ts";
 import { historyEndpoints } from "./history-endpoints.ts";
+import { hrrEndpoints } from "./hrr-endpoints.ts";
 import { idSchema } from "./id.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
 import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
@@ -10,19 +16,33 @@ import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } fro
 import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
 import { LIMITS } from "./limits.ts";
 import { RunnerMemory } from "./memory.ts";
-import { Model, ModelPage, ModelUploadQuery, ModelVersion, Placement, VariantUploadQuery } from "./model.ts";
+import { CompressionRequest } from "./compression.ts";
+import {
+  Model,
+  ModelPage,
+  ModelReport,
+  ModelUploadQuery,
+  ModelVersion,
+  Placement,
+  VariantUploadQuery,
+} from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
 import { Name, PageQuery } from "./page.ts";
+import { placementEndpoints } from "./placement-endpoints.ts";
 import { PlacementRuleInput } from "./placement-rule.ts";
+import { plotEndpoints } from "./plot-endpoints.ts";
 import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
-import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
+import { Profile, ProfileInput, ProfilePage, ProfileUpdate, RunnerFit, RunnerFitQuery } from "./profile.ts";
 import { Run } from "./run.ts";
 import { RunSamples } from "./run-samples.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
+import { archiveEndpoints } from "./archive-endpoints.ts";
+import { populationEndpoints } from "./population-endpoints.ts";
 import { transferEndpoints } from "./transfer-endpoints.ts";
 import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
+import { validationEndpoints } from "./validation-endpoints.ts";
 
 const byKeyId = z.object({ id: idSchema("key") });
 const byRunnerId = z.object({ id: idSchema("runner") });
@@ -63,7 +83,17 @@ export const endpoints = {
   ...oipEndpoints,
   ...historyEndpoints,
   ...alertEndpoints,
+  ...environmentEndpoints,
+  ...placementEndpoints,
   ...transferEndpoints,
+  ...hrrEndpoints,
+  ...agentEndpoints,
+  ...validationEndpoints,
+  ...plotEndpoints,
+  ...artifactEndpoints,
+  ...populationEndpoints,
+  ...archiveEndpoints,
+  ...evaluationEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",
@@ -156,6 +186,29 @@ export const endpoints = {
     access: "read",
     params: byRunnerId,
     reply: { status: 200, schema: RunnerMemory },
+    problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
+  }),
+  getRunnerFit: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/fit",
+    tag: "runners",
+    summary:
+      "Hold a runner against a hardware profile: its requirements line by line, and its targets by what was measured",
+    access: "read",
+    params: byRunnerId,
+    query: RunnerFitQuery,
+    reply: { status: 200, schema: RunnerFit },
+    problems: ["not-found"],
+  }),
+  getRunnerDiagnosis: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/diagnosis",
+    tag: "runners",
+    summary: "Ask a runner how it is: a checklist with what is measured, what it should be, and what to change",
+    description: "One that does not answer is told of by its last report.",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: Diagnosis },
     problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
   }),
   drainRunner: defineEndpoint({
@@ -292,6 +345,16 @@ export const endpoints = {
     reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).openapi("UploadedModel") },
     problems: ["invalid-model", "payload-too-large", "unsupported-media-type"],
   }),
+  checkModel: defineEndpoint({
+    method: "post",
+    path: "/v1/models/check",
+    tag: "models",
+    summary: "Say what an ONNX file is, and all that is wrong with it, without keeping it",
+    access: "submit",
+    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    reply: { status: 200, schema: ModelReport },
+    problems: ["payload-too-large", "unsupported-media-type"],
+  }),
   uploadVariant: defineEndpoint({
     method: "post",
     path: "/v1/models/{model}/versions/{version}/variants",
@@ -304,6 +367,31 @@ export const endpoints = {
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
     reply: { status: 201, schema: ModelVersion },
     problems: ["not-found", "conflict", "invalid-model", "payload-too-large", "unsupported-media-type"],
+  }),
+  putVersionData: defineEndpoint({
+    method: "put",
+    path: "/v1/models/{model}/versions/{version}/data",
+    tag: "models",
+    summary: "Give a version the samples that its variants are measured on: a safetensors file of inputs and answers",
+    description: "The latest counts. What stands in the file is described in models/README.md.",
+    access: "submit",
+    params: byModelVersion,
+    rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.heldOutBytes },
+    reply: { status: 200, schema: ModelVersion },
+    problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
+  }),
+  createVariant: defineEndpoint({
+    method: "post",
+    path: "/v1/models/{model}/variants",
+    tag: "models",
+    summary: "Queue a compression: a runner makes a smaller variant of a version and measures how good it is",
+    description: "The same as `POST /v1/jobs` with the kind `compression`.",
+    access: "submit",
+    params: byModel,
+    headers: idempotencyKey,
+    body: CompressionRequest,
+    reply: { status: 202, schema: Job },
+    problems: ["not-found", "idempotency-key-reused", "queue-full"],
   }),
   listModels: defineEndpoint({
     method: "get",

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { LIMITS } from "./limits.ts";
 import { Instant } from "./page.ts";
 import { Problem } from "./problem.ts";
+import { RolloutEnvironment } from "./rollout-environment.ts";
 import { Roofline } from "./roofline.ts";
 import { DType } from "./tensor.ts";
 
@@ -37,6 +38,20 @@ export const QuarantinedKernel = z
   .openapi("QuarantinedKernel");
 export type QuarantinedKernel = z.infer<typeof QuarantinedKernel>;
 
+/** The card behind a GPU, as its driver's program or the system's files tell of it; null is what they do not tell. */
+export const GpuBoard = z
+  .object({
+    name: z.string().max(256).nullable(),
+    uuid: z.string().max(128).nullable(),
+    memoryBytes: z.number().nullable(),
+    maxClockMhz: z.number().nullable(),
+    maxMemoryClockMhz: z.number().nullable(),
+    powerLimitW: z.number().nullable(),
+    source: z.string().max(64).openapi({ description: "`nvidia-smi` or `sysfs`" }),
+  })
+  .openapi("GpuBoard");
+export type GpuBoard = z.infer<typeof GpuBoard>;
+
 /** One adapter, or the CPU, of a runner. A `software` device is an emulation and never compared with a GPU. */
 export const Device = z
   .object({
@@ -46,9 +61,14 @@ export const Device = z
     software: z.boolean(),
     fingerprint: Fingerprint,
     backends: z.array(Backend),
+    servesModels: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Whether models run by `wgsl` on a GPU; those of ONNX Runtime always serve some" }),
     features: z.array(z.string()),
     limits: z.record(z.string(), z.number()),
     memoryBytes: z.number().nullable(),
+    board: GpuBoard.optional().openapi({ description: "Absent where nothing tells of it" }),
     timestampQuantised: z
       .boolean()
       .nullable()
@@ -62,6 +82,24 @@ export const Device = z
   .openapi("Device");
 export type Device = z.infer<typeof Device>;
 
+/** Kinds of instructions that compute several numbers at once, or products of matrices. */
+export const InstructionSetName = z
+  .enum(["SSE4", "AVX", "AVX2", "AVX-512", "AMX", "NEON", "SVE", "SVE2"])
+  .openapi("InstructionSetName");
+export type InstructionSetName = z.infer<typeof InstructionSetName>;
+
+/** One of them that a processor has, with those of its extensions that stand apart, such as `VNNI`. */
+const InstructionSet = z.object({ name: InstructionSetName, parts: z.array(z.string().max(32)).max(32) });
+export type InstructionSet = z.infer<typeof InstructionSet>;
+
+const CpuCache = z.object({
+  level: z.number().int(),
+  kind: z.enum(["data", "instruction", "unified"]),
+  sizeBytes: z.number(),
+  sharedBy: z.number().int().min(1).openapi({ description: "Logical cores that share it" }),
+});
+export type CpuCache = z.infer<typeof CpuCache>;
+
 /** The machine around the devices. */
 export const Hardware = z
   .object({
@@ -74,8 +112,16 @@ export const Hardware = z
       logicalCores: z.number().int(),
       speedGhz: z.number().nullable(),
       features: z.array(z.string()),
+      instructionSets: z.array(InstructionSet).optional(),
+      caches: z.array(CpuCache).max(16).optional().openapi({ description: "Of the first core" }),
+      baseClockMhz: z.number().nullable().optional(),
+      maxClockMhz: z.number().nullable().optional(),
     }),
     memoryBytes: z.number().int(),
+    container: z
+      .object({ cores: z.number().positive().nullable(), memoryBytes: z.number().nullable() })
+      .optional()
+      .openapi({ description: "What the runner may use of the machine; null: all of it" }),
     virtual: z.boolean(),
     node: z.string(),
   })
@@ -129,6 +175,11 @@ export const Capabilities = z
     hardware: Hardware,
     devices: z.array(Device).max(LIMITS.devices),
     kernels: z.array(KernelAnnouncement).max(256),
+    environments: z
+      .array(RolloutEnvironment)
+      .max(256)
+      .optional()
+      .openapi({ description: "That it evaluates policies in; absent from an older runner: none" }),
     jobSlots: z.number().int().min(1).max(64),
     userKernels: z
       .boolean()

@@ -22,6 +22,9 @@ export const ID_PREFIXES = {
   webhook: "whk",
   delivery: "dlv",
   transfer: "trf",
+  population: "pop",
+  environment: "env",
+  archive: "arc",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

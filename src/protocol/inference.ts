@@ -26,6 +26,7 @@ export const wishFields = {
   profile: Name.optional().openapi({ description: "Only devices that fit this hardware profile" }),
   labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
   runnerId: idSchema("runner").optional(),
+  placementId: idSchema("placement").optional().openapi({ description: "Only this placement" }),
 };
 export const InferWishes = z.object(wishFields);
 export type InferWishes = z.infer<typeof InferWishes>;
@@ -57,6 +58,10 @@ export const InferFrameHeader = z.strictObject({
   tensors: z.array(TensorHeader).min(1).max(LIMITS.tensorsPerRequest),
 });
 export type InferFrameHeader = z.infer<typeof InferFrameHeader>;
+
+/** The same as a runner sends it under load: for one placement of its own. */
+export const LinkInferHeader = InferFrameHeader.extend({ placementId: idSchema("placement") });
+export type LinkInferHeader = z.infer<typeof LinkInferHeader>;
 
 /** Parts of a service as the runner measured them on its monotonic clock, in milliseconds. */
 export const ServiceTimes = z.object({
@@ -106,6 +111,18 @@ const replyFields = {
     }),
   budgetMs: z.number(),
   budgetMet: z.boolean(),
+  passedOver: z
+    .object({
+      placementId: idSchema("placement"),
+      variant: z.string(),
+      fidelity: z.number(),
+      latencyMs: z.number().openapi({ description: "Predicted, as for the placement that was chosen" }),
+    })
+    .optional()
+    .openapi({
+      description:
+        "Why it was no better variant: the fastest placement of a higher fidelity, which is predicted to exceed the budget; absent where none is",
+    }),
   ...faultFields,
 };
 

@@ -1,18 +1,52 @@
 import { z } from "@hono/zod-openapi";
 import { BenchmarkResult, BenchmarkSpec, benchmarkFields } from "./benchmark.ts";
 import { CalibrationResult, CalibrationSpec, calibrationFields } from "./calibration.ts";
+import { CompressionInput, CompressionResult, CompressionSpec } from "./compression.ts";
+import { ConsensusInput, ConsensusResult, ConsensusSpec } from "./consensus.ts";
+import { EvaluationInput, EvaluationResult, EvaluationSpec } from "./evaluation.ts";
+import { EvolutionInput, EvolutionResult, EvolutionSpec } from "./evolution.ts";
 import { idSchema } from "./id.ts";
+import { OptimisationInput, OptimisationResult, OptimisationSpec } from "./optimisation.ts";
 import { Instant, PageQuery, pageOf } from "./page.ts";
+import { ProbeResult, ProbeSpec, probeFields } from "./probe.ts";
 import { Problem } from "./problem.ts";
 import { RooflinePosition } from "./roofline.ts";
 import { ThroughputResult, ThroughputSpec, throughputFields } from "./throughput.ts";
+import { CurvePoint, TrainingInput, TrainingResult, TrainingSpec } from "./training.ts";
 import { TuningResult, TuningSpec, tuningFields } from "./tuning.ts";
+import { ValidationInput, ValidationResult, ValidationSpec } from "./validation.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
-const JobKind = z.enum(["benchmark", "throughput", "calibration", "tuning"]);
+const JobKind = z.enum([
+  "benchmark",
+  "throughput",
+  "calibration",
+  "tuning",
+  "validation",
+  "optimisation",
+  "probe",
+  "evaluation",
+  "training",
+  "evolution",
+  "consensus",
+  "compression",
+]);
 
 export const JobSpec = z
-  .discriminatedUnion("kind", [BenchmarkSpec, ThroughputSpec, CalibrationSpec, TuningSpec])
+  .discriminatedUnion("kind", [
+    BenchmarkSpec,
+    ThroughputSpec,
+    CalibrationSpec,
+    TuningSpec,
+    ValidationSpec,
+    OptimisationSpec,
+    ProbeSpec,
+    EvaluationSpec,
+    TrainingSpec,
+    EvolutionSpec,
+    ConsensusSpec,
+    CompressionSpec,
+  ])
   .openapi("JobSpec");
 export type JobSpec = z.infer<typeof JobSpec>;
 
@@ -23,11 +57,33 @@ export const JobInput = z
     z.strictObject(throughputFields),
     z.strictObject(calibrationFields),
     z.strictObject(tuningFields),
+    ValidationInput,
+    OptimisationInput,
+    z.strictObject(probeFields),
+    EvaluationInput,
+    TrainingInput,
+    EvolutionInput,
+    ConsensusInput,
+    CompressionInput,
   ])
   .openapi("JobInput");
+export type JobInput = z.infer<typeof JobInput>;
 
 export const JobResult = z
-  .discriminatedUnion("kind", [BenchmarkResult, ThroughputResult, CalibrationResult, TuningResult])
+  .discriminatedUnion("kind", [
+    BenchmarkResult,
+    ThroughputResult,
+    CalibrationResult,
+    TuningResult,
+    ValidationResult,
+    OptimisationResult,
+    ProbeResult,
+    EvaluationResult,
+    TrainingResult,
+    EvolutionResult,
+    ConsensusResult,
+    CompressionResult,
+  ])
   .openapi("JobResult");
 export type JobResult = z.infer<typeof JobResult>;
 
@@ -39,6 +95,10 @@ export const JobProgress = z
     /** Of a tuning: how often the candidates were thinned, and how many are left. */
     rung: z.number().int().min(0).optional(),
     candidatesLeft: z.number().int().min(0).optional(),
+    /** Of an optimisation: the best so far that reaches every target. */
+    best: z.object({ throughputPerS: z.number(), latencyMs: z.number() }).optional(),
+    /** Of a training: its latest generation. */
+    point: CurvePoint.optional(),
   })
   .openapi("JobProgress");
 export type JobProgress = z.infer<typeof JobProgress>;
@@ -65,9 +125,15 @@ export const Job = z
   .openapi("Job");
 export type Job = z.infer<typeof Job>;
 
-/** A job in a list: without its result, but for a benchmark's place under the roofs. */
+/** A job in a list: without its result, but for a benchmark's place under the roofs and what a verdict was. */
 export const JobSummary = Job.omit({ result: true })
-  .extend({ roofline: RooflinePosition.nullable().default(null) })
+  .extend({
+    roofline: RooflinePosition.nullable().default(null),
+    verdict: z.enum(["pass", "fail", "insufficient"]).nullable().default(null).openapi({
+      description:
+        "Of a validation; of an optimisation whether a configuration reaches every target; of a probe whether every claim is true",
+    }),
+  })
   .openapi("JobSummary");
 export type JobSummary = z.infer<typeof JobSummary>;
 export const JobPage = pageOf(JobSummary, "Job");

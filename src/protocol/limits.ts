@@ -11,6 +11,15 @@ export const LIMITS = {
   inferBodyBytes: 8 * MiB,
   /** An uploaded ONNX file. */
   modelBytes: 32 * MiB,
+  /** Of one: nodes, or weights, of its graph, and parts of all kinds, each of which takes some 200 bytes of memory. */
+  modelNodes: 16_384,
+  modelPieces: 2 ** 18,
+  /** Names in it, and numbers of all its weights and of all that a row makes on its way, as bytes. */
+  modelNameLength: 512,
+  modelWeightBytes: 64 * MiB,
+  modelActivationBytes: 512 * MiB,
+  /** Problems of a model that one answer tells. */
+  modelProblems: 32,
   /** One socket message; workerd itself takes 32 MiB. */
   socketMessageBytes: 16 * MiB,
   /** Header of a binary frame. */
@@ -33,6 +42,19 @@ export const LIMITS = {
   streamedMessageBytes: 1 * MiB,
   /** Files of one version of a model. */
   variantsPerVersion: 16,
+  /** Rows of a version's held-out data, at least. */
+  minHeldOutRows: 10,
+  /** A compression: its time, rows that ranges are found on, the rank of a layer, layers that its result tells of. */
+  compressionMs: 3_600_000,
+  calibrationRows: 4_096,
+  recipeRank: 4_096,
+  /** A student: its layers, neurons or filters of one, a kernel's side, and what it learns on and how often. */
+  studentLayers: 16,
+  studentWidth: 1_024,
+  studentKernel: 16,
+  studentEpochs: 1_000,
+  lessonRows: 16_384,
+  compressedLayers: 1_024,
   /** Runners that one model may be pinned to. */
   pinnedRunners: 64,
   /** Rows of one batch of requests, and batch sizes that a calibration measures. */
@@ -100,6 +122,35 @@ export const LIMITS = {
   tuningReasonLength: 500,
   /** Tunings that a runner keeps on its disk. */
   storedTunings: 1_000,
+  /** A validation: its scenarios, its requirements, its time, the time and queries of one scenario, rates of one search. */
+  validationScenarios: 8,
+  requirements: 32,
+  validationMs: 7_200_000,
+  scenarioMs: 3_600_000,
+  scenarioQueries: 1_000_000,
+  /** Percentiles that one scenario tells: those of the requirements beside the usual ones. */
+  scenarioPercentiles: 40,
+  rateTrials: 64,
+  /** Queries that one load may have in flight; where more would be, its rate is lost. */
+  outstandingQueries: 1_024,
+  /** Requirement sets of one edge. */
+  requirementSets: 1_000,
+  /** Search for a configuration: its time, and what it tries. */
+  optimisationMs: 3_600_000,
+  optimisationTrials: 512,
+  intraOpThreads: 64,
+  /** Claims that one probe checks. */
+  probedClaims: 64,
+  /** What a runner tells of its health: models that it watches, and processors whose clocks it reads. */
+  watchedPlacements: 256,
+  watchedSensors: 32,
+  /** One report of it, as JSON; a larger one is not kept. A row of an object's SQLite holds 2 MB. */
+  healthReportBytes: 1 * MiB,
+  /** How long the edge waits for a runner to tell of its health. */
+  healthReportMs: 2_000,
+  /** Width of a plot, in pixels. */
+  minPlotWidth: 280,
+  maxPlotWidth: 2_000,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
   /** Points that one history query may return. */
@@ -181,6 +232,88 @@ export const LIMITS = {
   faults: 8,
   /** Kernels of one device that are told to be in quarantine. */
   quarantinedKernels: 64,
+  /** A policy of a population: neurons of one layer, hidden layers, numbers of a member. */
+  policyWidth: 1_024,
+  policyLayers: 7,
+  /** Channels of the two convolutions of a policy: an invocation holds a map of each of the second, in 8 KiB. */
+  convFirstChannels: 32,
+  convSecondChannels: 16,
+  policyParameters: 2 ** 20,
+  /** A policy whose members are graphs: hidden nodes and connections of a member. */
+  graphNodes: 512,
+  graphConnections: 4_096,
+  /** Steps of an episode, episodes of a member in one evaluation, and of all members together. */
+  episodeSteps: 100_000,
+  memberEpisodes: 10_000,
+  evaluatedEpisodes: 2 ** 22,
+  /** Scores on a policy's card. */
+  policyScores: 20,
+  /** Episodes that one side of a comparison may have in a task, and tasks. */
+  comparedEpisodes: 2 ** 18,
+  comparedTasks: 32,
+  /** Of one page of episodes, and bytes of their file that it may read. */
+  episodePageSize: 10_000,
+  episodePageBytes: 4 * MiB,
+  /** Members of one population, policies of one evaluation that are models, and populations of one edge. */
+  populationMembers: 2 ** 20,
+  evaluatedPolicies: 64,
+  populations: 1_000,
+  /** An uploaded population, and any file that a job leaves: a Worker takes bodies of 100 MB. */
+  populationBytes: 96 * MiB,
+  /** The largest of all artifacts. */
+  artifactBytes: 96 * MiB,
+  /** Header of its file. */
+  populationHeaderBytes: 64 * KiB,
+  /** A held-out part: its file, the header of that, and samples. */
+  heldOutBytes: 8 * MiB,
+  heldOutHeaderBytes: 64 * KiB,
+  heldOutRows: 65_536,
+  jobArtifactBytes: 96 * MiB,
+  jobArtifacts: 16,
+  /** Numbers that describe a behaviour, cells of an archive. */
+  archiveMeasures: 4,
+  archiveCells: 2 ** 20,
+  /** Archives of one edge, and the size of one that it prunes, which it has in memory twice. */
+  archives: 10_000,
+  prunedArchiveBytes: 32 * MiB,
+  /** Elites of one page, and cells along an axis that a heat map draws one by one. */
+  listedElites: 10_000,
+  drawnCells: 128,
+  /** Parameters of a search that keeps a whole covariance matrix. */
+  fullCovarianceParameters: 128,
+  /** Time of one evaluation or training, in milliseconds, and generations of a training. */
+  evaluationMs: 3_600_000,
+  trainingMs: 86_400_000,
+  trainingGenerations: 1_000_000,
+  /** Points of a learning curve that a result tells. */
+  curvePoints: 1_000,
+  /** Genomes of a training by species, which the host crosses one by one; and species that a point of a curve tells. */
+  speciesMembers: 16_384,
+  speciesTold: 10,
+  /** An environment of a user's own: characters of its WGSL, and words of its state. */
+  environmentWgslLength: 65_536,
+  environmentStateWords: 4_096,
+  environmentsPerKey: 64,
+  /** Pools of agents of one edge; agents of one, numbers of an agent, bytes of all of them: what one dispatch evolves. */
+  agentPools: 256,
+  poolAgents: 16_384,
+  poolStateSize: 2_048,
+  poolBytes: 64 * MiB,
+  /** Agents that several objectives rank; ballots of one job; rounds and proposers of its proposals. */
+  rankedAgents: 1_024,
+  ballots: 1_024,
+  consensusRounds: 256,
+  /** Holographic vectors: their length, symbols or items of one request, queries and matches of one search. */
+  hrrDimension: 8_192,
+  hrrSymbols: 1_024,
+  hrrQueries: 64,
+  hrrMatches: 1_000,
+  /** Item memories of one edge, items of one, and bytes of its parts, each of which one dispatch goes through. */
+  itemMemories: 256,
+  memoryItems: 65_536,
+  memoryPartBytes: 8 * MiB,
+  /** Keys of a part, as JSON, that further ones may join: they are one value of the database, which holds 2 MB. */
+  memoryPartKeyBytes: 256 * KiB,
   nameLength: 64,
   urlLength: 512,
   labelCount: 32,

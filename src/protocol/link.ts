@@ -1,7 +1,10 @@
 import { z } from "@hono/zod-openapi";
+import { OfferedEnvironment } from "./environment-definition.ts";
+import { ComputeOffer } from "./compute.ts";
 import { EDGE_VARIANTS } from "./edge-place.ts";
 import { faultFields } from "./fault.ts";
 import { Backend, Capabilities, DeviceKey } from "./hardware.ts";
+import { HealthReport } from "./health.ts";
 import { idSchema } from "./id.ts";
 import { ServiceTimes } from "./inference.ts";
 import { JobProgress, JobResult, JobSpec } from "./job.ts";
@@ -11,6 +14,7 @@ import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
 import { Roofline } from "./roofline.ts";
+import { ServingConfiguration } from "./serving-configuration.ts";
 import { TensorHeader } from "./tensor.ts";
 import { DirectOutcome } from "./ticket.ts";
 
@@ -33,11 +37,29 @@ export type Lease = z.infer<typeof Lease>;
 export const PlacedModel = z.object({
   modelVersionId: idSchema("modelVersion"),
   /** The first is the version's own file. */
-  variants: z.array(z.object({ name: z.string(), digest: z.string() })).min(1),
+  variants: z
+    .array(
+      z.object({
+        name: z.string(),
+        digest: z.string(),
+        /** Absent from an older edge. */
+        sizeBytes: z.number().int().optional(),
+      }),
+    )
+    .min(1),
   inputs: z.array(TensorSpec),
   outputs: z.array(TensorSpec),
   /** Where it is placed on this runner; absent where that is not what is said of it, and from an older edge. */
-  places: z.array(z.object({ deviceKey: DeviceKey, variant: z.string() })).optional(),
+  places: z
+    .array(
+      z.object({
+        deviceKey: DeviceKey,
+        variant: z.string(),
+        /** Absent: the one that every placement begins with. */
+        configuration: ServingConfiguration.optional(),
+      }),
+    )
+    .optional(),
 });
 export type PlacedModel = z.infer<typeof PlacedModel>;
 
@@ -47,6 +69,8 @@ export const Intervals = z.object({
   heartbeatMs: z.number().int().positive(),
   leaseMs: z.number().int().positive(),
   resendMs: z.number().int().positive(),
+  /** How often the runner tells of its health; absent from an older edge: never. */
+  watchMs: z.number().int().positive().optional(),
 });
 export type Intervals = z.infer<typeof Intervals>;
 
@@ -109,6 +133,14 @@ const MemoryReportMessage = z.object({
   report: MemoryReport,
 });
 
+/** How the runner is: every `watchMs`, and where it answers `healthRequest`. */
+const HealthMessage = z.object({
+  type: z.literal("health"),
+  requestId: idSchema("request").nullable(),
+  report: HealthReport,
+});
+export type HealthMessage = z.infer<typeof HealthMessage>;
+
 /** What became of requests that tickets brought, in order; a message that is lost is not sent again. */
 const DirectOutcomes = z.object({
   type: z.literal("directOutcomes"),
@@ -125,6 +157,7 @@ export const RunnerMessage = z.discriminatedUnion("type", [
   InferFailed,
   Echo,
   MemoryReportMessage,
+  HealthMessage,
   DirectOutcomes,
 ]);
 export type RunnerMessage = z.infer<typeof RunnerMessage>;
@@ -150,6 +183,8 @@ const Offer = z.object({
   model: PlacedModel.nullable(),
   /** The submitted kernel that a benchmark is about. */
   program: KernelProgram.optional(),
+  /** The submitted environment of an evaluation or training. */
+  environment: OfferedEnvironment.optional(),
   /** Where the edge can compute the model by itself: how, which is to be measured, too. */
   edge: EdgeWork.optional(),
 });
@@ -163,6 +198,11 @@ const InferCancel = z.object({ type: z.literal("inferCancel"), requestId: idSche
 const EchoReply = z.object({ type: z.literal("echoReply"), id: z.number().int() });
 /** Asks what lies in the runner's memory; an older runner ignores it. */
 const MemoryRequest = z.object({ type: z.literal("memoryRequest"), requestId: idSchema("request") });
+/** Asks how the runner is now; an older runner ignores it. */
+const HealthRequest = z.object({ type: z.literal("healthRequest"), requestId: idSchema("request") });
+/** How placements are served from now on; the rest of what `welcome` said stays. */
+const Configure = z.object({ type: z.literal("configure"), placed: z.array(PlacedModel) });
+export type Configure = z.infer<typeof Configure>;
 /** The key of tickets from now on, for a runner with a listener. `atMs` is the edge's clock, which tickets end by. */
 const TicketKey = z.object({
   type: z.literal("ticketKey"),
@@ -185,6 +225,8 @@ export const EdgeMessage = z.discriminatedUnion("type", [
   InferCancel,
   EchoReply,
   MemoryRequest,
+  HealthRequest,
+  Configure,
   TicketKey,
   Drain,
   Refused,
@@ -209,6 +251,9 @@ export const InferOffer = z.object({
 });
 export type InferOffer = z.infer<typeof InferOffer>;
 
+/** Whatever frame the edge sends. */
+export const FrameOffer = z.discriminatedUnion("type", [InferOffer, ComputeOffer]);
+
 /** Header of the frame that answers it. */
 export const InferResult = z.object({
   type: z.literal("inferResult"),
@@ -224,7 +269,7 @@ export const InferResult = z.object({
 export type InferResult = z.infer<typeof InferResult>;
 
 /** What tells whose answer a frame is. */
-export const InferResultHead = z.object({ type: z.literal("inferResult"), requestId: z.string() });
+export const ResultHead = z.object({ type: z.enum(["inferResult", "computeResult"]), requestId: z.string() });
 
 /** Close codes beyond those of RFC 6455. */
 export const CLOSE_CODES = {

@@ -2,8 +2,13 @@ import { z } from "@hono/zod-openapi";
 import { Distribution } from "./distribution.ts";
 import { Backend } from "./hardware.ts";
 import { idSchema } from "./id.ts";
+import { MeasuredFidelity } from "./measured-fidelity.ts";
 import { Instant, Name, pageOf } from "./page.ts";
 import { PlacementRule } from "./placement-rule.ts";
+import { PolicyCard } from "./policy-card.ts";
+import { Recipe } from "./recipe.ts";
+import { Requirement } from "./requirement.ts";
+import { ServingConfiguration } from "./serving-configuration.ts";
 import { DType } from "./tensor.ts";
 
 /** One input or output of a network; a free dimension is -1. */
@@ -11,6 +16,43 @@ export const TensorSpec = z
   .object({ name: z.string(), dtype: DType, shape: z.array(z.number().int().min(-1)) })
   .openapi("TensorSpec");
 export type TensorSpec = z.infer<typeof TensorSpec>;
+
+const count = z.number().int().min(0);
+
+/** What a network is made of and what it computes, counted from its file. */
+export const ModelSummary = z
+  .object({
+    opset: z.number().int(),
+    nodes: count,
+    operators: z.record(z.string(), count).openapi({ description: "Nodes of each operator, by name" }),
+    parameters: count.openapi({ description: "Numbers in weights, quantised ones too; neither shapes nor scales" }),
+    quantisedParameters: count.openapi({ description: "Those of them that stand as whole numbers" }),
+    weightBytes: count.openapi({ description: "Of all tensors in the file" }),
+    multiplyAddsPerRow: count.nullable().openapi({
+      description: "Products that are added up, for 1 in every free dimension; null where the file does not say it",
+    }),
+    flopsPerRow: count.nullable().openapi({ description: "Two for each of those, and all other arithmetic" }),
+    activationBytesPerRow: count.nullable().openapi({ description: "Of all that is computed on the way, as float32" }),
+  })
+  .openapi("ModelSummary");
+export type ModelSummary = z.infer<typeof ModelSummary>;
+
+const Summary = ModelSummary.nullable()
+  .default(null)
+  .openapi({ description: "Null where it was stored before anybody counted" });
+
+/** What an upload of a file would come to. */
+export const ModelReport = z
+  .object({
+    ok: z.boolean().openapi({ description: "Whether an upload would be taken" }),
+    inputs: z.array(TensorSpec),
+    outputs: z.array(TensorSpec),
+    edgeParameters: z.number().int().nullable(),
+    summary: ModelSummary.nullable().openapi({ description: "Null where there are problems" }),
+    problems: z.array(z.object({ pointer: z.string(), message: z.string() })),
+  })
+  .openapi("ModelReport");
+export type ModelReport = z.infer<typeof ModelReport>;
 
 /** The variant that every version begins with: the uploaded file as it is. */
 export const FIRST_VARIANT = "fp32";
@@ -23,12 +65,31 @@ export const ModelVariant = z
     sizeBytes: z.number().int(),
     fidelity: z.number().min(0).max(1).nullable().openapi({
       description:
-        "How good its answers are where the version's own file has 1, as its uploader measured it; null: each calibration finds out",
+        "How good its answers are where the version's own file has 1, as its uploader or the job that made it measured it; null: each calibration finds out",
     }),
+    summary: Summary,
+    recipe: Recipe.nullable().default(null).openapi({
+      description: "How it was made of the version's own file; null of an upload",
+    }),
+    measured: MeasuredFidelity.nullable().default(null).openapi({
+      description: "What its fidelity rests on where a job measured it; null of all others",
+    }),
+    jobId: idSchema("job").nullable().default(null).openapi({ description: "That made it; null of an upload" }),
     createdAt: Instant,
   })
   .openapi("ModelVariant");
 export type ModelVariant = z.infer<typeof ModelVariant>;
+
+/** Samples that a version was not trained on, with their answers: a file as models/README.md describes it. */
+export const VersionData = z
+  .object({
+    digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    sizeBytes: z.number().int(),
+    rows: z.number().int(),
+    metric: z.string().openapi({ description: "What an answer to them is judged by, such as `accuracy`" }),
+  })
+  .openapi("VersionData");
+export type VersionData = z.infer<typeof VersionData>;
 
 /** One immutable version of a model, addressed by the digest of its bytes. Its variants may become more. */
 export const ModelVersion = z
@@ -45,6 +106,13 @@ export const ModelVersion = z
     variants: z
       .array(ModelVariant)
       .openapi({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
+    summary: Summary,
+    card: PolicyCard.nullable()
+      .default(null)
+      .openapi({ description: "Of a policy that was trained or evaluated here; null of all others" }),
+    data: VersionData.nullable().default(null).openapi({
+      description: "What its variants are measured on; null: nothing, so that they are compared with its own file",
+    }),
     createdAt: Instant,
   })
   .openapi("ModelVersion");
@@ -104,6 +172,17 @@ export const Placement = z
     memory: MemoryFit.nullable(),
     loadMs: z.number(),
     linkMs: Distribution,
+    configuration: ServingConfiguration,
+    validated: z
+      .object({
+        runId: idSchema("run"),
+        at: Instant,
+        verdict: z.enum(["pass", "fail", "insufficient"]),
+        serviceMs: Distribution.nullable().openapi({ description: "Of single queries on the runner, as validated" }),
+        requirements: z.array(Requirement),
+      })
+      .nullable()
+      .openapi({ description: "Its latest validation under this configuration; null where there is none" }),
     updatedAt: Instant,
   })
   .openapi("Placement");

@@ -94,7 +94,7 @@ export const transferEndpoints = {
     access: "admin",
     params: byId,
     query: ObjectInputQuery,
-    rawBody: { mediaTypes: [OBJECT_MEDIA_TYPE], maxBytes: LIMITS.modelBytes },
+    rawBody: { mediaTypes: [OBJECT_MEDIA_TYPE], maxBytes: LIMITS.artifactBytes },
     reply: { status: 200, schema: StoredObject },
     problems: ["not-found", "payload-too-large", "unsupported-media-type"],
   }),

@@ -1,5 +1,6 @@
 import { judgeChange } from "./compare-samples.ts";
 import type { CompareOptions, Comparison } from "./compare-samples.ts";
+import { mean } from "./mean.ts";
 import { studentTQuantile, studentTTwoSided } from "./student-t.ts";
 import type { Estimate } from "./summarise-comparison.ts";
 import { NOISE_FLOOR } from "./threshold.ts";
@@ -32,8 +33,8 @@ export function compareFew(a: readonly number[], b: readonly number[], options: 
   const { direction, minimumEffect = 0.01, confidence = 0.95 } = options;
   const [many, few] = a.length >= b.length ? [a, b] : [b, a];
   if (many.length < 2 || few.length === 0) throw new RangeError("a history takes two values, and one to compare");
-  const [meanA, meanB] = [meanOf(a), meanOf(b)];
-  const meanOfMany = meanOf(many);
+  const [meanA, meanB] = [mean(a), mean(b)];
+  const meanOfMany = mean(many);
   if (!Number.isFinite(meanA + meanB)) throw new RangeError("a comparison takes finite values");
   const freedom = many.length - 1;
   const deviation = Math.sqrt(many.reduce((sum, value) => sum + (value - meanOfMany) ** 2, 0) / freedom);
@@ -49,10 +50,6 @@ export function compareFew(a: readonly number[], b: readonly number[], options: 
   const predicted = { low: meanOfMany - reach, high: meanOfMany + reach };
   const summary = describe({ a, b, change: change.value, relative: ratio !== null, certain, verdict, p, confidence });
   return { meanA, meanB, ratio, difference, predicted, p, verdict, summary };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function around(value: number, reach: number) {

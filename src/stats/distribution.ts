@@ -104,12 +104,17 @@ export function openQuantiles({ sketch, min, max }: OpenAggregate, ps: readonly 
   return sketchQuantiles(sketch, ps).map((value) => Math.min(max, Math.max(min, value)));
 }
 
+/** Merges aggregates of the same series, for others to be merged into. */
+export function openMerged(parts: readonly Aggregate[]): OpenAggregate {
+  const open = openAggregate();
+  for (const part of parts) mergeInto(open, part, decodeSketch(part.sketch));
+  return open;
+}
+
 /** Merges aggregates of the same series. Throws on an empty list. */
 export function mergeAggregates(parts: readonly Aggregate[]): Aggregate {
   if (parts.length === 0) throw new RangeError("nothing to merge");
-  const open = openAggregate();
-  for (const part of parts) mergeInto(open, part, decodeSketch(part.sketch));
-  return closeAggregate(open);
+  return closeAggregate(openMerged(parts));
 }
 
 /** A quantile of an aggregate, from its sketch but never outside its exact extremes. */

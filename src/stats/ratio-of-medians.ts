@@ -38,3 +38,16 @@ export function ratioOfMedians(numerator: ArrayLike<number>, denominator: ArrayL
   const at = (p: number) => ratios[Math.floor(p * (RESAMPLES - 1))] ?? ratio;
   return { ratio, low: at(0.025), high: at(0.975) };
 }
+
+/**
+ * Whether the numerator's median is surely larger, by the ratio of both. Pairs that are too few for an interval convince
+ * only if there are two and all agree.
+ */
+export function isSurelyLarger(
+  { low }: RatioEstimate,
+  numerator: ArrayLike<number>,
+  denominator: ArrayLike<number>,
+): boolean {
+  if (low !== null) return low > 1;
+  return numerator.length > 1 && Array.from(numerator).every((value, pair) => value > (denominator[pair] ?? Infinity));
+}

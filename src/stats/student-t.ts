@@ -1,3 +1,4 @@
+import { betaOfFront } from "./incomplete-beta.ts";
 import { normalQuantile } from "./normal.ts";
 
 /** The share of Student's t distribution of ν > 0 degrees of freedom that lies below `t`. */
@@ -20,9 +21,7 @@ export function studentTTwoSided(t: number, degreesOfFreedom: number): number {
   const y = odds / (1 + odds);
   // xᵃ·√y ÷ B(a, 1/2), where Γ(1/2) = √π; by the logarithm of x, whose distance from 1 may be tiny.
   const front = (Math.exp(-a * Math.log1p(odds)) * Math.sqrt(y) * gammaRatioOfHalf(a)) / Math.sqrt(Math.PI);
-  // The fraction converges fast on one side of this bound; on the other the complement's does.
-  if (x < (a + 1) / (a + 2.5)) return (front / a) * betaFraction(x, a, 0.5);
-  return 1 - (front / 0.5) * betaFraction(y, 0.5, a);
+  return betaOfFront(front, x, y, a, 0.5);
 }
 
 /**
@@ -65,26 +64,4 @@ function gammaRatioOfHalf(a: number): number {
   const square = 1 / (w * w);
   const series = 1 + square * (1 / 64 + square * (-19 / 8_192 + (square * 631) / 524_288));
   return product * Math.sqrt(w) * series;
-}
-
-/**
- * The continued fraction of the incomplete beta function (DLMF 8.17.22), from the front by the method of Lentz
- * as Thompson and Barnett changed it (Journal of Computational Physics, 1986).
- */
-function betaFraction(x: number, a: number, b: number): number {
-  let d = 1 / (1 - ((a + b) * x) / (a + 1));
-  let c = 1;
-  let fraction = d;
-  for (let m = 1; m < 10_000; m++) {
-    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / (1 + even * d);
-    c = 1 + even / c;
-    fraction *= d * c;
-    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / (1 + odd * d);
-    c = 1 + odd / c;
-    fraction *= d * c;
-    if (Math.abs(d * c - 1) < 1e-15) break;
-  }
-  return fraction;
 }

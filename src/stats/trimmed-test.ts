@@ -1,3 +1,4 @@
+import { mean } from "./mean.ts";
 import { studentTTwoSided } from "./student-t.ts";
 
 /** A sample without its extremes. */
@@ -27,10 +28,10 @@ export function trimSample(values: Float64Array): Trimmed {
   const cut = Math.floor(SHARE * sorted.length);
   const left = sorted.subarray(cut, sorted.length - cut);
   const drawnIn = sorted.map((value) => Math.min(left.at(-1)!, Math.max(left[0]!, value)));
-  const middle = average(drawnIn);
+  const middle = mean(drawnIn);
   return {
     count: left.length,
-    mean: average(left),
+    mean: mean(left),
     squares: drawnIn.reduce((sum, value) => sum + (value - middle) ** 2, 0),
   };
 }
@@ -47,8 +48,4 @@ export function testTrimmed(before: Trimmed, after: Trimmed, leastDeviation: num
   const p =
     difference === 0 || degreesOfFreedom === 0 ? 1 : studentTTwoSided(difference / standardError, degreesOfFreedom);
   return { difference, standardError, degreesOfFreedom, p };
-}
-
-function average(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,0 +1,87 @@
+import { foldNumbers, type KnownNumbers, MOST_KNOWN } from "./fold-numbers.ts";
+import { GROWING_SHAPE_RULES } from "./growing-shape-rules.ts";
+import { countElements, type OnnxModel, type OnnxNode, type OnnxTensor } from "./onnx-model.ts";
+import type { Shape } from "./shape-rule.ts";
+import { SHAPE_RULES } from "./shape-rules.ts";
+import { floatsOf, integersOf } from "./tensor-values.ts";
+
+/** What has more axes is not followed; ONNX Runtime's own limits lie below. */
+const MAX_RANK = 32;
+
+/**
+ * Shapes of everything that a network computes, by name, where every free dimension of its inputs has `rows`. What
+ * cannot be told without computing, and what comes of it, is left out. Rules are those of ONNX's operators
+ * (https://onnx.ai/onnx/operators), since opset 7.
+ */
+export function inferShapes(model: OnnxModel, rows: number): Map<string, Shape> {
+  const shapes = new Map<string, Shape>();
+  const known = new Map<string, KnownNumbers>();
+  const learn = (name: string, tensor: OnnxTensor) => {
+    shapes.set(name, tensor.dims);
+    const numbers = numbersOf(tensor);
+    if (numbers !== undefined) known.set(name, numbers);
+  };
+  for (const tensor of model.weights.values()) learn(tensor.name, tensor);
+  for (const { name, shape } of model.inputs) {
+    shapes.set(
+      name,
+      shape.map((size) => (typeof size === "number" ? size : rows)),
+    );
+  }
+  for (const node of model.nodes) {
+    if (node.domain !== "") continue;
+    const constant = constantOf(node);
+    if (constant !== null) {
+      learn(node.outputs[0] ?? "", constant);
+      continue;
+    }
+    const inputs = node.inputs.map((name) => shapes.get(name));
+    const numbers = (input: number) => known.get(node.inputs[input] ?? "")?.values;
+    const rule = SHAPE_RULES.get(node.operator) ?? GROWING_SHAPE_RULES.get(node.operator);
+    const found = rule?.({ node, opset: model.opset, inputs, numbers });
+    node.outputs.forEach((name, index) => {
+      const shape = found?.[index];
+      if (name !== "" && shape && canBe(shape)) shapes.set(name, shape);
+    });
+    const folded = foldNumbers(
+      node,
+      node.inputs.map((name) => known.get(name)),
+      inputs,
+    );
+    if (folded !== undefined) known.set(node.outputs[0] ?? "", folded);
+  }
+  return shapes;
+}
+
+function canBe(shape: Shape): boolean {
+  return shape.length <= MAX_RANK && shape.every((size) => Number.isSafeInteger(size) && size >= 0);
+}
+
+/** The tensor that a Constant stands for, in whichever way it says it; null of other nodes. */
+function constantOf({ operator, attributes }: OnnxNode): OnnxTensor | null {
+  if (operator !== "Constant") return null;
+  const value = attributes.get("value");
+  if (value?.kind === "tensor") return value.value;
+  const [name, said] = [...attributes][0] ?? ["", undefined];
+  if (said?.kind === "int" && name === "value_int") return listed("int64", [], [said.value]);
+  if (said?.kind === "float" && name === "value_float") return listed("float64", [], [said.value]);
+  if (said?.kind === "ints" && name === "value_ints") return listed("int64", [said.value.length], said.value);
+  if (said?.kind === "floats" && name === "value_floats") return listed("float64", [said.value.length], said.value);
+  return null;
+}
+
+function listed(dtype: "int64" | "float64", dims: readonly number[], values: readonly number[]): OnnxTensor {
+  const numbers = dtype === "int64" ? BigInt64Array.from(values, BigInt) : Float64Array.from(values);
+  return { name: "", dtype, dims, bytes: new Uint8Array(numbers.buffer) };
+}
+
+function numbersOf(tensor: OnnxTensor): KnownNumbers | undefined {
+  const { dtype, dims, bytes } = tensor;
+  if (countElements(dims) > MOST_KNOWN) return undefined;
+  if (dtype === "float32" || dtype === "float64") return { values: [...floatsOf(tensor)], isWhole: false };
+  if (dtype === "int32") return { values: integersOf(tensor), isWhole: true };
+  // Not all are exact: "as far as there is" is written as the largest of all.
+  if (dtype === "int64")
+    return { values: Array.from(new BigInt64Array(new Uint8Array(bytes).buffer), Number), isWhole: true };
+  return undefined;
+}

@@ -1,0 +1,83 @@
+/** TensorProto.DataType of onnx.proto3 (onnx/onnx, `onnx/onnx.proto`), with the bits of one element; a string has no size. */
+export const ELEMENTS = {
+  float32: { code: 1, bits: 32 },
+  uint8: { code: 2, bits: 8 },
+  int8: { code: 3, bits: 8 },
+  uint16: { code: 4, bits: 16 },
+  int16: { code: 5, bits: 16 },
+  int32: { code: 6, bits: 32 },
+  int64: { code: 7, bits: 64 },
+  string: { code: 8, bits: 0 },
+  bool: { code: 9, bits: 8 },
+  float16: { code: 10, bits: 16 },
+  float64: { code: 11, bits: 64 },
+  uint32: { code: 12, bits: 32 },
+  uint64: { code: 13, bits: 64 },
+  bfloat16: { code: 16, bits: 16 },
+  uint4: { code: 21, bits: 4 },
+  int4: { code: 22, bits: 4 },
+} as const;
+export type OnnxDtype = keyof typeof ELEMENTS;
+
+/** A tensor that stands in a file. */
+export interface OnnxTensor {
+  readonly name: string;
+  readonly dtype: OnnxDtype;
+  readonly dims: readonly number[];
+  /** Little-endian, row by row; of four bits the lower half of a byte comes first. Strings have none. */
+  readonly bytes: Uint8Array;
+}
+
+/** One attribute of a node. What nothing here computes with, such as a graph, is kept as it stands. */
+export type OnnxAttribute =
+  | { readonly kind: "float"; readonly value: number }
+  | { readonly kind: "int"; readonly value: number }
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "tensor"; readonly value: OnnxTensor }
+  | { readonly kind: "floats"; readonly value: readonly number[] }
+  | { readonly kind: "ints"; readonly value: readonly number[] }
+  | { readonly kind: "strings"; readonly value: readonly string[] }
+  | { readonly kind: "other"; readonly message: Uint8Array };
+
+/** One operator. An input that is left out has the name "". */
+export interface OnnxNode {
+  readonly name: string;
+  readonly operator: string;
+  /** "" for ONNX's own operators. */
+  readonly domain: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: ReadonlyMap<string, OnnxAttribute>;
+}
+
+/** What enters or leaves the graph; a free dimension is its name, "" where it has none. */
+export interface OnnxValue {
+  readonly name: string;
+  readonly dtype: OnnxDtype;
+  readonly shape: readonly (number | string)[];
+}
+
+/** A network: its nodes in the order of the file, in which what a node needs comes before it. */
+export interface OnnxModel {
+  readonly irVersion: number;
+  /** Version of ONNX's own operators. */
+  readonly opset: number;
+  /** Other operators' versions, by domain. */
+  readonly domains: ReadonlyMap<string, number>;
+  readonly name: string;
+  readonly nodes: readonly OnnxNode[];
+  readonly weights: ReadonlyMap<string, OnnxTensor>;
+  /** Without those that have a value in `weights`, which old files list among them. */
+  readonly inputs: readonly OnnxValue[];
+  readonly outputs: readonly OnnxValue[];
+}
+
+/** Elements of a shape. */
+export function countElements(dims: readonly number[]): number {
+  return dims.reduce((product, size) => product * size, 1);
+}
+
+/** Bytes of a tensor of so many elements. */
+export function sizeInBytes(dtype: OnnxDtype, elements: number): number {
+  return Math.ceil((elements * ELEMENTS[dtype].bits) / 8);
+}
