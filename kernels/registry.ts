@@ -21,7 +21,9 @@ import { gemv } from "./gemv/gemv.kernel.ts";
 import { fmaPeakF16 } from "./fma-peak-f16/fma-peak-f16.kernel.ts";
 import { histogram } from "./histogram/histogram.kernel.ts";
 import { hrrBind } from "./hrr-bind/hrr-bind.kernel.ts";
+import { hrrEncode } from "./hrr-encode/hrr-encode.kernel.ts";
 import { hrrProject } from "./hrr-project/hrr-project.kernel.ts";
+import { hrrSearch } from "./hrr-search/hrr-search.kernel.ts";
 import { hrrSimilarity } from "./hrr-similarity/hrr-similarity.kernel.ts";
 import { hrrSuperpose } from "./hrr-superpose/hrr-superpose.kernel.ts";
 import { hrrUnbind } from "./hrr-unbind/hrr-unbind.kernel.ts";
@@ -92,8 +94,10 @@ export const KERNELS: ReadonlyMap<string, KernelSpec> = new Map(
     synthesisExpand,
     hrrBind,
     hrrUnbind,
+    hrrEncode,
     hrrSimilarity,
     hrrSuperpose,
     hrrProject,
+    hrrSearch,
   ].map((spec: KernelSpec) => [spec.name, spec]),
 );

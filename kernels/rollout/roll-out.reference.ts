@@ -1,0 +1,81 @@
+import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
+import { createDraws, type Draws } from "../../src/stats/draws.ts";
+import { countStateWords, type EnvironmentSpec } from "../environments/environment-spec.ts";
+import { applyConv } from "./conv.reference.ts";
+import { openGraph } from "./graph.reference.ts";
+import { applyDense } from "./dense.reference.ts";
+import { layOutPolicy, spreadAction } from "./policy-layout.ts";
+
+/** Draws of environments; see rollout.wgsl. */
+export const ENVIRONMENT_STREAM = 1;
+
+/**
+ * Why an episode ended: bits, of which several may be set. It failed by a weight of its member, an output or, where that
+ * bit is set as well, a reward that is NaN or infinite; such a reward is not counted.
+ */
+export const CAUSES = { terminated: 1, truncated: 2, failed: 4, reward: 8 } as const;
+
+/** One episode as it went. `cause` holds bits of `CAUSES`. */
+export interface EpisodeOutcome {
+  readonly total: number;
+  readonly length: number;
+  readonly cause: number;
+}
+
+/** What episodes of a population are drawn from. */
+export interface EpisodeKey {
+  readonly seed: number;
+  readonly member: number;
+  readonly episode: number;
+  /** The same draws for the same episode of every member. */
+  readonly commonRandom: boolean;
+}
+
+/** One episode of one member in f64: the reference of rollout.wgsl. `parameters` are that member's row. */
+export function rollOut(
+  environment: EnvironmentSpec,
+  network: PolicyNetwork,
+  parameters: Float32Array,
+  { seed, member, episode, commonRandom }: EpisodeKey,
+): EpisodeOutcome {
+  const { reference, observationSize, action, stepLimit } = environment;
+  if (!parameters.every(Number.isFinite)) return { total: 0, length: 0, cause: CAUSES.failed };
+  if (reference === undefined) throw new TypeError(`${environment.name} has no reference`);
+  const drawsAt = (step: number): Draws =>
+    createDraws({ seed, stream: ENVIRONMENT_STREAM, member: commonRandom ? 0 : member, episode, step });
+  const policy = openPolicy(environment, network, parameters);
+  const spread = spreadAction(network, action);
+  const state = new Float64Array(countStateWords(environment));
+  const observation = new Float64Array(observationSize);
+  reference.reset(state, drawsAt(0));
+  let total = 0;
+  for (let length = 1; ; length++) {
+    reference.observe(state, observation);
+    const outputs = policy(observation);
+    if (!outputs.every(Number.isFinite)) return { total, length: length - 1, cause: CAUSES.failed };
+    const chosen =
+      action.kind === "discrete" ? [indexOfLargest(outputs)] : outputs.map((y) => spread.base + spread.spread * y);
+    const { reward, terminated } = reference.step(state, Float64Array.from(chosen), drawsAt(length));
+    if (!Number.isFinite(Math.fround(total + reward))) return { total, length, cause: CAUSES.failed | CAUSES.reward };
+    total += reward;
+    const cause = (terminated ? CAUSES.terminated : 0) | (length >= stepLimit ? CAUSES.truncated : 0);
+    if (cause !== 0) return { total, length, cause };
+  }
+}
+
+/** What one member makes of an observation. `parameters` are its row. */
+function openPolicy(
+  environment: EnvironmentSpec,
+  network: PolicyNetwork,
+  parameters: Float32Array,
+): (observation: Float64Array) => Float64Array {
+  if (network.kind === "graph") return openGraph(environment, network, parameters);
+  if (network.kind === "direct") return () => Float64Array.from(parameters);
+  const layers = layOutPolicy(network, environment);
+  if (network.kind === "conv") return (observation) => applyConv(layers, parameters, observation);
+  return (observation) => applyDense(layers, parameters, observation);
+}
+
+function indexOfLargest(outputs: Float64Array): number {
+  return outputs.reduce((chosen, output, index) => (output > outputs[chosen]! ? index : chosen), 0);
+}
