@@ -71,6 +71,8 @@ const Variables = z.object({
     .pipe(z.union([z.literal("auto"), z.array(z.string().min(1)).max(LIMITS.devices - 2)])),
   /** `auto`: on a GPU that is no emulation. */
   MILLRACE_ORT_WEBGPU: z.enum(["auto", "on", "off"]).default("auto"),
+  /** `auto`: on a GPU that is no emulation. */
+  MILLRACE_WGSL_MODELS: z.enum(["auto", "on", "off"]).default("auto"),
   /** `off` takes no kernels that users submitted. */
   MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
   /** Of each GPU: WebGPU does not tell how much one has; a software one uses the machine's own. */
@@ -109,6 +111,8 @@ export interface RunnerConfig {
   readonly gpu: "auto" | readonly string[];
   /** Whether models run on a GPU by ONNX Runtime, too; with `auto` on one that is no emulation. */
   readonly ortWebgpu: "auto" | "on" | "off";
+  /** Whether models run on GPUs by kernels of our own; with `auto` on those that are no emulations. */
+  readonly wgslModels: "auto" | "on" | "off";
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
   readonly memory: MemoryBudgets;
@@ -128,6 +132,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     logLevel: settings.MILLRACE_LOG_LEVEL,
     gpu: settings.MILLRACE_GPU,
     ortWebgpu: settings.MILLRACE_ORT_WEBGPU,
+    wgslModels: settings.MILLRACE_WGSL_MODELS,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
     direct:
       settings.MILLRACE_DIRECT === undefined

@@ -46,10 +46,13 @@ export class DeviceFleet {
    * ONNX Runtime on a GPU.
    * A machine where no GPU can be had serves with its CPU alone.
    */
-  static async start({ gpu, ortWebgpu, dataDir, memory }: RunnerConfig, logger: Logger): Promise<DeviceFleet> {
+  static async start(
+    { gpu, ortWebgpu, wgslModels, dataDir, memory }: RunnerConfig,
+    logger: Logger,
+  ): Promise<DeviceFleet> {
     const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, logger };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
-    const [first, gpus] = await Promise.all([cpu, startGpus(gpu, shared)]);
+    const [first, gpus] = await Promise.all([cpu, startGpus(gpu, { ...shared, models: wgslModels })]);
     if (gpus.length === 0) logger.warn("no GPU: serving with the CPU alone");
     const ort = await startOrtWebgpu(ortWebgpu, gpus, shared);
     return new DeviceFleet([first, ...gpus, ...(ort === null ? [] : [ort])], new FailureFile(dataDir, logger));

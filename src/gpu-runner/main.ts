@@ -2,7 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { destination, pino } from "pino";
 import { z } from "zod";
+import { ENVIRONMENTS } from "../../kernels/environments/registry.ts";
 import type { Capabilities } from "../protocol/hardware.ts";
+import type { Lease } from "../protocol/link.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { VERSION } from "../protocol/version.ts";
 import { type RunnerConfig, readConfig } from "./config.ts";
@@ -14,6 +16,7 @@ import { DirectListener } from "./direct/direct-listener.ts";
 import { OutcomeReport } from "./direct/outcome-report.ts";
 import { TicketKeys } from "./direct/ticket-keys.ts";
 import { createEdgeProbe } from "./edge-probe.ts";
+import { openJobArtifacts } from "./job-artifacts.ts";
 import { LinkChannel } from "./link-channel.ts";
 import { LinkProbe } from "./link-probe.ts";
 import { DiskStore } from "./memory/disk-store.ts";
@@ -22,10 +25,16 @@ import { ResidencyManager } from "./memory/residency-manager.ts";
 import { RooflineStore } from "./memory/roofline-store.ts";
 import { TuningCache } from "./memory/tuning-cache.ts";
 import { createTuningSource } from "./memory/tuning-source.ts";
-import { readHardware } from "./read-hardware.ts";
+import { readHardware } from "./hardware/read-hardware.ts";
 import { registerRunner } from "./register.ts";
+import { announceEnvironments } from "./rollout/announce-environments.ts";
+import { BackendChoices } from "./rollout/choose-backend.ts";
 import { ModelLoader } from "./serving/model-loader.ts";
+import { noteBoards } from "./sensors/note-boards.ts";
+import { readBoards, readSensors } from "./sensors/read-sensors.ts";
 import { Session } from "./session.ts";
+import { Watch } from "./watch/watch.ts";
+import { type EdgePlace, openEdgeSystem } from "./validation/open-edge-system.ts";
 import { JobRunner } from "./workloads/job-runner.ts";
 
 /** The runner: registers once, then serves its edge until it is told to stop. */
@@ -46,11 +55,13 @@ async function main(): Promise<void> {
   // The hosts' own records: what the fleet tells of them may be copies.
   const owned = fleet.all().map(({ host }) => host.device);
   for (const device of owned) await rooflines.recall(device, Date.now());
+  noteBoards(owned, await readBoards(owned));
+  const environments = await announceEnvironments(ENVIRONMENTS);
   const capabilities = (): Capabilities => {
     const { devices, kernels, jobSlots } = fleet;
     const userKernels = config.userKernels && kernels.length > 0;
     const direct = listener === null ? {} : { direct: { url: listener.url } };
-    return { version: VERSION, hardware, devices, kernels, jobSlots, userKernels, ...direct };
+    return { version: VERSION, hardware, devices, kernels, environments, jobSlots, userKernels, ...direct };
   };
   const probe = new LinkProbe(channel);
   const residency = await ResidencyManager.open({
@@ -69,7 +80,25 @@ async function main(): Promise<void> {
   const models = new ModelLoader(residency, logger);
   const { userKernels } = config;
   const edgeProbe = createEdgeProbe(credential);
-  const jobs = new JobRunner({ fleet, models, probe, edgeProbe, rooflines, tunings, userKernels }, channel, logger);
+  const openEdge = (place: EdgePlace) => openEdgeSystem(credential, place);
+  const openArtifacts = (lease: Lease, signal: AbortSignal) => openJobArtifacts(credential, lease, signal);
+  const watch = new Watch({ fleet, models, residency, channel, readSensors, logger });
+  const shared = {
+    hardware,
+    fleet,
+    models,
+    probe,
+    edgeProbe,
+    openEdge,
+    openArtifacts,
+    residency,
+    rooflines,
+    tunings,
+    backends: new BackendChoices(fleet),
+    userKernels,
+    watch,
+  };
+  const jobs = new JobRunner(shared, channel, logger);
   const ticketKeys = new TicketKeys();
   const outcomes = new OutcomeReport(channel);
   const { runnerId } = credential;
@@ -87,6 +116,7 @@ async function main(): Promise<void> {
     channel,
     outcomes,
     ticketKeys,
+    watch,
     logger,
   });
   fleet.onChange(() => session.capabilitiesChanged());

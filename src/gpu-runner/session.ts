@@ -1,9 +1,18 @@
 import type { Logger } from "pino";
+import type { ComputeOffer } from "../protocol/compute.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
 import type { Capabilities } from "../protocol/hardware.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { EdgeMessage, InferOffer, type PlacedModel, parseText, type Welcome } from "../protocol/link.ts";
-import { ProblemError } from "../protocol/problem.ts";
+import {
+  EdgeMessage,
+  FrameOffer,
+  type InferOffer,
+  type PlacedModel,
+  parseText,
+  type Welcome,
+} from "../protocol/link.ts";
+import { type Problem, ProblemError, toProblem } from "../protocol/problem.ts";
+import { DEFAULT_CONFIGURATION } from "../protocol/serving-configuration.ts";
 import type { Tensor } from "../protocol/tensor.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
 import type { OutcomeReport } from "./direct/outcome-report.ts";
@@ -14,7 +23,9 @@ import type { LinkProbe } from "./link-probe.ts";
 import type { ResidencyManager } from "./memory/residency-manager.ts";
 import type { ModelLoader } from "./serving/model-loader.ts";
 import { explainFailure } from "./serving/explain-failure.ts";
+import { serveCompute } from "./services/serve-compute.ts";
 import { serveRequest } from "./serving/serve-request.ts";
+import type { Watch } from "./watch/watch.ts";
 import type { JobRunner } from "./workloads/job-runner.ts";
 
 export interface SessionParts {
@@ -22,12 +33,13 @@ export interface SessionParts {
   readonly capabilities: () => Capabilities;
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
-  readonly residency: Pick<ResidencyManager, "keepOnly" | "report">;
+  readonly residency: Pick<ResidencyManager, "keepOnly" | "report" | "useOnDevice">;
   readonly probe: LinkProbe;
   readonly jobs: JobRunner;
   readonly channel: LinkChannel;
   readonly outcomes: Pick<OutcomeReport, "stop">;
   readonly ticketKeys: Pick<TicketKeys, "take">;
+  readonly watch: Pick<Watch, "start" | "stop" | "configured" | "answer">;
   readonly logger: Logger;
 }
 
@@ -65,6 +77,7 @@ export class Session {
     this.#parts.channel.detach();
     this.#heartbeat?.stop();
     this.#heartbeat = null;
+    this.#parts.watch.stop();
   }
 
   stopping(): void {
@@ -101,6 +114,11 @@ export class Session {
       case "memoryRequest":
         void this.#reportMemory(message.requestId);
         return;
+      case "healthRequest":
+        return this.#parts.watch.answer(message.requestId);
+      case "configure":
+        this.#parts.watch.configured(message.placed);
+        return this.#serve(message.placed);
       case "ticketKey":
         return this.#parts.ticketKeys.take(message, performance.now());
       case "drain":
@@ -113,26 +131,36 @@ export class Session {
   }
 
   #welcomed({ runnerId, intervals, placed }: Welcome): void {
-    const { channel, jobs, residency, fleet, logger } = this.#parts;
+    const { channel, jobs, residency, watch, logger } = this.#parts;
     logger.info({ runnerId, placed: placed.length }, "connected");
     clearTimeout(this.#unwelcome);
     this.#heartbeat?.stop();
     this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);
     jobs.connected(intervals.resendMs);
+    watch.start(intervals.watchMs, placed);
     residency
       .keepOnly(placed.flatMap(({ variants }) => variants.map(({ digest }) => digest)))
       .catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
+    this.#serve(placed);
+  }
+
+  /** Loads models where they are placed, and serves each there as the edge says from then on. */
+  #serve(placed: readonly PlacedModel[]): void {
+    const { fleet, logger } = this.#parts;
     for (const model of placed) {
       const onCpu = model.variants.map(({ name }) => ({ deviceKey: fleet.cpu.host.device.key, variant: name }));
       for (const place of model.places ?? onCpu) {
-        this.#warm(model, place).catch((error: unknown) => logger.error({ error, place }, "cannot warm a model"));
+        this.#configure(model, place).catch((error: unknown) => logger.error({ error, place }, "cannot serve a model"));
       }
     }
   }
 
-  async #warm(model: PlacedModel, { deviceKey, variant }: { deviceKey: string; variant: string }): Promise<void> {
+  async #configure(
+    model: PlacedModel,
+    { deviceKey, variant, configuration = DEFAULT_CONFIGURATION }: NonNullable<PlacedModel["places"]>[number],
+  ): Promise<void> {
     const { fleet, models } = this.#parts;
-    await models.ensureLoaded(model, variant, fleet.find(deviceKey).host);
+    await models.configure(model, variant, fleet.find(deviceKey), configuration);
   }
 
   async #reportMemory(requestId: string): Promise<void> {
@@ -146,35 +174,60 @@ export class Session {
 
   #receiveFrame(frame: Uint8Array): void {
     const decoded = decodeFrame(frame);
-    const offer = decoded.ok ? InferOffer.safeParse(decoded.header) : null;
+    const offer = decoded.ok ? FrameOffer.safeParse(decoded.header) : null;
     const split = decoded.ok && offer?.success ? splitTensors(offer.data.tensors, decoded.payload) : null;
     if (!offer?.success || !split?.ok) {
       this.#parts.logger.error("the edge sent a frame that is not of the protocol");
       return;
     }
-    void this.#infer(offer.data, split.tensors);
+    if (offer.data.type === "infer") void this.#infer(offer.data, split.tensors);
+    else void this.#compute(offer.data, split.tensors);
   }
 
-  async #infer(offer: InferOffer, tensors: readonly Tensor[]): Promise<void> {
-    const { fleet, channel, models } = this.#parts;
-    const { requestId } = offer;
+  #infer(offer: InferOffer, tensors: readonly Tensor[]): Promise<void> {
+    const { fleet, models } = this.#parts;
+    return this.#answer(
+      offer.requestId,
+      async (arrivedMs, signal) => {
+        const answer = await serveRequest({ fleet, models }, offer, tensors, arrivedMs, signal);
+        const { times, rows, backlogMs, faults, tensors: outputs } = answer;
+        return [{ type: "inferResult", times, rows, backlogMs, ...(faults && { faults }) }, outputs];
+      },
+      (error) => explainFailure(models, offer, error),
+    );
+  }
+
+  #compute(offer: ComputeOffer, tensors: readonly Tensor[]): Promise<void> {
+    return this.#answer(
+      offer.requestId,
+      async (arrivedMs, signal) => {
+        const { tensors: outputs, ...computed } = await serveCompute(this.#parts, offer, tensors, arrivedMs, signal);
+        return [{ type: "computeResult", ...computed }, outputs];
+      },
+      toProblem,
+    );
+  }
+
+  /** Answers a request by a frame, or says why not. */
+  async #answer(
+    requestId: string,
+    work: (arrivedMs: number, signal: AbortSignal) => Promise<[header: object, tensors: readonly Tensor[]]>,
+    explain: (error: unknown) => Problem,
+  ): Promise<void> {
+    const { channel } = this.#parts;
     const arrivedMs = performance.now();
     const cancelling = new AbortController();
     this.#answering.set(requestId, cancelling);
     try {
-      const answer = await serveRequest({ fleet, models }, offer, tensors, arrivedMs, cancelling.signal);
-      const { times, rows, backlogMs, faults, tensors: outputs } = answer;
-      const frame = encodeFrame(
-        { type: "inferResult", requestId, times, rows, backlogMs, ...(faults && { faults }) },
-        outputs,
-      );
+      const [header, outputs] = await work(arrivedMs, cancelling.signal);
+      const frame = encodeFrame({ ...header, requestId }, outputs);
       if (frame.byteLength > LIMITS.socketMessageBytes) {
         throw new ProblemError("backend-failed", `The outputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
       }
       channel.sendRaw(frame);
     } catch (error) {
-      const problem = explainFailure(models, offer, error);
-      if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "inference failed unexpectedly");
+      const problem = explain(error);
+      if (problem.code === "internal") this.#parts.logger.error({ error, requestId }, "a request failed unexpectedly");
       channel.send({ type: "inferFailed", requestId, problem });
     } finally {
       this.#answering.delete(requestId);

@@ -1,11 +1,11 @@
-import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
+import type { KernelArrays, KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { mlpPopulation } from "../../../kernels/mlp-population/mlp-population.kernel.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import { summarise } from "../../stats/distribution.ts";
 import type { BenchmarkMeasurement, BenchmarkOptions } from "../gpu/benchmark-kernel.ts";
 import { checkOutput } from "../gpu/check-output.ts";
 import { createReporter } from "../gpu/create-reporter.ts";
-import { resolveBenchmark } from "../gpu/resolve-benchmark.ts";
+import { type KernelChoice, resolveBenchmark } from "../gpu/resolve-benchmark.ts";
 import { type OpenPopulation, openPopulation } from "./open-population.ts";
 
 /** The kernels that the CPU has a twin of, each with that one variant. */
@@ -31,18 +31,8 @@ export async function benchmarkPopulation(
   try {
     const inputs = kernel.generate(shape, spec.seed);
     population.upload(inputs);
-    const reportCheck = report("check");
-    reportCheck(0, 1);
     await population.run();
-    const reference = kernel.reference(inputs, shape);
-    const correctness = await checkOutput(
-      population.read(),
-      reference,
-      kernel.tolerance,
-      shape,
-      spec.seed,
-      reportCheck,
-    );
+    const correctness = await checkPopulation({ kernel, shape }, population, inputs, spec.seed, report("check"));
     await timeRuns(population, spec.warmup, report("warmup"));
     const samplesMs = await timeRuns(population, spec.iterations, report("measure"));
     const wallMs = summarise(samplesMs);
@@ -71,6 +61,19 @@ export async function benchmarkPopulation(
   } finally {
     await population.release();
   }
+}
+
+/** Compares the outputs of the last run with the f64 reference. Fails with `kernel-incorrect`. */
+export async function checkPopulation(
+  { kernel, shape }: Pick<KernelChoice, "kernel" | "shape">,
+  population: OpenPopulation,
+  inputs: KernelArrays,
+  seed: number,
+  report: (done: number, total: number) => void,
+): Promise<BenchmarkMeasurement["correctness"]> {
+  report(0, 1);
+  const reference = kernel.reference(inputs, shape);
+  return checkOutput(population.read(), reference, kernel.tolerance, shape, seed, report);
 }
 
 async function timeRuns(

@@ -9,16 +9,20 @@ interface Compiler {
 }
 const COMPILER: string = "assemblyscript/asc";
 
+type Options = Readonly<Record<string, unknown>>;
+
 /**
  * Compiles an AssemblyScript source, which imports nothing but AssemblyScript's own library, with the
  * `options` of an asconfig.json. Throws with what the compiler says.
  */
-export async function compileAssembly(
-  source: URL,
-  options: Readonly<Record<string, unknown>>,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function compileAssembly(source: URL, options: Options): Promise<Uint8Array<ArrayBuffer>> {
+  return compileText(source.href, await readFile(source, "utf8"), options);
+}
+
+/** The same for a text, whose name the error tells. */
+export async function compileText(name: string, text: string, options: Options): Promise<Uint8Array<ArrayBuffer>> {
   const compiler = (await import(COMPILER)) as Compiler;
-  const { binary, stderr } = await compiler.compileString(await readFile(source, "utf8"), options);
-  if (binary === undefined) throw new Error(`${source.href} does not compile: ${stderr.toString()}`);
+  const { binary, stderr } = await compiler.compileString(text, options);
+  if (binary === undefined) throw new Error(`${name} does not compile: ${stderr.toString()}`);
   return binary;
 }

@@ -10,7 +10,8 @@ export interface Assembly {
 }
 
 const SOURCES = new URL("assembly/", import.meta.url);
-const BUILT = new URL("../../../dist/cpu-simd/", import.meta.url);
+/** Where compiled programs stand. */
+export const BUILT = new URL("../../../dist/cpu-simd/", import.meta.url);
 const OPTIONS = new URL("asconfig.json", SOURCES);
 
 /** Looks for `assembly/<name>.ts`. The binary's name holds a digest of all that it is made from, so none is ever stale. */
@@ -22,8 +23,13 @@ export async function locateAssembly(name: string): Promise<Assembly> {
 
 /** A digest, in hex, of all that an AssemblyScript program is made from: compiler, options and source. */
 export async function digestAssembly(source: URL, options: URL): Promise<string> {
+  return digestText(await readFile(source), options);
+}
+
+/** The same of a source that is composed. */
+export async function digestText(source: string | Uint8Array, options: URL): Promise<string> {
   const hash = createHash("sha256").update(await readCompilerVersion());
-  for (const file of [options, source]) hash.update("\0").update(await readFile(file));
+  for (const part of [await readFile(options), source]) hash.update("\0").update(part);
   return hash.digest("hex");
 }
 

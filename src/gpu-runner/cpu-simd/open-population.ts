@@ -36,12 +36,13 @@ const SHARES_PER_THREAD = 8;
 
 /**
  * Makes room for a population and starts its threads; what it computes with is uploaded next, laid out as
- * the kernel `mlp-population` has it. Fails with `kernel-invalid` where it is larger than a gigabyte.
+ * the kernel `mlp-population` has it. `most` threads work at it. Fails with `kernel-invalid` where it is larger than
+ * a gigabyte.
  */
-export async function openPopulation(shape: Shape): Promise<OpenPopulation> {
+export async function openPopulation(shape: Shape, most = availableParallelism()): Promise<OpenPopulation> {
   const { members, samples, outputs } = shape;
   const alone = members * samples * countWeights(shape) <= ALONE_PRODUCTS;
-  const threads = alone ? 1 : Math.min(availableParallelism(), members);
+  const threads = alone ? 1 : Math.min(most, members);
   const { places, sizeBytes } = layOutPopulation(shape, threads);
   const pages = Math.ceil(sizeBytes / PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });

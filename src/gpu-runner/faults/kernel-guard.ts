@@ -16,7 +16,7 @@ export interface GuardedWork<Output> {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
-  run(options: Required<WorkOptions>): Promise<Output>;
+  run(options: Required<Omit<WorkOptions, "onCheckpoint">>): Promise<Output>;
 }
 
 /** A call that runs out of time counts against its kernel where nothing was heard for this share of it… */

@@ -1,16 +1,16 @@
 import { randomInt } from "node:crypto";
-import type { AxisValues, KernelArrays, KernelSpec } from "../../../kernels/kernel-spec.ts";
+import type { AxisValues, KernelSpec } from "../../../kernels/kernel-spec.ts";
 import type { Device } from "../../protocol/hardware.ts";
 import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { summarise } from "../../stats/distribution.ts";
 import { buildTrace } from "./build-trace.ts";
-import { checkOutputs } from "./check-output.ts";
+import { checkRun } from "./check-run.ts";
 import { chooseClock } from "./choose-clock.ts";
 import { createReporter } from "./create-reporter.ts";
 import type { Gpu } from "./device.ts";
-import { type KernelContext, type PreparedKernel, prepareKernel } from "./dispatch.ts";
+import { type KernelContext, prepareKernel } from "./dispatch.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 import { occupyKernel } from "./occupy-kernel.ts";
 import { readCounters, subtractCounters } from "./read-counters.ts";
@@ -79,7 +79,7 @@ export async function benchmarkKernel(
   const run = () => target.device.queue.submit([prepared.encode()]);
   try {
     const correctness = await recordPhase(target, "check", () =>
-      check(target, choice, prepared, inputs, sampleSeed(), report("check"), run),
+      checkRun(target, choice, prepared, inputs, sampleSeed(), report("check"), run),
     );
     const measure = (phase: string, runs: number) => {
       const onRun = recorder && ((index: number, times: RunTimes) => recorder.addRun(index, times));
@@ -95,7 +95,7 @@ export async function benchmarkKernel(
     const counters = subtractCounters(readCounters(target), countedBefore);
     if (distrusts) {
       await recordPhase(target, "recheck", () =>
-        check(target, choice, prepared, inputs, sampleSeed(), report("recheck")),
+        checkRun(target, choice, prepared, inputs, sampleSeed(), report("recheck")),
       );
     }
     const dtype = spec.dtype ?? choice.kernel.dtypes[0];
@@ -135,30 +135,6 @@ function summariseTrace(
   if (recorder === undefined) return { trace: null, traceText: null };
   const { text, summary } = buildTrace(recorder, `${key}: ${name}`, LIMITS.traceBytes);
   return { trace: summary, traceText: text };
-}
-
-/** Compares the outputs of the run that `run` submits, or else of the last one. */
-async function check(
-  target: BenchmarkDevice,
-  { kernel, shape }: KernelChoice,
-  prepared: PreparedKernel,
-  inputs: KernelArrays,
-  seed: number,
-  report: (done: number, total: number) => void,
-  run?: () => void,
-): Promise<BenchmarkResult["correctness"]> {
-  report(0, 1);
-  const reference = kernel.reference(inputs, shape);
-  const references = [reference, ...(reference.others ?? [])];
-  const { device, recorder } = target;
-  const outputs = await withErrorScopes(device, async () => {
-    run?.();
-    // Else reading would include the run.
-    if (recorder !== undefined) await recordSpan(recorder, "compute", () => device.queue.onSubmittedWorkDone());
-    return recordSpan(recorder, "readback", () => Promise.all(references.map(({ output }) => prepared.read(output))));
-  });
-  target.gpu.throwUncaptured();
-  return checkOutputs(outputs, references, kernel.tolerance, shape, seed, report);
 }
 
 function describe(target: BenchmarkDevice, { kernel, variant, shape, axes }: KernelChoice, samples: Samples) {

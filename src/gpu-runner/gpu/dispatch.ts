@@ -23,6 +23,8 @@ export interface KernelContext {
   readonly traffic?: Traffic;
   /** There while a benchmark is profiled. */
   readonly recorder?: SpanRecorder;
+  /** Buffers that hold inputs already, dense and padded as their binding is, by its name. Only of a problem in one part. */
+  readonly given?: ReadonlyMap<string, GPUBuffer>;
   /** What a part of a problem may take, where that is less than what the device allows. */
   readonly limits?: PartLimits;
 }

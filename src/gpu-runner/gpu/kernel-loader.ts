@@ -19,8 +19,13 @@ export async function loadKernelModule(
   return compileModule(device, `${spec.name}/${file}`, code ?? (await readFile(new URL(file, spec.folder), "utf8")));
 }
 
-/** Compiles WGSL that is called `label` in messages. Fails like `loadKernelModule`. */
-export async function compileModule(device: GPUDevice, label: string, code: string): Promise<GPUShaderModule> {
+/** Compiles WGSL that is called `label` in messages, where `locate` says what a line is. Fails like `loadKernelModule`. */
+export async function compileModule(
+  device: GPUDevice,
+  label: string,
+  code: string,
+  locate = (line: number) => `${label}:${line}`,
+): Promise<GPUShaderModule> {
   let messages: readonly GPUCompilationMessage[] = [];
   try {
     return await withErrorScopes(device, async () => {
@@ -33,9 +38,7 @@ export async function compileModule(device: GPUDevice, label: string, code: stri
     if (errors.length === 0) throw error;
     const lines = errors
       .slice(0, MAX_MESSAGES)
-      .map(({ lineNum, linePos, message }) =>
-        `${label}:${lineNum}:${linePos}: ${message}`.slice(0, MAX_MESSAGE_LENGTH),
-      );
+      .map(({ lineNum, linePos, message }) => `${locate(lineNum)}:${linePos}: ${message}`.slice(0, MAX_MESSAGE_LENGTH));
     throw new ProblemError("kernel-invalid", lines.join("\n"));
   }
 }

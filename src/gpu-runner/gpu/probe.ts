@@ -40,7 +40,7 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
 }
 
 /** True where the durations of runs of several lengths are all multiples of the quantum. */
-async function measureQuantisation(context: KernelContext): Promise<boolean> {
+export async function measureQuantisation(context: KernelContext): Promise<boolean> {
   const timer = new GpuTimer(context.device, context.pool);
   const durationsMs: number[] = [];
   try {

@@ -42,6 +42,13 @@ export class ResidentBuffers {
     return new Uint8Array(padded, 0, resident.sizeBytes);
   }
 
+  /** The buffer itself, for kernels to read. Fails with `not-found` for a name that is not here. */
+  bufferOf(key: string): GPUBuffer {
+    const resident = this.#residents.get(key);
+    if (resident === undefined) throw new ProblemError("not-found", `Nothing is resident as ${key}.`);
+    return resident.buffer;
+  }
+
   /** Gives the buffer back; a name that is not here is no error. */
   drop(key: string): void {
     const resident = this.#residents.get(key);

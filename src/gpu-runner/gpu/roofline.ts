@@ -50,7 +50,8 @@ const traffic = (kernel: KernelSpec, axes: PeakSearch["axes"] = lanes): PeakSear
   work: (shape) => kernel.bytes(shape) / 1e9,
 });
 
-type PeakName = keyof Roofline["gflops"] | keyof Roofline["gigabytesPerSecond"];
+/** A peak by its name in a roofline. */
+export type PeakName = keyof Roofline["gflops"] | keyof Roofline["gigabytesPerSecond"];
 
 /** What is measured, the most telling first, and how many shares of the budget each has. */
 const SEARCHES: readonly (readonly [name: PeakName, shares: number, search: PeakSearch])[] = [
@@ -105,4 +106,15 @@ export async function measureRoofline(target: BenchmarkDevice, options: Roofline
     gigabytesPerSecond: { triad: peaks.triad ?? null, copy: peaks.copy ?? null, read: peaks.read ?? null },
     missing,
   };
+}
+
+/** Measures one of these peaks again, like `measureRoofline`; fails where the device cannot have it, too. */
+export async function remeasurePeak(
+  target: BenchmarkDevice,
+  wanted: PeakName,
+  budgetMs: number,
+  signal: AbortSignal,
+): Promise<Peak> {
+  const [, , search] = SEARCHES.find(([name]) => name === wanted)!;
+  return findPeak(target, search, performance.now() + budgetMs, signal);
 }

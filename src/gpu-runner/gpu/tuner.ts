@@ -1,5 +1,5 @@
 import { median } from "../../stats/median.ts";
-import { type RatioEstimate, ratioOfMedians } from "../../stats/ratio-of-medians.ts";
+import { isSurelyLarger, type RatioEstimate, ratioOfMedians } from "../../stats/ratio-of-medians.ts";
 
 /** What the search wants done next, and how far it is. */
 export type TunerStep = {
@@ -248,16 +248,10 @@ function decide(
     return { trials, best: left[challenger ?? -1] ?? null, bestMs, untunedMs, gain: null, complete };
   }
   const gain = challenger === undefined ? null : ratioOfMedians(untunedMs, bestMs);
-  if (challenger !== undefined && gain !== null && isSure(gain, untunedMs, bestMs)) {
+  if (challenger !== undefined && gain !== null && isSurelyLarger(gain, untunedMs, bestMs)) {
     return { trials, best: left[challenger] ?? null, bestMs, untunedMs, gain, complete };
   }
   return { trials, best: 0, bestMs: untunedMs, untunedMs, gain: { ratio: 1, low: 1, high: 1 }, complete };
-}
-
-/** Too few pairs for an interval convince only if there are two and all agree. */
-function isSure({ low }: RatioEstimate, untunedMs: readonly number[], bestMs: readonly number[]): boolean {
-  if (low !== null) return low > 1;
-  return bestMs.length > 1 && bestMs.every((ms, pair) => ms < (untunedMs[pair] ?? 0));
 }
 
 /** Candidates that are right and fast enough. */

@@ -35,7 +35,7 @@ export async function uploadPart(
   { kernel, shape }: Pick<KernelChoice, "kernel" | "shape">,
   inputs: KernelArrays,
 ): Promise<UploadedPart> {
-  const { device, pipelines, pool, traffic, recorder } = context;
+  const { device, pipelines, pool, traffic, recorder, given } = context;
   assertFeatures(device, kernel);
   const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
   for (const { binding, layout } of layouts) assertFits(device, binding, layout);
@@ -51,9 +51,12 @@ export async function uploadPart(
   const fill = async () => {
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const uniform = acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
-    const bound = layouts.map((each) => ({ ...each, buffer: acquire(each.layout.sizeBytes, usage) }));
+    const bound = layouts.map((each) => ({
+      ...each,
+      buffer: given?.get(each.binding.name) ?? acquire(each.layout.sizeBytes, usage),
+    }));
     device.queue.writeBuffer(uniform, 0, sizes);
-    for (const each of bound) uploadBinding(device, each, inputs, traffic);
+    for (const each of bound) if (given?.has(each.binding.name) !== true) uploadBinding(device, each, inputs, traffic);
     // Else the first run would wait for it.
     if (recorder !== undefined) await device.queue.onSubmittedWorkDone();
     return { uniform, bound };

@@ -16,7 +16,7 @@ const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A file is kept compressed where that saves at least a tenth; reading it is dearer than a plain one. */
 const WORTH_IT = 0.9;
 /** A damaged file may claim any size. */
-const UNPACKED_LIMIT = { maxOutputLength: LIMITS.modelBytes };
+const UNPACKED_LIMIT = { maxOutputLength: LIMITS.artifactBytes };
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const SUFFIX = ".zst";
 const FILE = /^([0-9a-f]{64})(\.zst)?$/;

@@ -23,9 +23,12 @@ export function createEdgeSource({
     const response = await fetch(url, { headers, signal });
     if (!response.ok)
       throw new ProblemError("backend-failed", `The edge has no artifact ${digest} (${response.status}).`);
-    const bytes = await readAtMost(response, LIMITS.modelBytes);
+    const bytes = await readAtMost(response, LIMITS.artifactBytes);
     if (bytes === null) {
-      throw new ProblemError("payload-too-large", `The artifact ${digest} is larger than ${LIMITS.modelBytes} bytes.`);
+      throw new ProblemError(
+        "payload-too-large",
+        `The artifact ${digest} is larger than ${LIMITS.artifactBytes} bytes.`,
+      );
     }
     if (!hasDigest(bytes, digest)) throw new ProblemError("backend-failed", `The artifact ${digest} arrived damaged.`);
     return bytes;
@@ -33,7 +36,10 @@ export function createEdgeSource({
 }
 
 /** A body's bytes; null where there are more, as it says of itself or as they come. */
-async function readAtMost({ headers, body }: Response, maxBytes: number): Promise<Uint8Array | null> {
+export async function readAtMost(
+  { headers, body }: Response,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   if (Number(headers.get("content-length")) > maxBytes) return null;
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let sizeBytes = 0;

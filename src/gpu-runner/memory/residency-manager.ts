@@ -127,6 +127,14 @@ export class ResidencyManager {
     return bytes ?? this.#bring(digest);
   }
 
+  /** Keeps an artifact that was made here, so that it need not be fetched; it may leave again like any other. */
+  async add(digest: string, bytes: Uint8Array): Promise<void> {
+    this.#positionOf(digest);
+    this.#sizes.set(digest, bytes.byteLength);
+    await this.#host.write(digest, bytes, this.#costMs(this.#host, digest));
+    this.#writeBehind(digest, bytes);
+  }
+
   /**
    * Works with an artifact that lies on a device under its digest, uploaded first where it is not there.
    * It stays until the work has ended. Fails with `out-of-memory` where it cannot be given room.
@@ -155,6 +163,15 @@ export class ResidencyManager {
       pools: await Promise.all(pools),
       migrations: this.#times.report(),
       background: this.#background.report(),
+    };
+  }
+
+  /** Since the start: items that left a tier here for want of room, and bytes that went from tier to tier. */
+  counters(): { pageOuts: number; migrationBytes: number } {
+    const tiers = [...this.#gpus.values(), this.#host, this.#disk];
+    return {
+      pageOuts: tiers.reduce((sum, { evictions }) => sum + evictions, 0),
+      migrationBytes: this.#times.report().reduce((sum, { bytes }) => sum + bytes, 0),
     };
   }
 

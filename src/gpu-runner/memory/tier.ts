@@ -39,6 +39,11 @@ export class Tier {
     return this.#options.deviceKey;
   }
 
+  /** Items that left it for want of room. */
+  get evictions(): number {
+    return this.#counters.evictions;
+  }
+
   get prefetcher(): Prefetcher | null {
     return this.#options.prefetcher;
   }

@@ -2,6 +2,7 @@ import { cpus, totalmem } from "node:os";
 import type { Device } from "../../protocol/hardware.ts";
 import { benchmarkPopulation, SIMD_KERNELS } from "../cpu-simd/benchmark-population.ts";
 import { locateAssembly } from "../cpu-simd/locate-assembly.ts";
+import { OpenPopulations } from "../cpu-simd/open-populations.ts";
 import { announceKernels } from "../gpu/announce-kernels.ts";
 import { ORT_VERSION, OrtBackend } from "../serving/backends/ort-backend.ts";
 import type { DeviceHandlers } from "./messages.ts";
@@ -10,16 +11,42 @@ import { noWgslHandlers } from "./no-wgsl-handlers.ts";
 
 /** Serves models on this process's CPU. */
 export function createCpuHandlers(): DeviceHandlers {
+  const populations = new OpenPopulations();
+  const ort = new OrtBackend("cpu");
   return {
     ...noWgslHandlers,
-    ...createModelHandlers(new OrtBackend("cpu")),
+    ...createModelHandlers(ort),
     describe: async ({ deviceKey }) => ({
       device: describeCpu(deviceKey),
       kernels: announceKernels(SIMD_KERNELS),
       kernelDigests: await digestAssemblies(),
       adapters: [],
     }),
+    probe: async ({ claimed, hardware }, options) => {
+      const { probeCpuClaims } = await import("../probes/probe-cpu.ts");
+      return probeCpuClaims(claimed, hardware, options);
+    },
     benchmark: ({ spec }, options) => benchmarkPopulation(spec, options),
+    openKernel: ({ kernelKey, spec }, options) => populations.open(kernelKey, spec, options),
+    runKernel: async ({ kernelKey, dispatches }) => {
+      await populations.run(kernelKey, dispatches);
+      return null;
+    },
+    closeKernel: async ({ kernelKey }) => {
+      await populations.close(kernelKey);
+      return null;
+    },
+    rollOut: async (input, context) => (await loadRollouts()).rollOut(input, context),
+    tryRollOut: async (input, context) => (await loadRollouts()).tryRollOut(input, context),
+    train: async (input, context) => (await loadRollouts()).train(input, context),
+    replay: async (input, context) => (await loadRollouts()).replay(input, context),
+    compress: async (request, options) => {
+      const [{ compress }, { openByOrt }] = await Promise.all([
+        import("../variants/compress-call.ts"),
+        import("../variants/open-network.ts"),
+      ]);
+      return compress(request, openByOrt(ort), options);
+    },
     reference: async ({ spec }, options) => {
       // Seldom wanted, and what it needs would make every start slower.
       const [{ KERNELS }, { benchmarkReference }] = await Promise.all([
@@ -29,6 +56,12 @@ export function createCpuHandlers(): DeviceHandlers {
       return benchmarkReference(KERNELS, spec, options);
     },
   };
+}
+
+/** Seldom wanted too. */
+async function loadRollouts() {
+  const { cpuRolloutHandlers } = await import("./cpu-rollout-handlers.ts");
+  return cpuRolloutHandlers;
 }
 
 /** By kernel, as a GPU's process has those of its kernels' files. */

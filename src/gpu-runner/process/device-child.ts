@@ -43,12 +43,14 @@ export interface CallOptions {
   /** Whether an aborted call has to end, by force if it does not; else its answer is just not waited for. */
   readonly endOnAbort?: boolean;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+  readonly onCheckpoint?: ((file: Uint8Array<ArrayBuffer>) => void) | undefined;
 }
 
 interface PendingCall {
   resolve(output: never): void;
   reject(error: unknown): void;
-  readonly onProgress: ((progress: JobProgress) => void) | undefined;
+  readonly onProgress: CallOptions["onProgress"];
+  readonly onCheckpoint: CallOptions["onCheckpoint"];
 }
 
 /** One life of a device process: it dies once, and everything that was pending fails with `device-lost`. */
@@ -103,7 +105,7 @@ export class DeviceChild {
     input: DeviceCalls[Name]["input"],
     options: CallOptions,
   ): Promise<DeviceCalls[Name]["output"]> {
-    const { limitMs, limitCode, signal, endOnAbort = false, onProgress } = options;
+    const { limitMs, limitCode, signal, endOnAbort = false, onProgress, onCheckpoint } = options;
     const id = this.#nextId++;
     return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
       let abortTimer: NodeJS.Timeout | undefined;
@@ -132,6 +134,7 @@ export class DeviceChild {
         resolve: (output) => settle(() => resolve(output)),
         reject: (error) => settle(() => reject(error)),
         onProgress,
+        onCheckpoint,
       });
       if (signal?.aborted) return settle(() => reject(cancelled()));
       signal?.addEventListener("abort", abort, { once: true });
@@ -159,6 +162,7 @@ export class DeviceChild {
     const pending = this.#pending.get(reply.id);
     if (pending === undefined) return;
     if (reply.type === "progress") pending.onProgress?.(reply.progress);
+    else if (reply.type === "checkpoint") pending.onCheckpoint?.(reply.file);
     else if (reply.type === "problem") pending.reject(reviveProblem(reply.problem));
     else pending.resolve(reply.output as never);
   }

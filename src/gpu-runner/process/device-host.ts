@@ -2,11 +2,12 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
-import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
+import type { Device, Hardware, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PoolState } from "../../protocol/memory.ts";
+import type { ProbedClaim } from "../../protocol/probe.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { TuningSpec } from "../../protocol/tuning.ts";
@@ -29,6 +30,8 @@ export interface DeviceHostOptions {
   /** What a GPU's buffers may take in all; no cap where it is absent. */
   readonly memoryBytes?: number;
   readonly logger: DeviceLogger;
+  /** Whether a GPU serves models by WGSL, with `auto` unless it is an emulation; none does where it is absent. */
+  readonly models?: "auto" | "on" | "off";
   /** `own` are the machine's drivers, `software` is the one from npm, `auto` the first of them that opens. */
   readonly driver?: "auto" | "own" | "software";
   /** Part of the name of the adapter to open; else the best one is. */
@@ -44,6 +47,8 @@ export interface DeviceHostOptions {
 /** How a heavy call is watched and ended early. */
 export interface WorkOptions {
   readonly onProgress?: (progress: JobProgress) => void;
+  /** Takes files from which the call could go on in another process. */
+  readonly onCheckpoint?: (file: Uint8Array<ArrayBuffer>) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -68,6 +73,7 @@ type ModelFile = { readonly path: string } | { readonly read: () => Promise<Uint
 
 interface LoadedModel {
   readonly file: ModelFile;
+  readonly threads: number;
   fatalReloads: number;
 }
 
@@ -114,7 +120,7 @@ export class DeviceHost {
     this.#ready = Promise.resolve(child);
     this.#description = description;
     this.#pipelines = pipelines;
-    this.device = description.device;
+    this.device = withModels(description.device, options);
     this.kernels = description.kernels;
     this.kernelDigests = description.kernelDigests;
     this.adapters = description.adapters;
@@ -239,10 +245,10 @@ export class DeviceHost {
     input: DeviceCalls[Name]["input"],
     timeoutMs: number,
     died: ProblemCode,
-    { onProgress, signal }: WorkOptions = {},
+    { onProgress, onCheckpoint, signal }: WorkOptions = {},
   ): Promise<DeviceCalls[Name]["output"]> {
     const ended = AbortSignal.any([this.#stopping.signal, ...(signal === undefined ? [] : [signal])]);
-    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress } as const;
+    const call = { limitMs: timeoutMs, limitCode: "kernel-timeout", signal: ended, onProgress, onCheckpoint } as const;
     const turn = this.#inTurn(async () => {
       const memoryBytes = await this.#leftBytes(ended);
       const options = { ...this.#options, environment: this.environment, memoryBytes };
@@ -251,10 +257,21 @@ export class DeviceHost {
     return untilAborted(turn, ended);
   }
 
-  /** Loads an ONNX file, here and in every later life, until it is unloaded. */
-  async loadModel({ modelKey, ...file }: { modelKey: string } & ModelFile): Promise<{ loadMs: number }> {
-    const loaded = await this.#call("loadModel", { modelKey, model: await contentOf(file) }, LOAD);
-    this.#models.set(modelKey, { file, fatalReloads: 0 });
+  /** Checks what this device and this machine are said to be, in a process of its own; see `workApart`. It fails with `device-lost` where the process dies of it. */
+  probe(hardware: Hardware, timeoutMs: number, options: WorkOptions = {}): Promise<ProbedClaim[]> {
+    return this.workApart("probe", { claimed: this.device, hardware }, timeoutMs, "device-lost", options);
+  }
+
+  /** Loads an ONNX file to run with so many threads, one by default, here and in every later life, until it is unloaded. */
+  async loadModel({
+    modelKey,
+    threads = 1,
+    ...file
+  }: { modelKey: string; threads?: number } & ModelFile): Promise<{ loadMs: number }> {
+    const load = async () => this.#call("loadModel", { modelKey, model: await contentOf(file), threads }, LOAD);
+    // A GPU's process compiles and measures then, and a device has one piece of such work at a time.
+    const loaded = await (this.#options.role === "gpu" ? this.#inTurn(load) : load());
+    this.#models.set(modelKey, { file, threads, fatalReloads: 0 });
     return loaded;
   }
 
@@ -267,10 +284,20 @@ export class DeviceHost {
     batches: readonly (readonly Tensor[])[],
     { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
   ): Promise<number[]> {
-    const loaded = this.#models.get(modelKey);
-    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
-    const model = await bytesOf(loaded.file);
-    return this.workApart("measureMemory", { model, batches }, timeoutMs, "backend-failed", options);
+    const { file, threads } = this.#loaded(modelKey);
+    const model = await bytesOf(file);
+    return this.workApart("measureMemory", { model, batches, threads }, timeoutMs, "backend-failed", options);
+  }
+
+  /** What it takes to start a model that is loaded here where nothing is, and to answer these tensors first; see `workApart`. */
+  async measureStart(
+    modelKey: string,
+    tensors: readonly Tensor[],
+    { timeoutMs, ...options }: WorkOptions & { readonly timeoutMs: number },
+  ): Promise<{ loadMs: number; firstAnswerMs: number }> {
+    const { file, threads } = this.#loaded(modelKey);
+    const model = await bytesOf(file);
+    return this.workApart("measureStart", { model, tensors, threads }, timeoutMs, "backend-failed", options);
   }
 
   async unloadModel(modelKey: string): Promise<void> {
@@ -292,12 +319,23 @@ export class DeviceHost {
     return this.#call("readPool", null, { ...DESCRIBE, signal });
   }
 
+  /** Bytes of the process in memory, as it tells them itself. */
+  readResidentSet(signal: AbortSignal): Promise<number> {
+    return this.#call("readResidentSet", null, { ...DESCRIBE, signal });
+  }
+
   /** Ends the process for good; what is pending fails with `device-lost`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#child.kill();
     await this.#child.exited;
     await this.#lastWork;
+  }
+
+  #loaded(modelKey: string): LoadedModel {
+    const loaded = this.#models.get(modelKey);
+    if (loaded === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    return loaded;
   }
 
   /** What is left of the device's memory once its process has let go of what it has not in use; undefined without a cap. */
@@ -390,7 +428,8 @@ export class DeviceHost {
   /** A model that cannot be loaded any more is forgotten and holds nobody up; throws only where the process died. */
   async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
     try {
-      await child.call("loadModel", { modelKey, model: await contentOf(model.file) }, LOAD);
+      const { file, threads } = model;
+      await child.call("loadModel", { modelKey, model: await contentOf(file), threads }, LOAD);
       model.fatalReloads = 0;
     } catch (error) {
       if (!child.alive) model.fatalReloads++;
@@ -402,6 +441,11 @@ export class DeviceHost {
       if (!child.alive) throw error;
     }
   }
+}
+
+function withModels(device: Device, { role, models = "off" }: Pick<DeviceHostOptions, "role" | "models">): Device {
+  const serves = role === "gpu" && (models === "on" || (models === "auto" && !device.software));
+  return serves ? { ...device, servesModels: true } : device;
 }
 
 async function contentOf(file: ModelFile): Promise<string | Uint8Array> {

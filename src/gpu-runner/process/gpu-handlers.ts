@@ -4,10 +4,12 @@ import { ProblemError } from "../../protocol/problem.ts";
 import { announceKernels } from "../gpu/announce-kernels.ts";
 import { benchmarkProgram } from "../gpu/benchmark-program.ts";
 import { BufferPool } from "../gpu/buffer-pool.ts";
+import { computeKernel } from "../gpu/compute-kernel.ts";
 import type { Gpu } from "../gpu/device.ts";
 import { digestKernel } from "../gpu/digest-kernel.ts";
 import { benchmarkWithinMemory } from "../gpu/fit-batch.ts";
 import { listAdapters } from "../gpu/list-adapters.ts";
+import { OpenKernels } from "../gpu/open-kernels.ts";
 import { PipelineCache } from "../gpu/pipeline-cache.ts";
 import { probeGpu } from "../gpu/probe.ts";
 import { ResidentBuffers } from "../gpu/resident-buffers.ts";
@@ -15,6 +17,14 @@ import { measureRoofline } from "../gpu/roofline.ts";
 import { streamKernel } from "../gpu/stream-kernel.ts";
 import { tuneKernel } from "../gpu/tune-kernel.ts";
 import { warmPipelines } from "../gpu/warm-pipelines.ts";
+import { probeGpuClaims } from "../probes/probe-gpu.ts";
+import { openEnvironment } from "../rollout/environment-source.ts";
+import { openGpuPopulation } from "../rollout/open-gpu-population.ts";
+import { replayEnvironment } from "../rollout/replay-environment.ts";
+import { rollOutOnce } from "../rollout/roll-out.ts";
+import { tryRollOut } from "../rollout/try-rollout.ts";
+import { WgslBackend } from "../serving/backends/wgsl-backend.ts";
+import { runTrain } from "../training/train-call.ts";
 import type { DeviceDescription, DeviceHandlers, UsedPipeline } from "./messages.ts";
 
 /**
@@ -36,6 +46,7 @@ export function createGpuHandlers(
   const { device } = gpu;
   const pool = new BufferPool(device, undefined, memoryBytes);
   const residents = new ResidentBuffers(device, pool);
+  const opened = new OpenKernels();
   const traffic = { dispatches: 0, uploadedBytes: 0, readBackBytes: 0 };
   let description: DeviceDescription | null = null;
   // What the probe of a first life uses, no later one needs.
@@ -55,7 +66,7 @@ export function createGpuHandlers(
     if (description === null) throw new TypeError("describe comes first");
     return { ...context, gpu, kernels, description: description.device };
   };
-  const servesNoModels = () => Promise.reject(new ProblemError("backend-failed", "The GPU process serves no models"));
+  const models = new WgslBackend(gpu, context);
 
   return {
     describe: async ({ deviceKey, known }) => (description ??= known ?? (await describe(deviceKey))),
@@ -66,11 +77,40 @@ export function createGpuHandlers(
     measureRoofline: async ({ budgetMs }, options) => measureRoofline(target(), { budgetMs, ...options }),
     tune: async ({ spec, settings }, options) =>
       tuneKernel(target(), spec, { ...options, ...(settings && { settings }) }),
+    openKernel: async ({ kernelKey, spec, axes }, options) => opened.open(target(), kernelKey, spec, axes, options),
+    runKernel: async ({ kernelKey, dispatches }) => {
+      await opened.run(target(), kernelKey, dispatches);
+      return null;
+    },
+    closeKernel: async ({ kernelKey }) => {
+      opened.close(kernelKey);
+      return null;
+    },
+    compute: async (request) => computeKernel({ ...target(), residents }, request),
+    probe: async ({ claimed }, options) => probeGpuClaims(target(), claimed, options),
+    rollOut: async ({ environment, network, members, ...request }, { signal, onProgress }) => {
+      const plan = { environment: openEnvironment(environment), network, members };
+      const population = await openGpuPopulation(context, plan);
+      const report = (done: number, total: number) => onProgress({ phase: "roll-out", done, total });
+      return rollOutOnce(population, request, { signal, onProgress: report });
+    },
+    tryRollOut: async ({ environment, network, ...request }, { signal }) => {
+      const spec = openEnvironment(environment);
+      const open = (members: number) => openGpuPopulation(context, { environment: spec, network, members });
+      return tryRollOut(open, { environment, network, ...request }, { signal });
+    },
+    train: async (input, options) => runTrain((request) => openGpuPopulation(context, request), input, options),
+    replay: async ({ environment, ...request }) => replayEnvironment(context, openEnvironment(environment), request),
     reference: () => Promise.reject(new ProblemError("backend-failed", "References are computed by the CPU process")),
-    loadModel: servesNoModels,
-    unloadModel: servesNoModels,
-    measureMemory: servesNoModels,
-    infer: servesNoModels,
+    compress: () => Promise.reject(new ProblemError("backend-failed", "Networks are compressed by the CPU process")),
+    loadModel: ({ modelKey, model, threads }) => models.load(modelKey, model, threads),
+    unloadModel: async ({ modelKey }) => {
+      models.unload(modelKey);
+      return null;
+    },
+    measureMemory: ({ model, batches }) => models.measureMemory(model, batches),
+    measureStart: ({ model, tensors }) => models.measureStart(model, tensors),
+    infer: ({ modelKey, tensors }) => models.run(modelKey, tensors),
     putResident: async ({ key, bytes }) => {
       await residents.put(key, bytes);
       return null;
@@ -84,6 +124,7 @@ export function createGpuHandlers(
       pool.destroy();
       return pool.counters.liveBytes;
     },
+    readResidentSet: async () => process.memoryUsage.rss(),
     readPool: async () => ({ ...pool.counters, capBytes: Math.min(pool.capBytes, Number.MAX_SAFE_INTEGER) }),
   };
 }

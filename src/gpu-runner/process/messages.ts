@@ -1,19 +1,28 @@
 import type { AxisValues } from "../../../kernels/kernel-spec.ts";
-import type { Device, KernelAnnouncement } from "../../protocol/hardware.ts";
+import type { Device, Hardware, KernelAnnouncement } from "../../protocol/hardware.ts";
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { PoolState } from "../../protocol/memory.ts";
+import type { ProbedClaim } from "../../protocol/probe.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { Roofline } from "../../protocol/roofline.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
+import type { ComputeOutcome, ComputeRequest } from "../gpu/compute-kernel.ts";
+import type { KernelRequest, OpenedKernel } from "../gpu/open-kernels.ts";
 import type { ThroughputSpec } from "../../protocol/throughput.ts";
 import type { ThroughputMeasurement } from "../gpu/stream-kernel.ts";
 import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
 import type { TunerSettings } from "../gpu/tuner.ts";
+import type { EnvironmentSource } from "../rollout/environment-source.ts";
+import type { ReplayRequest, ReplayTrace } from "../rollout/replay-environment.ts";
+import type { RollOutOutcome, RollOutRequest } from "../rollout/roll-out.ts";
+import type { RolloutTrial, TrialRequest } from "../rollout/try-rollout.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-backend.ts";
+import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
+import type { CompressOutcome, CompressRequest } from "../variants/compress-call.ts";
 
 /** What a device process owns: an adapter through Dawn, the CPU, or an adapter through ONNX Runtime, which brings a Dawn of its own. */
 export type DeviceRole = "gpu" | "cpu" | "ort-webgpu";
@@ -44,17 +53,44 @@ export interface DeviceCalls {
   stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
   benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
   measureRoofline: { input: { budgetMs: number }; output: Roofline };
+  /** Checks what is claimed of this device and of the machine around it. */
+  probe: { input: { claimed: Device; hardware: Hardware }; output: ProbedClaim[] };
   tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
+  /** Keeps a kernel ready under a name, with its inputs and checked, until it is closed or the process ends. */
+  openKernel: { input: { kernelKey: string; spec: KernelRequest; axes: AxisValues }; output: OpenedKernel };
+  /** So many dispatches of an open kernel in one submission; answers when the device is done. */
+  runKernel: { input: { kernelKey: string; dispatches: number }; output: null };
+  closeKernel: { input: { kernelKey: string }; output: null };
+  /** Computes a kernel on inputs that are given, once. */
+  compute: { input: ComputeRequest; output: ComputeOutcome };
+  /** Rolls a population out in an environment. */
+  rollOut: { input: RollOutRequest; output: RollOutOutcome };
+  /** How fast it rolls such a population out, by attempts that grow until the time is spent. */
+  tryRollOut: { input: TrialRequest; output: RolloutTrial };
+  /** Trains a policy, telling each generation and leaving checkpoints on the way. */
+  train: { input: TrainRequest; output: TrainOutcome };
+  /** Makes a smaller file of a network and measures it; for a process of its own. */
+  compress: { input: CompressRequest; output: CompressOutcome };
+  /** Takes an environment through given actions. */
+  replay: { input: { environment: EnvironmentSource } & ReplayRequest; output: ReplayTrace };
   /** A kernel's f64 reference on the CPU. */
   reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
-  /** `model` is the path of an ONNX file, or what is in one. */
-  loadModel: { input: { modelKey: string; model: string | Uint8Array }; output: { loadMs: number } };
+  /** `model` is the path of an ONNX file, or what is in one; computed with one thread where none are named. */
+  loadModel: { input: { modelKey: string; model: string | Uint8Array; threads?: number }; output: { loadMs: number } };
   unloadModel: { input: { modelKey: string }; output: null };
   /**
    * By how many bytes this process has grown with the model loaded and each of these batches run, in turn.
    * For a process of its own, where nothing else grows.
    */
-  measureMemory: { input: { model: Uint8Array; batches: readonly (readonly Tensor[])[] }; output: number[] };
+  measureMemory: {
+    input: { model: Uint8Array; batches: readonly (readonly Tensor[])[]; threads?: number };
+    output: number[];
+  };
+  /** What a start takes; for a process of its own, too. */
+  measureStart: {
+    input: { model: Uint8Array; tensors: readonly Tensor[]; threads?: number };
+    output: { loadMs: number; firstAnswerMs: number };
+  };
   infer: { input: { modelKey: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
   /** Keeps bytes on the device under a name, until they are dropped or the process ends. */
   putResident: { input: { key: string; bytes: Uint8Array }; output: null };
@@ -64,6 +100,8 @@ export interface DeviceCalls {
   readPool: { input: null; output: PoolState["counters"] };
   /** Lets go of buffers that wait for reuse; gives the bytes of those in use. */
   freeIdle: { input: null; output: number };
+  /** Bytes of this process in memory. */
+  readResidentSet: { input: null; output: number };
 }
 
 export type DeviceCallName = keyof DeviceCalls;
@@ -75,12 +113,13 @@ export type DeviceCall = {
 /** To the device process. An abort asks a call to end early; it is answered all the same. */
 export type DeviceRequest = DeviceCall | { type: "abort"; id: number };
 
-/** From the device process: any number of progress messages, then one result or problem for each call. */
+/** From the device process: any number of progress messages and checkpoints, then one result or problem for each call. */
 export type DeviceReply =
   | { type: "used"; pipeline: UsedPipeline }
   | { type: "result"; id: number; output: DeviceCalls[DeviceCallName]["output"] }
   | { type: "problem"; id: number; problem: Problem }
-  | { type: "progress"; id: number; progress: JobProgress };
+  | { type: "progress"; id: number; progress: JobProgress }
+  | { type: "checkpoint"; id: number; file: Uint8Array<ArrayBuffer> };
 
 /** What the device process does for each call. */
 export type DeviceHandlers = {
@@ -93,4 +132,6 @@ export type DeviceHandlers = {
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
+  /** Takes a file from which the call could go on in another life. */
+  readonly onCheckpoint: (file: Uint8Array<ArrayBuffer>) => void;
 }

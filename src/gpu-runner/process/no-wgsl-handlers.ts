@@ -1,10 +1,10 @@
 import { ProblemError } from "../../protocol/problem.ts";
 import type { DeviceHandlers } from "./messages.ts";
 
-type ModelCall = "loadModel" | "unloadModel" | "measureMemory" | "infer";
+type OwnCall = "probe" | "loadModel" | "unloadModel" | "measureMemory" | "measureStart" | "infer";
 
 /** What a process answers that runs no WGSL and keeps no buffers. */
-export const noWgslHandlers: Omit<DeviceHandlers, "describe" | ModelCall> = {
+export const noWgslHandlers: Omit<DeviceHandlers, "describe" | OwnCall> = {
   warm: async () => null,
   benchmark: runsNoWgsl,
   stream: runsNoWgsl,
@@ -13,12 +13,22 @@ export const noWgslHandlers: Omit<DeviceHandlers, "describe" | ModelCall> = {
     throw new ProblemError("backend-failed", "This process runs no WGSL, so it has no roofs to measure");
   },
   tune: runsNoWgsl,
+  openKernel: runsNoWgsl,
+  runKernel: keepsNothing,
+  closeKernel: async () => null,
+  compute: keepsNothing,
+  rollOut: hasNoEnvironments,
+  tryRollOut: hasNoEnvironments,
+  train: hasNoEnvironments,
+  replay: hasNoEnvironments,
+  compress: compressesNothing,
   reference: runsNoWgsl,
   putResident: keepsNothing,
   readResident: keepsNothing,
   dropResident: keepsNothing,
   readPool: async () => null,
   freeIdle: async () => 0,
+  readResidentSet: async () => process.memoryUsage.rss(),
 };
 
 async function runsNoWgsl({ spec }: { spec: { kernel: string } }): Promise<never> {
@@ -28,4 +38,12 @@ async function runsNoWgsl({ spec }: { spec: { kernel: string } }): Promise<never
 
 async function keepsNothing(): Promise<never> {
   throw new ProblemError("backend-failed", "This process keeps no buffers");
+}
+
+async function compressesNothing(): Promise<never> {
+  throw new ProblemError("backend-failed", "Networks are compressed by the CPU process");
+}
+
+async function hasNoEnvironments(): Promise<never> {
+  throw new ProblemError("backend-failed", "This process rolls no policies out");
 }

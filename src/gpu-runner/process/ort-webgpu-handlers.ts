@@ -1,3 +1,4 @@
+import { checkClaim } from "../probes/claim.ts";
 import { ORT_VERSION, OrtBackend } from "../serving/backends/ort-backend.ts";
 import { tryProvider } from "../serving/backends/try-provider.ts";
 import type { DeviceHandlers } from "./messages.ts";
@@ -13,6 +14,16 @@ export function createOrtWebgpuHandlers(): DeviceHandlers {
   return {
     ...noWgslHandlers,
     ...createModelHandlers(ort),
+    probe: async () => [
+      await checkClaim({
+        claim: "ort-webgpu",
+        claimed: "computes",
+        find: async () => {
+          await tryProvider(ort);
+          return { found: "a product of matrices is right", ok: true };
+        },
+      }),
+    ],
     describe: async ({ known }) => {
       if (known === undefined) throw new TypeError("nothing is known of the device");
       await tryProvider(ort);

@@ -26,7 +26,11 @@ function send(reply: DeviceReply): void {
 
 /** Answers one call: whatever happens, exactly one result or problem is sent. */
 async function answer(handlers: DeviceHandlers, { id, name, input }: DeviceCall, signal: AbortSignal): Promise<void> {
-  const context: CallContext = { signal, onProgress: (progress) => send({ type: "progress", id, progress }) };
+  const context: CallContext = {
+    signal,
+    onProgress: (progress) => send({ type: "progress", id, progress }),
+    onCheckpoint: (file) => send({ type: "checkpoint", id, file }),
+  };
   try {
     const output = await handlers[name](input as never, context);
     send({ type: "result", id, output });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Fault } from "../../protocol/fault.ts";
 import type { InferOffer } from "../../protocol/link.ts";
 import type { ServiceTimes } from "../../protocol/inference.ts";
@@ -5,12 +6,13 @@ import { ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { joinTensors, rowsOf, splitRows } from "./join-tensors.ts";
 import { judgeArrival } from "./judge-arrival.ts";
-import { LineTable, type ServedLine } from "./line-table.ts";
+import { type Caps, LineTable, type ServedLine } from "./line-table.ts";
 import { modelKeyOf } from "./model-key.ts";
 import { type BatchPlan, planBatch } from "./plan-batch.ts";
 import type { Running, Waiting } from "./play-queue.ts";
 import { RefusalMemory } from "./refusal-memory.ts";
 import { levelOf } from "./service-times.ts";
+import { ServingMeter } from "./serving-meter.ts";
 import { insertByUrgency } from "./urgency.ts";
 
 /** What executes a request: a device's process, with the model loaded. */
@@ -22,14 +24,24 @@ export interface InferenceBackend {
   ): Promise<{ tensors: Tensor[]; times: { uploadMs: number; computeMs: number; readbackMs: number } }>;
 }
 
-/** What a server has to know of a request beside its tensors. */
-export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs"> {
+/**
+ * What a server has to know of a request beside its tensors. `maxInFlight` counts what waits and runs of its
+ * model under its threads on this device, whoever asked; of a higher priority it takes the place of another.
+ */
+export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs">, Caps {
+  /** Threads that the model was loaded with; one where it is absent. */
+  readonly threads?: number;
   /** 0.99 where it is absent. */
   readonly confidence?: number;
   /** 0 where it is absent. */
   readonly priority?: number;
   /** Whether it may share a batch: the model computes each row by itself. */
   readonly joins?: boolean;
+  /**
+   * Whether nobody waits for its answer but the watch. It gives way to whoever waits, is computed by itself, and
+   * neither counts nor teaches anything.
+   */
+  readonly isProbe?: boolean;
   /** Aborted where nobody waits for the answer any more. */
   readonly signal?: AbortSignal;
 }
@@ -51,22 +63,32 @@ interface Work extends Waiting {
   readonly modelKey: string;
   readonly tensors: readonly Tensor[];
   readonly faults: Fault[];
+  readonly isProbe: boolean;
   readonly signal: AbortSignal | undefined;
+  readonly answer: Promise<Answer>;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
+
+interface RunningBatch extends Running {
+  readonly works: readonly Work[];
+}
+
+/** Below that of any request. */
+const PROBE_PRIORITY = -1;
 
 /**
  * The requests of one device. Each is judged when it comes, by what the queue is expected to do; then
  * those that may share a batch are computed together, one batch at a time.
  */
 export class InferenceServer {
+  readonly meter = new ServingMeter();
   readonly #backend: InferenceBackend;
   readonly #now: () => number;
   readonly #lines = new LineTable();
   /** What waits, most urgent first. */
   #order: readonly Work[] = [];
-  #running: Running | null = null;
+  #running: RunningBatch | null = null;
   readonly #refusals = new RefusalMemory();
   /** When all that waits is expected to be done, as it was last found out. */
   #doneMs = 0;
@@ -81,17 +103,38 @@ export class InferenceServer {
    * make others late, `budget-exceeded` once it is plain that it cannot be in time.
    */
   serve(request: ServerRequest, tensors: readonly Tensor[], arrivedMs: number = this.#now()): Promise<Answer> {
-    const { requestId: id, budgetMs, confidence = 0.99, priority = 0, joins = false, signal } = request;
+    const { requestId: id, budgetMs, confidence = 0.99, joins = false, isProbe = false, signal } = request;
+    const priority = isProbe ? PROBE_PRIORITY : (request.priority ?? 0);
     const modelKey = modelKeyOf(request);
     const rows = rowsOf(tensors);
     const sizeBytes = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
-    const line = this.#lines.lineOf(modelKey, tensors, joins && rows !== null);
+    const line = isProbe
+      ? this.#lines.probeLineOf(modelKey, tensors)
+      : this.#lines.lineOf(modelKey, tensors, joins && rows !== null, request);
     const deadlineMs = arrivedMs + budgetMs;
     const waiting = { id, line, deadlineMs, priority, level: levelOf(confidence), rows: rows ?? 1, sizeBytes };
-    return new Promise((resolve, reject) => {
-      this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], signal, resolve, reject });
-      if (this.#running === null) void this.#drain();
-    });
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
+    this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], isProbe, signal, answer, resolve, reject });
+    if (this.#running === null) void this.#drain();
+    if (!isProbe) this.meter.came(this.waiting);
+    return answer;
+  }
+
+  /** Requests that wait; probes, which come last, are none. */
+  get waiting(): number {
+    let count = this.#order.length;
+    while (this.#order[count - 1]?.isProbe) count--;
+    return count;
+  }
+
+  /** Waits until nothing of a model waits or runs here, what was about to come when this was called included. */
+  async settled(modelKey: string): Promise<void> {
+    for (;;) {
+      await nextTurn();
+      const works = [...this.#order, ...(this.#running?.works ?? [])].filter((work) => work.modelKey === modelKey);
+      if (works.length === 0) return;
+      await Promise.allSettled(works.map(({ answer }) => answer));
+    }
   }
 
   /** Drops a request that waits; one that runs is finished and its answer ignored by the edge. */
@@ -105,7 +148,7 @@ export class InferenceServer {
   #enter(work: Work): void {
     const nowMs = this.#now();
     if (this.#refusals.covers(work)) {
-      return work.reject(createOverloaded("What waits already leaves no room for it.", this.#doneMs - nowMs));
+      return this.#refuse(work, createOverloaded("What waits already leaves no room for it.", this.#doneMs - nowMs));
     }
     const verdict = judgeArrival(this.#order, work, nowMs, this.#running);
     switch (verdict.kind) {
@@ -113,19 +156,24 @@ export class InferenceServer {
         this.#order = verdict.order;
         this.#doneMs = nowMs + verdict.backlogMs;
         for (const each of verdict.pushedOut) {
-          each.reject(createOverloaded("Something more important came.", verdict.backlogMs));
+          this.#refuse(each, createOverloaded("Something more important came.", verdict.backlogMs));
         }
         return;
       case "trial":
         this.#order = [{ ...work, isTrial: true }];
         return;
       case "doomed":
-        return work.reject(createOverloaded("The model takes longer here now than the budget lasts.", 0));
+        return this.#refuse(work, createOverloaded("The model takes longer here now than the budget lasts.", 0));
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;
-        return work.reject(createOverloaded(verdict.reason, verdict.backlogMs));
+        return this.#refuse(work, createOverloaded(verdict.reason, verdict.backlogMs));
     }
+  }
+
+  #refuse(work: Work, problem: ProblemError): void {
+    if (!work.isProbe) this.meter.refused();
+    work.reject(problem);
   }
 
   #leave(works: readonly Work[]): void {
@@ -148,16 +196,23 @@ export class InferenceServer {
     const startedMs = this.#now();
     const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs);
     this.#leave([...doomed, ...batch]);
-    for (const each of doomed) each.reject(new ProblemError("budget-exceeded", "The budget ran out in the queue."));
-    this.#running = batch[0] === undefined ? null : { line: batch[0].line, rows: countRows(batch), startedMs };
+    for (const each of doomed) {
+      this.#refuse(each, new ProblemError("budget-exceeded", "The budget ran out in the queue."));
+    }
+    this.#running =
+      batch[0] === undefined
+        ? null
+        : { line: batch[0].line, rows: countRows(batch), startedMs, requests: batch.length, works: batch };
     return { batch, backlogMs };
   }
 
   /** Computes a batch. Gives back what answers its requests, once it is known what waits now. */
   async #compute(batch: readonly Work[]): Promise<(backlogMs: number) => void> {
     const startedMs = this.#now();
-    const { modelKey, id: requestId, line } = batch[0]!;
+    const { modelKey, id: requestId, line, isProbe } = batch[0]!;
     const rows = countRows(batch);
+    const meter = isProbe ? null : this.meter;
+    meter?.began(startedMs);
     try {
       const inputs = batch.length === 1 ? batch[0]!.tensors : joinTensors(batch.map(({ tensors }) => tensors));
       const { tensors, times } = await this.#backend.infer(modelKey, inputs, { requestId });
@@ -172,19 +227,23 @@ export class InferenceServer {
       const endedMs = this.#now();
       const serviceMs = endedMs - startedMs;
       // A device that was lost has been started again meanwhile.
-      if (batch.every(({ faults }) => faults.length === 0)) line.times.note(rows, serviceMs, endedMs);
+      if (!isProbe && batch.every(({ faults }) => faults.length === 0)) line.times.note(rows, serviceMs, endedMs);
+      const queuedMs = batch.map(({ arrivedMs }) => startedMs - arrivedMs);
+      meter?.computed(rows, times, queuedMs);
       // The way into and out of the device's process counts with the transfers.
       const readbackMs = Math.max(0, serviceMs - times.uploadMs - times.computeMs);
       return (backlogMs) => {
-        for (const [index, { arrivedMs, faults, resolve }] of batch.entries()) {
+        for (const [index, { faults, resolve }] of batch.entries()) {
           // What an attempt that was lost took is time that the request waited.
-          const all = { ...times, queueMs: startedMs - arrivedMs, readbackMs };
+          const all = { ...times, queueMs: queuedMs[index]!, readbackMs };
           resolve({ tensors: outputs[index]!, times: all, rows, backlogMs, ...(faults.length > 0 && { faults }) });
         }
       };
     } catch (error) {
       this.#fail(batch, error);
       return () => {};
+    } finally {
+      meter?.ended(this.#now());
     }
   }
 
@@ -196,8 +255,10 @@ export class InferenceServer {
     const lost = error instanceof ProblemError && error.problem.code === "device-lost" ? error.problem : null;
     for (const work of batch) {
       const isTried = lost === null ? batch.length === 1 : work.faults.length > 0;
-      if (isTried || work.signal?.aborted === true) work.reject(error);
-      else {
+      if (isTried || work.signal?.aborted === true) {
+        if (!work.isProbe) this.meter.failed();
+        work.reject(error);
+      } else {
         const faults: Fault[] = lost === null ? [] : [{ code: lost.code, detail: lost.detail, action: "retried" }];
         this.#order = insertByUrgency(this.#order, { ...work, line: work.line.alone, faults });
       }

@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { type Line, playQueue, type Running, type Waiting } from "./play-queue.ts";
+import { fullRowsOf, type Line, playQueue, type Running, type Waiting } from "./play-queue.ts";
 import { insertByUrgency } from "./urgency.ts";
 
 /** What becomes of a request that has just come. */
@@ -46,10 +46,15 @@ export function judgeArrival<Work extends Waiting>(
     const isTrial = isIdle && nowMs < deadlineMs && nowMs - line.times.notedAtMs > TRIAL_AFTER_MS;
     return { kind: isTrial ? "trial" : "doomed" };
   }
-  const { kept, pushedOut } = makeRoom(order, newcomer);
-  if (isFull(kept, newcomer)) {
+  const { kept, pushedOut } = makeRoom(order, newcomer, running);
+  const reason = isModelFull(kept, newcomer, running)
+    ? "As many requests of the model are in flight as may be."
+    : isFull(kept, newcomer)
+      ? "As much waits for the device as may."
+      : null;
+  if (reason !== null) {
     const backlogMs = playQueue(order, nowMs, running).endMs - nowMs;
-    return { kind: "overloaded", reason: "As much waits for the device as may.", backlogMs };
+    return { kind: "overloaded", reason, backlogMs };
   }
   const grown = insertByUrgency(kept, newcomer);
   const options = { caution: CAUTION };
@@ -86,17 +91,40 @@ export function judgeArrival<Work extends Waiting>(
  * batch when there is time for a small one only; a queue of such requests is computed in small batches,
  * which cost most a row, and have nothing to spare when the device stalls.
  */
-function roomMs(order: readonly Waiting[], { joins, times }: Line): number {
-  if (!joins) return 0;
-  const share = (order.length / times.maxRows - 1) / (BATCHES_UNTIL_ROOM - 1);
-  return share <= 0 ? 0 : Math.min(1, share) * times.expectedMs(times.maxRows);
+function roomMs(order: readonly Waiting[], line: Line): number {
+  if (!line.joins) return 0;
+  const fullRows = fullRowsOf(line);
+  const share = (order.length / fullRows - 1) / (BATCHES_UNTIL_ROOM - 1);
+  return share <= 0 ? 0 : Math.min(1, share) * line.times.expectedMs(fullRows);
 }
 
-/** Leaves out the least urgent ones of lower priority, as long as the queue is full. */
-function makeRoom<Work extends Waiting>(order: readonly Work[], newcomer: Work) {
+/**
+ * Leaves out the least urgent ones of lower priority, as long as there are too many: first of the newcomer's
+ * model, as long as that is at its cap, then of all, as long as the queue is full.
+ */
+function makeRoom<Work extends Waiting>(order: readonly Work[], newcomer: Work, running: Running | null) {
   let kept = order;
+  while (isModelFull(kept, newcomer, running)) {
+    const last = kept.findLastIndex((each) => isSameModel(each, newcomer) && each.priority < newcomer.priority);
+    if (last < 0) return { kept: order, pushedOut: [] };
+    kept = kept.toSpliced(last, 1);
+  }
   while (isFull(kept, newcomer) && (kept.at(-1)?.priority ?? Infinity) < newcomer.priority) kept = kept.slice(0, -1);
-  return { kept, pushedOut: order.slice(kept.length) };
+  const left = new Set(kept);
+  return { kept, pushedOut: order.filter((each) => !left.has(each)) };
+}
+
+/** Whether as many requests of the newcomer's model wait and run as may. */
+function isModelFull(order: readonly Waiting[], newcomer: Waiting, running: Running | null): boolean {
+  const most = newcomer.line.maxInFlight ?? null;
+  if (most === null) return false;
+  let inFlight = running !== null && isSameModel(running, newcomer) ? (running.requests ?? 1) : 0;
+  for (const each of order) if (isSameModel(each, newcomer)) inFlight++;
+  return inFlight >= most;
+}
+
+function isSameModel(one: Pick<Waiting, "line">, other: Waiting): boolean {
+  return one.line.modelKey === other.line.modelKey;
 }
 
 function isFull(order: readonly Waiting[], newcomer: Waiting): boolean {

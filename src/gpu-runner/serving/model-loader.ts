@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/serving-configuration.ts";
+import type { FleetDevice } from "../device-fleet.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceHost } from "../process/device-host.ts";
 import { modelKeyOf, type ServedVariant } from "./model-key.ts";
@@ -12,53 +14,128 @@ interface Loaded {
   readonly joins: boolean;
 }
 
-interface Load {
-  readonly modelKey: string;
-  readonly loaded: Promise<Loaded>;
+/** How requests to a model are served. */
+export interface Readiness extends Pick<Loaded, "joins"> {
+  readonly configuration: ServingConfiguration;
 }
 
-/** Brings models from the edge into the processes of devices, each once. */
+/** A model that stays loaded at least until it is released. */
+export interface BorrowedModel extends Loaded {
+  /** As the device's process knows it. */
+  readonly modelKey: string;
+  readonly release: () => Promise<void>;
+}
+
+interface Load {
+  readonly served: ServedVariant;
+  readonly loaded: Promise<Loaded>;
+  borrowers: number;
+  /** Whether it stays without borrowers. */
+  isKept: boolean;
+}
+
+/**
+ * Brings models from the edge into the processes of devices, each once for as many threads. Requests are
+ * served under the configuration that the edge told of their place; others may be borrowed beside it.
+ */
 export class ModelLoader {
   readonly #residency: Pick<ResidencyManager, "keep" | "read">;
   readonly #logger: Pick<Logger, "warn">;
-  /** By device, version and variant. */
+  /** By device and model key. */
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
   readonly #known = new Map<string, PlacedModel>();
+  /** How requests are served, and how they are to be, by device, version and variant. */
+  readonly #configurations = new Map<string, ServingConfiguration>();
+  readonly #wanted = new Map<string, ServingConfiguration>();
 
   constructor(residency: Pick<ResidencyManager, "keep" | "read">, logger: Pick<Logger, "warn">) {
     this.#residency = residency;
     this.#logger = logger;
   }
 
-  /** Milliseconds that loading took when it was done first; a failed load may be tried again. */
-  async ensureLoaded(model: PlacedModel, variant: string, host: DeviceHost): Promise<number> {
-    return (await this.#ensureLoaded(model, variant, host)).loadMs;
+  /**
+   * Waits until a model can take requests, and says how they are served: under the configuration of its place
+   * where none is named. Throws `no-placement` where this runner does not have it.
+   */
+  async ensureReady(
+    served: ServedVariant,
+    host: DeviceHost,
+    configuration = this.configurationOf(served, host),
+  ): Promise<Readiness> {
+    const model = this.#known.get(served.modelVersionId);
+    if (model === undefined) throw new ProblemError("no-placement", "This runner does not have the model now.");
+    const { joins } = await this.#keep(model, served.variant, host, configuration);
+    return { joins, configuration };
+  }
+
+  /** Loads a model for a while, unless it is there. Whoever borrows releases, also after a failure of what came between. */
+  async borrow(
+    model: PlacedModel,
+    variant: string,
+    host: DeviceHost,
+    configuration: ServingConfiguration,
+  ): Promise<BorrowedModel> {
+    const load = this.#begin(model, variant, host, configuration);
+    load.borrowers++;
+    const modelKey = modelKeyOf({ ...load.served, ...configuration });
+    let isReleased = false;
+    const release = async () => {
+      if (isReleased) return;
+      isReleased = true;
+      load.borrowers--;
+      await this.#freeUnused(load, modelKey, host);
+    };
+    try {
+      return { ...(await load.loaded), modelKey, release };
+    } catch (error) {
+      load.borrowers--;
+      throw error;
+    }
+  }
+
+  /** How requests to a variant are served on a device now. */
+  configurationOf(served: ServedVariant, host: DeviceHost): ServingConfiguration {
+    return this.#configurations.get(placeKeyOf(served, host)) ?? DEFAULT_CONFIGURATION;
   }
 
   /**
-   * Waits until a model can take requests, and says whether they may share a batch. Throws `no-placement`
-   * where this runner does not have it.
+   * Serves a variant on a device under another configuration from now on: it is loaded, then requests go there,
+   * then what they used before is freed, once those that are under way are answered. Where it cannot be loaded
+   * this throws, and what was served is served on. Of several at once the last one counts.
    */
-  async ensureReady({ modelVersionId, variant }: ServedVariant, host: DeviceHost): Promise<Pick<Loaded, "joins">> {
-    const model = this.#known.get(modelVersionId);
-    if (model === undefined) throw new ProblemError("no-placement", "This runner does not have the model now.");
-    return this.#ensureLoaded(model, variant, host);
+  async configure(
+    model: PlacedModel,
+    variant: string,
+    { host, server }: Pick<FleetDevice, "host" | "server">,
+    configuration: ServingConfiguration,
+  ): Promise<void> {
+    const served = { modelVersionId: model.modelVersionId, variant };
+    const place = placeKeyOf(served, host);
+    this.#wanted.set(place, configuration);
+    const before = this.configurationOf(served, host);
+    // Where nothing serves yet, requests that come meanwhile wait for what is to.
+    if (this.#find(served, host, before) === undefined) this.#configurations.set(place, configuration);
+    await this.#keep(model, variant, host, configuration);
+    const isLast = this.#wanted.get(place) === configuration;
+    if (isLast) this.#configurations.set(place, configuration);
+    const left = isLast ? before : configuration;
+    const load = this.#find(served, host, left);
+    // What is served now, and what is about to be, may be the same file under other caps.
+    const stays = [this.configurationOf(served, host), this.#wanted.get(place)];
+    if (load === undefined || stays.some((each) => each?.threads === left.threads)) return;
+    load.isKept = false;
+    const modelKey = modelKeyOf({ ...served, ...left });
+    // Who waits for it to be loaded asks the queue next.
+    await load.loaded.catch(() => {});
+    await server.settled(modelKey);
+    await this.#freeUnused(load, modelKey, host);
   }
 
-  #ensureLoaded(model: PlacedModel, variant: string, host: DeviceHost): Promise<Loaded> {
-    this.#known.set(model.modelVersionId, model);
-    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
-    const key = `${host.device.key} ${modelKey}`;
-    const begun = this.#loads.get(key);
-    if (begun !== undefined) return begun.loaded;
-    const load = { modelKey, loaded: this.#load(model, variant, host) };
-    this.#loads.set(key, load);
-    load.loaded.catch(() => {
-      // Meanwhile it may have been unloaded, and another load begun.
-      if (this.#loads.get(key) === load) this.#loads.delete(key);
-    });
-    return load.loaded;
+  /** The same where the edge has said nothing of the place yet: what was measured first is served as it was measured. */
+  async adopt(...place: Parameters<ModelLoader["configure"]>): Promise<void> {
+    const [{ modelVersionId }, variant, { host }] = place;
+    if (!this.#wanted.has(placeKeyOf({ modelVersionId, variant }, host))) await this.configure(...place);
   }
 
   /** What is known of a version; null where this runner does not have it. */
@@ -67,25 +144,80 @@ export class ModelLoader {
   }
 
   /** Forgets the loads of a model that its process turned out not to have: the next request loads it again. */
-  noteFailure(served: ServedVariant, error: unknown): void {
+  noteFailure({ modelVersionId, variant }: ServedVariant, error: unknown): void {
     if (!(error instanceof ProblemError) || error.problem.code !== "not-found") return;
-    for (const [key, { modelKey }] of this.#loads) if (modelKey === modelKeyOf(served)) this.#loads.delete(key);
+    for (const [key, { served }] of this.#loads) {
+      if (served.modelVersionId === modelVersionId && served.variant === variant) this.#loads.delete(key);
+    }
   }
 
-  /** Frees a model of a device; the next request or calibration that wants it there loads it again. */
-  async unload(served: ServedVariant, host: DeviceHost): Promise<void> {
-    const modelKey = modelKeyOf(served);
-    this.#loads.delete(`${host.device.key} ${modelKey}`);
+  /**
+   * Frees a model of a device, or has the last one do it who borrowed it; the next request or calibration that
+   * wants it there loads it again.
+   */
+  async unload(
+    served: ServedVariant,
+    host: DeviceHost,
+    configuration = this.configurationOf(served, host),
+  ): Promise<void> {
+    const modelKey = modelKeyOf({ ...served, ...configuration });
+    const load = this.#find(served, host, configuration);
+    if (load !== undefined && load.borrowers > 0) {
+      load.isKept = false;
+      return;
+    }
+    this.#loads.delete(loadKeyOf(modelKey, host));
     await host.unloadModel(modelKey);
   }
 
-  async #load(model: PlacedModel, variant: string, host: DeviceHost): Promise<Loaded> {
+  #keep(model: PlacedModel, variant: string, host: DeviceHost, configuration: ServingConfiguration): Promise<Loaded> {
+    const load = this.#begin(model, variant, host, configuration);
+    load.isKept = true;
+    return load.loaded;
+  }
+
+  #find(served: ServedVariant, host: DeviceHost, configuration: ServingConfiguration): Load | undefined {
+    return this.#loads.get(loadKeyOf(modelKeyOf({ ...served, ...configuration }), host));
+  }
+
+  #begin(model: PlacedModel, variant: string, host: DeviceHost, { threads }: ServingConfiguration): Load {
+    this.#known.set(model.modelVersionId, model);
+    const served = { modelVersionId: model.modelVersionId, variant };
+    const key = loadKeyOf(modelKeyOf({ ...served, threads }), host);
+    const begun = this.#loads.get(key);
+    if (begun !== undefined) return begun;
+    const load = { served, loaded: this.#load(model, variant, host, threads), borrowers: 0, isKept: false };
+    this.#loads.set(key, load);
+    load.loaded.catch(() => {
+      // Meanwhile it may have been unloaded, and another load begun.
+      if (this.#loads.get(key) === load) this.#loads.delete(key);
+    });
+    return load;
+  }
+
+  async #freeUnused(load: Load, modelKey: string, host: DeviceHost): Promise<void> {
+    await load.loaded.catch(() => {});
+    const key = loadKeyOf(modelKey, host);
+    if (load.borrowers > 0 || load.isKept || this.#loads.get(key) !== load) return;
+    this.#loads.delete(key);
+    await host.unloadModel(modelKey);
+  }
+
+  async #load(model: PlacedModel, variant: string, host: DeviceHost, threads: number): Promise<Loaded> {
     const digest = model.variants.find(({ name }) => name === variant)?.digest;
     if (digest === undefined)
       throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
     this.#residency.keep(digest);
-    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
-    const { loadMs } = await host.loadModel({ modelKey, read: () => this.#residency.read(digest) });
+    const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
+    const { loadMs } = await host.loadModel({ modelKey, threads, read: () => this.#residency.read(digest) });
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
+}
+
+function loadKeyOf(modelKey: string, host: DeviceHost): string {
+  return `${host.device.key} ${modelKey}`;
+}
+
+function placeKeyOf(served: ServedVariant, host: DeviceHost): string {
+  return loadKeyOf(modelKeyOf(served), host);
 }

@@ -7,6 +7,12 @@ export interface Line {
   readonly joins: boolean;
   /** What its batches take. */
   readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "notedAtMs">;
+  /** The model that they ask for, whatever their tensors. */
+  readonly modelKey?: string;
+  /** Rows that several requests together may have; no cap where it is absent or null. One alone may bring more. */
+  readonly maxRows?: number | null;
+  /** Requests of the model that may wait and run, this line's next one among them; no cap where it is absent or null. */
+  readonly maxInFlight?: number | null;
 }
 
 /** A request that waits for a device. */
@@ -31,6 +37,8 @@ export interface Running {
   readonly line: Line;
   readonly rows: number;
   readonly startedMs: number;
+  /** How many are computed together; one where it is absent. */
+  readonly requests?: number;
 }
 
 /** A moment in the future of a device: when it is expected, and how far that may be off. */
@@ -117,7 +125,7 @@ function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number,
   let { rows, sizeBytes } = head;
   const isSafe = moment.atMs + spanMs(head, rows, moment) <= head.deadlineMs;
   if (!line.joins || !isSafe) return { places, rows, isSafe };
-  let limit = safeRows(head, rows, line.times.maxRows, moment);
+  let limit = safeRows(head, rows, fullRowsOf(line), moment);
   let others = OTHERS;
   const end = Math.min(order.length, leader + HORIZON);
   for (let index = leader + 1; index < end && rows < limit; index++) {
@@ -141,6 +149,11 @@ function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number,
     sizeBytes += each.sizeBytes;
   }
   return { places, rows, isSafe };
+}
+
+/** Rows of a full batch: as many as are worth it, under its cap. */
+export function fullRowsOf({ times, maxRows }: Line): number {
+  return Math.min(times.maxRows, maxRows ?? Number.POSITIVE_INFINITY);
 }
 
 /** The largest batch, of `fewest` rows to `most`, in which a request is in time; less than `fewest` where none is. */

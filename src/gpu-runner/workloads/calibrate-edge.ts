@@ -10,7 +10,7 @@ import { summarise } from "../../stats/distribution.ts";
 import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { measureFidelity } from "./measure-fidelity.ts";
-import { openReference } from "./open-reference.ts";
+import { openReference, type ReferenceModel } from "./open-reference.ts";
 import type { WorkloadContext } from "./workload.ts";
 
 const COMPARED_INPUTS = 32;
@@ -102,7 +102,15 @@ async function calibrate(
 }
 
 async function askReferences(model: PlacedModel, context: Context): Promise<Reference[]> {
-  const ask = await openReference(model, FIRST_VARIANT, context);
+  const reference = await openReference(model, FIRST_VARIANT, context);
+  try {
+    return await askSeeds(model, reference);
+  } finally {
+    await reference.close();
+  }
+}
+
+async function askSeeds(model: PlacedModel, { ask }: ReferenceModel): Promise<Reference[]> {
   const references: Reference[] = [];
   for (let seed = 1; seed <= COMPARED_INPUTS; seed++) {
     // The last one with all rows that a request may have.

@@ -5,16 +5,18 @@ import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import type { MemoryFit, SweepStep } from "../../protocol/model.ts";
 import { ProblemError, toProblem } from "../../protocol/problem.ts";
+import type { ServingConfiguration } from "../../protocol/serving-configuration.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import type { DeviceHost } from "../process/device-host.ts";
 import type { ServerRequest } from "../serving/inference-server.ts";
-import { modelKeyOf } from "../serving/model-key.ts";
 import { hasRows, joinTensors } from "../serving/join-tensors.ts";
+import type { BorrowedModel } from "../serving/model-loader.ts";
 import { AGREEMENT, maxRelativeError } from "./compare-outputs.ts";
 import { describeEnvironment } from "./describe-environment.ts";
 import { fitMemory } from "./fit-memory.ts";
 import { measureFidelity } from "./measure-fidelity.ts";
+import type { ReferenceModel } from "./open-reference.ts";
 import { orProblem } from "./or-problem.ts";
 import { sweepBatches } from "./sweep-batches.ts";
 import type { WorkloadContext } from "./workload.ts";
@@ -25,10 +27,11 @@ export interface Place {
   readonly backend: Backend;
   readonly model: PlacedModel;
   readonly variant: string;
+  readonly configuration: ServingConfiguration;
 }
 
-/** Seeded inputs, each for one row, with what the CPU provider answers to them. */
-export interface Reference {
+/** Seeded inputs, each for one row, with what the CPU provider answers; `ask` asks it for more by the variant's file. */
+export interface Reference extends Pick<ReferenceModel, "ask"> {
   readonly inputs: readonly Tensor[][];
   /** By the version's own file. */
   readonly originals: readonly Tensor[][];
@@ -36,7 +39,7 @@ export interface Reference {
   readonly answers: readonly Tensor[][];
 }
 
-interface Limits {
+export interface Limits {
   readonly maxRows: number;
   readonly iterations: number;
   /** Of one batch size. */
@@ -45,24 +48,42 @@ interface Limits {
 }
 
 /**
- * One variant on one device. It agrees where its answers are those of the CPU provider, alone and in every
- * batch that is measured; for the CPU itself this tells that it is repeatable and finite.
+ * One variant on one device, under the configuration that it is to be served by. It agrees where its answers are those
+ * of the CPU provider, alone and in every batch that is measured; for the CPU itself this tells that it is repeatable
+ * and finite. Where it agrees, and the edge has said nothing else of the place, it is served so from then on.
  */
 export async function calibratePlacement(
-  { device, backend, model, variant }: Place,
+  place: Place,
   reference: Reference,
   limits: Limits,
   context: WorkloadContext,
 ): Promise<CalibratedPlacement> {
-  const { fleet, models, otherJobs, signal, onProgress } = context;
-  const { host } = device;
-  const { inputs, originals, answers: expected } = reference;
+  const { device, model, variant, configuration } = place;
+  const { models, signal, onProgress } = context;
   signal.throwIfAborted();
-  const environment = describeEnvironment(host.device, otherJobs);
   onProgress({ phase: "load", done: 0, total: 1 });
-  const loadMs = await models.ensureLoaded(model, variant, host);
-  const served = { modelVersionId: model.modelVersionId, variant };
-  const modelKey = modelKeyOf(served);
+  const borrowed = await models.borrow(model, variant, device.host, configuration);
+  try {
+    const placement = await calibrateLoaded(place, borrowed, reference, limits, context);
+    const served = { modelVersionId: model.modelVersionId, variant };
+    if (placement.agrees) await models.adopt(model, variant, device, configuration);
+    else await models.unload(served, device.host, configuration);
+    return placement;
+  } finally {
+    await borrowed.release();
+  }
+}
+
+async function calibrateLoaded(
+  { device, backend, model, variant, configuration }: Place,
+  { modelKey, loadMs }: BorrowedModel,
+  { inputs, originals, answers: expected, ask }: Reference,
+  limits: Limits,
+  { otherJobs, signal, onProgress }: WorkloadContext,
+): Promise<CalibratedPlacement> {
+  const { host } = device;
+  const { threads, maxRows } = configuration;
+  const environment = describeEnvironment(host.device, otherJobs);
   const answers: Tensor[][] = [];
   for (const tensors of inputs) {
     onProgress({ phase: "compare", done: answers.length, total: inputs.length });
@@ -73,21 +94,22 @@ export async function calibratePlacement(
   const batchOf = createBatches(inputs);
 
   const isSound = async (rows: number): Promise<boolean> => {
-    const wanted = await askDevice(fleet.cpu.host, modelKey, batchOf(rows));
+    const wanted = await ask(batchOf(rows));
     // What answers otherwise in company must not share a batch.
     if (maxRelativeError(joinTensors(cycle(expected, rows)), wanted) > AGREEMENT) return false;
     error = Math.max(error, maxRelativeError(wanted, await askDevice(host, modelKey, batchOf(rows))));
     return error <= AGREEMENT;
   };
+  const served = { modelVersionId: model.modelVersionId, variant, threads, maxRows, budgetMs: limits.timeoutMs };
   const sweep = await sweepBatches({
     ...limits,
-    maxRows: error <= AGREEMENT && hasRows(model) ? limits.maxRows : 1,
+    maxRows: error <= AGREEMENT && hasRows(model) ? Math.min(limits.maxRows, maxRows ?? limits.maxRows) : 1,
     isSound: async (rows) => (await orProblem(isSound(rows), signal)) === true,
-    serve: (rows) => timeService(device, { ...served, budgetMs: limits.timeoutMs }, batchOf(rows), limits, signal),
+    // No cap on what is in flight: a measurement takes its turn behind the requests that are served.
+    serve: (rows) => timeService(device, served, batchOf(rows), limits, signal),
     onProgress: (done, total) => onProgress({ phase: "measure", done, total }),
   });
   const agrees = error <= AGREEMENT;
-  if (!agrees) await models.unload(served, host);
   return {
     deviceKey: host.device.key,
     variant,
@@ -97,7 +119,8 @@ export async function calibratePlacement(
     fidelity: measureFidelity(originals, answers),
     loadMs,
     sweep,
-    memory: agrees ? await measureMemory(host, modelKey, sweep, batchOf, limits, context) : null,
+    configuration,
+    memory: agrees ? await measureMemory(host, modelKey, sweep, batchOf, limits, { signal, onProgress }) : null,
     environment,
   };
 }
@@ -139,7 +162,7 @@ async function measureMemory(
   sweep: readonly SweepStep[],
   batchOf: (rows: number) => Tensor[],
   { timeoutMs }: Limits,
-  { signal, onProgress }: WorkloadContext,
+  { signal, onProgress }: Pick<WorkloadContext, "signal" | "onProgress">,
 ): Promise<MemoryFit | null> {
   onProgress({ phase: "memory", done: 0, total: 1 });
   const batches = sweep.map(({ rows }) => batchOf(rows));

@@ -2,12 +2,22 @@ import type { Logger } from "pino";
 import type { JobSpec } from "../../protocol/job.ts";
 import type { JobOutcome, Lease, Offer } from "../../protocol/link.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
+import type { JobArtifacts } from "../job-artifacts.ts";
 import type { LinkChannel } from "../link-channel.ts";
 import { throttleProgress } from "../throttle-progress.ts";
+import type { Watch } from "../watch/watch.ts";
 import { runBenchmark } from "./run-benchmark.ts";
 import { runCalibration } from "./run-calibration.ts";
+import { runCompression } from "./run-compression.ts";
+import { runConsensus } from "./run-consensus.ts";
+import { runEvaluation } from "./run-evaluation.ts";
+import { runEvolution } from "./run-evolution.ts";
+import { runOptimisation } from "./run-optimisation.ts";
+import { runProbe } from "./run-probe.ts";
 import { runThroughput } from "./run-throughput.ts";
+import { runTraining } from "./run-training.ts";
 import { runTuning } from "./run-tuning.ts";
+import { runValidation } from "./run-validation.ts";
 import type { WorkloadContext, WorkloadResult } from "./workload.ts";
 
 interface RunningJob {
@@ -17,8 +27,21 @@ interface RunningJob {
 
 type Shared = Pick<
   WorkloadContext,
-  "fleet" | "models" | "probe" | "edgeProbe" | "rooflines" | "tunings" | "userKernels"
->;
+  | "hardware"
+  | "fleet"
+  | "models"
+  | "probe"
+  | "edgeProbe"
+  | "openEdge"
+  | "residency"
+  | "rooflines"
+  | "tunings"
+  | "backends"
+  | "userKernels"
+> & {
+  readonly openArtifacts: (lease: Lease, signal: AbortSignal) => JobArtifacts;
+  readonly watch: Pick<Watch, "beside" | "noteResult">;
+};
 
 function keyOf({ jobId, epoch }: Lease): string {
   return `${jobId} ${epoch}`;
@@ -90,21 +113,27 @@ export class JobRunner {
     for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
   }
 
-  async #run({ lease, spec, model, program, edge }: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+  async #run(offer: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+    const { lease, spec, model, program, environment, edge } = offer;
+    const { watch, openArtifacts, ...shared } = this.#shared;
     const startedAt = new Date().toISOString();
     const otherJobs = this.#running.size - 1;
     const context = {
-      ...this.#shared,
+      ...shared,
       model,
       program: program ?? null,
+      environment: environment ?? null,
       edge: edge ?? null,
+      artifacts: openArtifacts(lease, abort.signal),
       otherJobs,
       signal: abort.signal,
       onProgress: throttleProgress((progress) => this.#channel.send({ type: "jobProgress", lease, progress })),
       logger: this.#logger,
     };
     try {
-      const { result, deviceKey, traceText = null, samplesText = null } = await runWorkload(spec, context);
+      const done = await watch.beside(() => runWorkload(spec, context));
+      watch.noteResult(offer, done);
+      const { result, deviceKey, traceText = null, samplesText = null } = done;
       const beside = {
         ...(traceText !== null && { trace: traceText }),
         ...(samplesText !== null && { samples: samplesText }),
@@ -129,5 +158,21 @@ function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadR
       return runCalibration(spec, context);
     case "tuning":
       return runTuning(spec, context);
+    case "validation":
+      return runValidation(spec, context);
+    case "optimisation":
+      return runOptimisation(spec, context);
+    case "probe":
+      return runProbe(spec, context);
+    case "evaluation":
+      return runEvaluation(spec, context);
+    case "training":
+      return runTraining(spec, context);
+    case "evolution":
+      return runEvolution(spec, context);
+    case "consensus":
+      return runConsensus(spec, context);
+    case "compression":
+      return runCompression(spec, context);
   }
 }

@@ -1,21 +1,29 @@
 import type { PlacedModel } from "../../protocol/link.ts";
+import { DEFAULT_CONFIGURATION } from "../../protocol/serving-configuration.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import { modelKeyOf } from "../serving/model-key.ts";
 import { askDevice } from "./calibrate-placement.ts";
 import type { WorkloadContext } from "./workload.ts";
 
-/** What answers for a variant on the CPU provider, which others must agree with. */
+/** What answers for a variant on the CPU provider with one thread, which all others must agree with. */
+export interface ReferenceModel {
+  readonly ask: (tensors: readonly Tensor[]) => Promise<Tensor[]>;
+  /** Lets go of the model, which may serve requests all the same. */
+  readonly close: () => Promise<void>;
+}
+
 export async function openReference(
   model: PlacedModel,
   variant: string,
   { fleet, models, signal }: Pick<WorkloadContext, "fleet" | "models" | "signal">,
-): Promise<(tensors: readonly Tensor[]) => Promise<Tensor[]>> {
+): Promise<ReferenceModel> {
   const { host } = fleet.cpu;
   signal.throwIfAborted();
-  await models.ensureLoaded(model, variant, host);
-  const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant });
-  return (tensors) => {
-    signal.throwIfAborted();
-    return askDevice(host, modelKey, tensors);
+  const { modelKey, release } = await models.borrow(model, variant, host, DEFAULT_CONFIGURATION);
+  return {
+    async ask(tensors) {
+      signal.throwIfAborted();
+      return askDevice(host, modelKey, tensors);
+    },
+    close: release,
   };
 }

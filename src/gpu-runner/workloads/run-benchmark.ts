@@ -1,15 +1,12 @@
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { Fault } from "../../protocol/fault.ts";
-import type { Device } from "../../protocol/hardware.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
-import { tuningIdOf } from "../../protocol/tuning.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import { locateUnderRoof } from "../gpu/locate-under-roof.ts";
-import type { TuningCache } from "../memory/tuning-cache.ts";
 import { benchmarkOnDevice, withFaults } from "./benchmark-on-device.ts";
 import { describeEnvironment } from "./describe-environment.ts";
+import { findTuned } from "./find-tuned.ts";
 import { spreadBenchmark } from "./spread-benchmark.ts";
-import { describeTuningKey, suitsShape } from "./tuning-key.ts";
 import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
 import { writeSamples } from "./write-samples.ts";
 
@@ -79,17 +76,4 @@ async function runReference(
   const { traceText: _, samples: __, ...measured } = await measuring;
   const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
   return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
-}
-
-/** The variant and axes that a search found to be best for this problem's bucket; null where none is known. */
-async function findTuned(
-  tunings: TuningCache,
-  device: Device,
-  spec: BenchmarkSpec,
-): Promise<Pick<BenchmarkSpec, "variant" | "axes"> | null> {
-  const key = await describeTuningKey(device, spec);
-  const known = key === null ? null : await tunings.find(await tuningIdOf(key));
-  if (known === null) return null;
-  const { variant, axes } = known.tuning.best;
-  return (await suitsShape(device, spec, { variant, axes })) ? { variant, axes } : null;
 }

@@ -1,4 +1,5 @@
 import type { CalibratedPlacement, CalibrationResult, CalibrationSpec } from "../../protocol/calibration.ts";
+import type { Backend } from "../../protocol/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { FIRST_VARIANT } from "../../protocol/model.ts";
 import { modelBackendOf } from "../../protocol/model-backend.ts";
@@ -7,8 +8,9 @@ import { calibrateEdge } from "./calibrate-edge.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import { summarise } from "../../stats/distribution.ts";
-import { calibratePlacement, type Reference } from "./calibrate-placement.ts";
-import { openReference } from "./open-reference.ts";
+import { calibratePlacement, type Limits, type Place, type Reference } from "./calibrate-placement.ts";
+import { configurationIn } from "../serving/configuration-in.ts";
+import { openReference, type ReferenceModel } from "./open-reference.ts";
 import { orProblem } from "./or-problem.ts";
 import type { Workload, WorkloadContext, WorkloadResult } from "./workload.ts";
 
@@ -51,21 +53,18 @@ async function measurePlacements(
   const limits = { ...spec, stepMs: (spec.timeoutMs * SWEEPS_SHARE) / steps };
   const placements: CalibratedPlacement[] = [];
   const skipped: NonNullable<CalibrationResult["skipped"]> = [];
-  const original = await askOriginal(model, spec, context);
-  for (const { name: variant } of model.variants) {
-    const reference = await orProblem(askVariant(model, variant, original, context), signal);
-    for (const { device, backend } of devices) {
-      const outcome =
-        reference instanceof ProblemError
-          ? reference
-          : await orProblem(
-              calibratePlacement({ device, backend, model, variant }, reference, limits, context),
-              signal,
-            );
-      const { key: deviceKey } = device.host.device;
-      if (outcome instanceof ProblemError) skipped.push({ deviceKey, variant, backend, problem: outcome.problem });
-      else placements.push(outcome);
+  const own = await openReference(model, FIRST_VARIANT, context);
+  try {
+    const original = await askOriginal(model, spec, own, context);
+    for (const { name: variant } of model.variants) {
+      const work = { model, variant, devices, original, limits, context };
+      for (const { deviceKey, backend, outcome } of await measureVariant(work, signal)) {
+        if (outcome instanceof ProblemError) skipped.push({ deviceKey, variant, backend, problem: outcome.problem });
+        else placements.push(outcome);
+      }
     }
+  } finally {
+    await own.close();
   }
   const [first] = placements;
   if (first === undefined) {
@@ -103,12 +102,52 @@ async function measureAtEdge(
   }
 }
 
-type Original = Omit<Reference, "answers">;
+interface VariantWork {
+  readonly model: PlacedModel;
+  readonly variant: string;
+  readonly devices: readonly Pick<Place, "device" | "backend">[];
+  readonly original: Original;
+  readonly limits: Limits;
+  readonly context: WorkloadContext;
+}
+
+interface Measured {
+  readonly deviceKey: string;
+  readonly backend: Backend;
+  readonly outcome: CalibratedPlacement | ProblemError;
+}
+
+/** A variant on every device, under the configurations that the edge told; all fail where there is nothing to compare them with. */
+async function measureVariant(work: VariantWork, signal: AbortSignal): Promise<Measured[]> {
+  const { model, variant, devices, limits, context } = work;
+  const opened = await orProblem(openReference(model, variant, context), signal);
+  try {
+    const reference = opened instanceof ProblemError ? opened : await orProblem(askVariant(work, opened), signal);
+    const measured: Measured[] = [];
+    for (const { device, backend } of devices) {
+      const { key: deviceKey } = device.host.device;
+      const place = { device, backend, model, variant, configuration: configurationIn(model, deviceKey, variant) };
+      const outcome =
+        reference instanceof ProblemError
+          ? reference
+          : await orProblem(calibratePlacement(place, reference, limits, context), signal);
+      measured.push({ deviceKey, backend, outcome });
+    }
+    return measured;
+  } finally {
+    if (!(opened instanceof ProblemError)) await opened.close();
+  }
+}
+
+type Original = Pick<Reference, "inputs" | "originals">;
 
 /** What the version's own file answers on the CPU provider, to fewer inputs where it is slow. */
-async function askOriginal(model: PlacedModel, spec: CalibrationSpec, context: WorkloadContext): Promise<Original> {
-  const { onProgress } = context;
-  const ask = await openReference(model, FIRST_VARIANT, context);
+async function askOriginal(
+  model: PlacedModel,
+  spec: CalibrationSpec,
+  { ask }: ReferenceModel,
+  { onProgress }: WorkloadContext,
+): Promise<Original> {
   const untilMs = performance.now() + spec.timeoutMs * REFERENCE_SHARE;
   const inputs: Tensor[][] = [];
   const originals: Tensor[][] = [];
@@ -122,15 +161,9 @@ async function askOriginal(model: PlacedModel, spec: CalibrationSpec, context: W
 }
 
 /** What a variant's file answers there to the same inputs. */
-async function askVariant(
-  model: PlacedModel,
-  variant: string,
-  original: Original,
-  context: WorkloadContext,
-): Promise<Reference> {
-  if (variant === FIRST_VARIANT) return { ...original, answers: original.originals };
-  const ask = await openReference(model, variant, context);
+async function askVariant({ variant, original }: VariantWork, { ask }: ReferenceModel): Promise<Reference> {
+  if (variant === FIRST_VARIANT) return { ...original, answers: original.originals, ask };
   const answers: Tensor[][] = [];
   for (const tensors of original.inputs) answers.push(await ask(tensors));
-  return { ...original, answers };
+  return { ...original, answers, ask };
 }

@@ -11,6 +11,9 @@ const FEWEST_SAMPLES = 5;
 /** A larger batch has to answer so many times as many rows a second. */
 const GAIN = 1.05;
 
+/** Sizes in a row that gain nothing, before no larger one is looked at. */
+const MOST_MISSED = 2;
+
 export interface SweepOptions {
   readonly maxRows: number;
   /** Samples of each batch size, as long as a step takes less than `stepMs`. */
@@ -25,16 +28,23 @@ export interface SweepOptions {
   readonly now?: () => number;
 }
 
-/** Measures batches of 1, 2, 4 and so on rows, while they are sound and answer more rows a second than the one before. */
+/**
+ * Measures batches of 1, 2, 4 and so on rows, while they are sound and answer more rows a second than the last one that
+ * did. One that gains nothing is left out; it may have met a bad moment, so the next one is looked at, too, if there is time.
+ */
 export async function sweepBatches(options: SweepOptions): Promise<SweepStep[]> {
+  const { now = () => performance.now() } = options;
   const sweep: SweepStep[] = [];
-  for (let rows = 1; rows <= options.maxRows; rows *= 2) {
+  let missed = 0;
+  for (let rows = 1; rows <= options.maxRows && missed < MOST_MISSED; rows *= 2) {
     const last = sweep.at(-1);
     if (last !== undefined && !(await options.isSound(rows))) break;
     const worthMs = last === undefined ? Number.POSITIVE_INFINITY : (rows * last.serviceMs.p50) / last.rows / GAIN;
+    const startedMs = now();
     const samplesMs = await measureStep(rows, worthMs, options);
-    if (samplesMs === null) break;
-    sweep.push({ rows, serviceMs: summarise(samplesMs) });
+    if (samplesMs !== null) sweep.push({ rows, serviceMs: summarise(samplesMs) });
+    missed = samplesMs === null ? missed + 1 : 0;
+    if (missed > 0 && now() - startedMs >= options.stepMs) break;
   }
   return sweep;
 }

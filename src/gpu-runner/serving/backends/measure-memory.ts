@@ -15,10 +15,11 @@ export async function measureMemory(
   ort: OrtBackend,
   model: Uint8Array,
   batches: readonly (readonly Tensor[])[],
+  threads?: number,
 ): Promise<number[]> {
   await tryProvider(ort);
   const restBytes = process.memoryUsage.rss();
-  await ort.load(MODEL_KEY, model);
+  await ort.load(MODEL_KEY, model, threads);
   const grownBytes: number[] = [];
   for (const batch of batches) {
     for (let run = 0; run < RUNS; run++) await ort.run(MODEL_KEY, batch);

@@ -8,6 +8,7 @@ import {
   typedView,
   unpackStrings,
 } from "../../../protocol/tensor.ts";
+import { sessionOptionsOf } from "./session-options.ts";
 
 /** What a request cost inside the backend, on the monotonic clock. */
 export interface InferenceTimes {
@@ -27,31 +28,36 @@ export const ORT_VERSION = env.versions.node === undefined ? null : `onnxruntime
 /** ONNX Runtime's own names of what executes a model. */
 export type OrtProvider = "cpu" | "webgpu";
 
-const SESSION_OPTIONS: InferenceSession.SessionOptions = {
-  intraOpNumThreads: 1,
-  interOpNumThreads: 1,
-  executionMode: "sequential",
-  graphOptimizationLevel: "all",
-  logSeverityLevel: 3,
-};
-
 /**
- * Models on one of ONNX Runtime's providers, with one CPU thread each. `load` and `run` block the event
- * loop of their process, so this lives in a child. WebGPU finds its adapter in the environment by itself.
+ * Models on one of ONNX Runtime's providers, each with CPU threads of its own: one, or on the CPU provider as
+ * many as it is loaded with. `load` and `run` block the event loop of their process, so this lives in a child.
+ * WebGPU finds its adapter in the environment by itself.
  */
 export class OrtBackend {
-  readonly #options: InferenceSession.SessionOptions;
+  readonly #provider: OrtProvider;
   readonly #sessions = new Map<string, InferenceSession>();
 
   constructor(provider: OrtProvider) {
-    this.#options = { ...SESSION_OPTIONS, executionProviders: [provider] };
+    this.#provider = provider;
   }
 
-  /** Loads an ONNX file by its path, or its content; what was loaded under the id before is replaced. Fails with `invalid-model`. */
-  async load(modelKey: string, model: string | Uint8Array): Promise<{ loadMs: number }> {
+  /**
+   * Loads an ONNX file by its path, or its content, to compute each operator with so many threads; what was
+   * loaded under the id before is replaced. Fails with `invalid-model`, and with `backend-failed` where another
+   * provider than the CPU's is to use more than one thread: its work is not done by them.
+   */
+  async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
+    if (threads > 1 && this.#provider !== "cpu") {
+      throw new ProblemError("backend-failed", `Only the CPU provider takes threads; ${threads} were asked for.`);
+    }
     const startedAt = performance.now();
+    const options = {
+      ...(await sessionOptionsOf(model)),
+      intraOpNumThreads: threads,
+      executionProviders: [this.#provider],
+    };
     // Its overloads know one or the other.
-    const session = await InferenceSession.create(model as string, this.#options).catch((error: unknown) => {
+    const session = await InferenceSession.create(model as string, options).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
     await this.unload(modelKey);

@@ -1,18 +1,20 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { OnnxNode, OnnxValue } from "../../../onnx/onnx-model.ts";
+import { floatTensor } from "../../../onnx/tensor-values.ts";
+import { writeModel } from "../../../onnx/write-model.ts";
 
 /** A float32 tensor that enters or leaves the graph; a free dimension is -1. */
-export interface OnnxValue {
+export interface GraphValue {
   readonly name: string;
   readonly shape: readonly number[];
 }
 
 /** A float32 tensor that stands in the file. */
-export interface OnnxConstant extends OnnxValue {
+export interface GraphConstant extends GraphValue {
   readonly values: Float32Array;
 }
 
 /** One operator; attributes are lists of whole numbers. */
-export interface OnnxNode {
+export interface GraphNode {
   readonly operator: string;
   readonly inputs: readonly string[];
   readonly output: string;
@@ -21,80 +23,36 @@ export interface OnnxNode {
 
 export interface OnnxGraph {
   readonly name: string;
-  readonly inputs: readonly OnnxValue[];
-  readonly outputs: readonly OnnxValue[];
-  readonly constants?: readonly OnnxConstant[];
-  readonly nodes: readonly OnnxNode[];
+  readonly inputs: readonly GraphValue[];
+  readonly outputs: readonly GraphValue[];
+  readonly constants?: readonly GraphConstant[];
+  readonly nodes: readonly GraphNode[];
 }
 
 const IR_VERSION = 8;
 const OPSET = 17;
-const FLOAT = 1;
-const INTS = 7;
 
 /** The bytes of an ONNX file with the graph and no more: for what tries a provider, or measures single operators. */
-export function writeOnnxGraph(graph: OnnxGraph): Uint8Array<ArrayBuffer> {
-  const model = new BinaryWriter();
-  model.tag(1, WireType.Varint).int64(IR_VERSION);
-  message(model, 7, (body) => {
-    for (const node of graph.nodes) message(body, 1, (writer) => writeNode(writer, node));
-    text(body, 2, graph.name);
-    for (const constant of graph.constants ?? []) message(body, 5, (writer) => writeConstant(writer, constant));
-    for (const value of graph.inputs) message(body, 11, (writer) => writeValue(writer, value));
-    for (const value of graph.outputs) message(body, 12, (writer) => writeValue(writer, value));
+export function writeOnnxGraph({ name, inputs, outputs, constants = [], nodes }: OnnxGraph): Uint8Array<ArrayBuffer> {
+  const tensors = constants.map((constant) => floatTensor(constant.name, constant.shape, constant.values));
+  return writeModel({
+    irVersion: IR_VERSION,
+    opset: OPSET,
+    domains: new Map(),
+    name,
+    nodes: nodes.map(toNode),
+    weights: new Map(tensors.map((tensor) => [tensor.name, tensor])),
+    inputs: inputs.map(toValue),
+    outputs: outputs.map(toValue),
   });
-  message(model, 8, (opset) => opset.tag(2, WireType.Varint).int64(OPSET));
-  return model.finish();
 }
 
-/** NodeProto. */
-function writeNode(writer: BinaryWriter, { operator, inputs, output, attributes = {} }: OnnxNode): void {
-  for (const input of inputs) text(writer, 1, input);
-  text(writer, 2, output);
-  text(writer, 4, operator);
-  for (const [name, values] of Object.entries(attributes)) {
-    message(writer, 5, (attribute) => {
-      text(attribute, 1, name);
-      for (const value of values) attribute.tag(8, WireType.Varint).int64(value);
-      attribute.tag(20, WireType.Varint).int32(INTS);
-    });
-  }
-}
-
-/** TensorProto with raw little-endian data. */
-function writeConstant(writer: BinaryWriter, { name, shape, values }: OnnxConstant): void {
-  for (const size of shape) writer.tag(1, WireType.Varint).int64(size);
-  writer.tag(2, WireType.Varint).int32(FLOAT);
-  text(writer, 8, name);
-  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  writer.tag(9, WireType.LengthDelimited).bytes(bytes);
-}
-
-/** ValueInfoProto. */
-function writeValue(writer: BinaryWriter, { name, shape }: OnnxValue): void {
-  text(writer, 1, name);
-  message(writer, 2, (type) =>
-    message(type, 1, (tensor) => {
-      tensor.tag(1, WireType.Varint).int32(FLOAT);
-      message(tensor, 2, (dimensions) => {
-        for (const size of shape) message(dimensions, 1, (dimension) => writeDimension(dimension, size));
-      });
-    }),
-  );
+function toNode({ operator, inputs, output, attributes = {} }: GraphNode): OnnxNode {
+  const lists = Object.entries(attributes).map(([key, value]) => [key, { kind: "ints", value } as const] as const);
+  return { name: "", domain: "", operator, inputs, outputs: [output], attributes: new Map(lists) };
 }
 
 /** All free dimensions of a graph have one name, so they are of one size. */
-function writeDimension(writer: BinaryWriter, size: number): void {
-  if (size === -1) text(writer, 2, "rows");
-  else writer.tag(1, WireType.Varint).int64(size);
-}
-
-function text(writer: BinaryWriter, field: number, value: string): void {
-  writer.tag(field, WireType.LengthDelimited).string(value);
-}
-
-function message(writer: BinaryWriter, field: number, write: (body: BinaryWriter) => void): void {
-  writer.tag(field, WireType.LengthDelimited).fork();
-  write(writer);
-  writer.join();
+function toValue({ name, shape }: GraphValue): OnnxValue {
+  return { name, dtype: "float32", shape: shape.map((size) => (size === -1 ? "rows" : size)) };
 }

@@ -1,0 +1,158 @@
+import type { OnnxModel, OnnxValue } from "../../../onnx/onnx-model.ts";
+import { ProblemError } from "../../../protocol/problem.ts";
+import { sfc32 } from "../../../stats/sfc32.ts";
+import { Adam } from "./adam.ts";
+import { distillationLoss, type DistillationWeights } from "./distillation-loss.ts";
+import { buildStudent, type RecipeLayer, runStudent } from "./student.ts";
+import { type Extent, sizeOf, type StudentLayer } from "./student-layer.ts";
+import { writeStudent } from "./write-student.ts";
+
+/** What a student learns from. */
+export interface Lessons {
+  /** Rows of the teacher's input, one after the other. */
+  readonly inputs: Float32Array;
+  /** The teacher's answers to them before a softmax, rows × classes. */
+  readonly logits: Float32Array;
+  /** The class of each row; null where only the teacher counts. */
+  readonly labels: ArrayLike<number> | null;
+}
+
+/** How it learns. The same options, lessons and seed give the same student. */
+export interface DistilOptions extends DistillationWeights {
+  readonly recipe: readonly RecipeLayer[];
+  readonly epochs: number;
+  readonly batchRows: number;
+  readonly learningRate: number;
+  readonly seed: number;
+}
+
+/** A student, and the mean loss of each epoch, as it was while it learned. */
+export interface Distilled {
+  readonly model: OnnxModel;
+  readonly losses: readonly number[];
+}
+
+/**
+ * Trains a small network on a teacher's answers, and gives it with the teacher's input and output. Waits for
+ * `onEpoch` after each epoch; what that throws ends the work. Throws a `ProblemError` where the teacher has not one
+ * input, of rows of numbers, signals or images, and one output of classes, or where a recipe does not fit them.
+ */
+export async function distil(
+  teacher: OnnxModel,
+  lessons: Lessons,
+  options: DistilOptions,
+  onEpoch: (epoch: number, loss: number) => void | Promise<void> = () => {},
+): Promise<Distilled> {
+  const { input, output, extent, axes, classes } = signatureOf(teacher);
+  const conv = options.recipe.findIndex(({ kind }) => kind !== "dense");
+  if (axes === 0 && conv >= 0) throw refuseStep(conv, "the inputs are neither signals nor images");
+  const spread = options.recipe.findIndex(
+    ({ kind }, at) => kind !== "dense" && options.recipe[at - 1]?.kind === "dense",
+  );
+  if (spread >= 0) throw refuseStep(spread, "nothing but dense layers can follow a dense one");
+  const layers = buildStudent(extent, options.recipe, classes, options.seed);
+  const adam = new Adam(
+    layers.flatMap(({ parameters }) => [...parameters]),
+    options.learningRate,
+  );
+  const inputs = channelsLast(lessons.inputs, extent);
+  const order = Uint32Array.from({ length: lessons.logits.length / classes }, (_, row) => row);
+  const draw = sfc32(options.seed ^ 0x9e37_79b9);
+  const losses: number[] = [];
+  for (let epoch = 0; epoch < options.epochs; epoch++) {
+    shuffle(order, draw);
+    let sum = 0;
+    for (let from = 0; from < order.length; from += options.batchRows) {
+      const rows = order.subarray(from, from + options.batchRows);
+      sum +=
+        learn(layers, gather({ ...lessons, inputs }, rows, sizeOf(extent), classes), classes, options) * rows.length;
+      adam.step();
+    }
+    losses.push(sum / order.length);
+    await onEpoch(epoch, sum / order.length);
+  }
+  return { model: writeStudent(layers, axes, input, output), losses };
+}
+
+interface Batch {
+  readonly inputs: Float64Array;
+  readonly logits: Float64Array;
+  readonly labels: Int32Array | null;
+}
+
+/** Adds a batch's gradients to the layers' parameters, and tells its loss. */
+function learn(layers: readonly StudentLayer[], batch: Batch, classes: number, weights: DistillationWeights): number {
+  const answer = runStudent(layers, batch.inputs, batch.logits.length / classes);
+  const { loss, gradient } = distillationLoss(answer, batch.logits, batch.labels, classes, weights);
+  layers.reduceRight((slope, layer) => layer.backward(slope), gradient);
+  return loss;
+}
+
+function gather(
+  { inputs, logits, labels }: { inputs: Float64Array; logits: Float32Array; labels: ArrayLike<number> | null },
+  rows: Uint32Array,
+  size: number,
+  classes: number,
+): Batch {
+  const batch = { inputs: new Float64Array(rows.length * size), logits: new Float64Array(rows.length * classes) };
+  for (const [at, row] of rows.entries()) {
+    batch.inputs.set(inputs.subarray(row * size, (row + 1) * size), at * size);
+    batch.logits.set(logits.subarray(row * classes, (row + 1) * classes), at * classes);
+  }
+  return { ...batch, labels: labels && Int32Array.from(rows, (row) => labels[row]!) };
+}
+
+/** Fisher and Yates. */
+function shuffle(order: Uint32Array, draw: (below: number) => number): void {
+  for (let last = order.length - 1; last > 0; last--) {
+    const other = draw(last + 1);
+    [order[last], order[other]] = [order[other]!, order[last]!];
+  }
+}
+
+/** Rows of channels × pixels as rows of pixels × channels. */
+function channelsLast(values: Float32Array, extent: Extent): Float64Array {
+  const { channels } = extent;
+  const [size, pixels] = [sizeOf(extent), sizeOf(extent) / channels];
+  return Float64Array.from(values, (_, place) => {
+    const [row, within] = [Math.floor(place / size), place % size];
+    return values[row * size + (within % channels) * pixels + Math.floor(within / channels)]!;
+  });
+}
+
+interface Signature {
+  readonly input: OnnxValue;
+  readonly output: OnnxValue;
+  readonly extent: Extent;
+  /** Axes of the input beside rows and channels. */
+  readonly axes: number;
+  readonly classes: number;
+}
+
+function signatureOf({ inputs, outputs }: OnnxModel): Signature {
+  const [input, output] = [inputs[0], outputs[0]];
+  const sizes = (value: OnnxValue) => value.shape.slice(1).filter((size) => typeof size === "number");
+  const fits =
+    inputs.length === 1 &&
+    outputs.length === 1 &&
+    [input!, output!].every((value) => value.dtype === "float32" && sizes(value).length === value.shape.length - 1) &&
+    input!.shape.length >= 2 &&
+    input!.shape.length <= 4 &&
+    output!.shape.length === 2;
+  if (!fits)
+    throw new ProblemError(
+      "invalid-model",
+      "A teacher has one float32 input [rows, features], [rows, channels, length] or [rows, channels, height, width]" +
+        " and one float32 output [rows, classes].",
+    );
+  const [channels, ...places] = sizes(input!);
+  const [width = 1, height = 1] = places.toReversed();
+  const extent = { height, width, channels: channels! };
+  return { input: input!, output: output!, extent, axes: places.length, classes: sizes(output!)[0]! };
+}
+
+function refuseStep(index: number, message: string): ProblemError {
+  return new ProblemError("invalid-request", "The recipe does not fit the model.", {
+    errors: [{ pointer: `#/recipe/${index}`, message }],
+  });
+}

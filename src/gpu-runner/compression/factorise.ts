@@ -1,0 +1,125 @@
+import { intOf } from "../../onnx/read-option.ts";
+import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
+import { type Compressed, type CompressedLayer, layerName, type LeftLayer, reportOn } from "./compression-report.ts";
+import { dropUnusedWeights } from "./drop-unused-weights.ts";
+import { factorLayer, matrixOf } from "./factor-layer.ts";
+import { foldBatchNorm } from "./fold-batch-norm.ts";
+import { freeNames } from "./free-names.ts";
+import { type LinearLayer, linearLayers } from "./linear-layers.ts";
+import { decompose, type SingularValues } from "./singular-value-decomposition.ts";
+
+/** Which rank a layer gets: as large as keeps a share of its squared singular values, or a given one. */
+export type RankRule = { readonly energy: number } | { readonly rank: number };
+
+/** A layer that two stand for now. */
+export interface FactorisedLayer extends CompressedLayer {
+  readonly rank: number;
+  /** Rank that the weights could have at most. */
+  readonly fullRank: number;
+  /** Share of the squared singular values that is kept, 0 to 1. */
+  readonly energy: number;
+  /** Of the weights as a matrix of output channels × inputs: the root of the sum of the squared values that are dropped. */
+  readonly frobeniusError: number;
+}
+
+/** A layer that can be factorised, its decomposition, and the ranks from which on that would make it larger. */
+export interface Decomposed {
+  readonly layer: LinearLayer;
+  readonly singular: SingularValues;
+  readonly ranksBelow: number;
+}
+
+/** m·n²: a matrix of 800 × 800, which takes a minute or so. */
+const MAX_DECOMPOSITION = 2 ** 29;
+const FACTORED = new Set(["Conv", "Gemm", "MatMul"]);
+
+/**
+ * The same network with layers W as two of lower rank, W ≈ (U √S)·(√S Vᵀ): a matrix as two, and a convolution as one
+ * with `rank` filters and one of 1 × 1 behind it. Only where that takes fewer weights, and so fewer multiply-adds:
+ * rank < m·n / (m + n). Batch norms are folded first.
+ */
+export function factorise(given: OnnxModel, rule: RankRule): Compressed<FactorisedLayer> {
+  return truncate(given, decomposeLayers(given), rule);
+}
+
+/** A network, batch norms folded, and the decompositions of its layers: what takes time, and is the same for all ranks. */
+export interface DecomposedModel {
+  readonly model: OnnxModel;
+  readonly layers: readonly Decomposed[];
+  readonly left: readonly LeftLayer[];
+}
+
+export function decomposeLayers(given: OnnxModel): DecomposedModel {
+  const model = foldBatchNorm(given).model;
+  const found = linearLayers(model);
+  const layers: Decomposed[] = [];
+  const left: LeftLayer[] = [...found.left];
+  for (const layer of found.layers) {
+    const why = refusal(layer);
+    if (why !== undefined) {
+      left.push({ layer: layerName(layer.node), operator: layer.node.operator, why });
+      continue;
+    }
+    const { values, outputs: m, inputs: n } = matrixOf(layer);
+    layers.push({ layer, singular: decompose(values, m, n), ranksBelow: (m * n) / (m + n) });
+  }
+  return { model, layers, left };
+}
+
+function refusal({ node, weights: { dims } }: LinearLayer): string | undefined {
+  if (!FACTORED.has(node.operator)) return "only convolutions and matrices are factorised";
+  if (intOf(node, "group", 1) !== 1) return "its channels are in groups";
+  if (node.operator !== "Conv" && dims.length !== 2) return "its weights are not one matrix";
+  const [m, n] = [dims[0]!, countElements(dims.slice(1))];
+  if (m * n * Math.min(m, n) > MAX_DECOMPOSITION) return "it is too large to be decomposed here";
+  return Math.min(m, n) < 2 ? "its rank is 1 already" : undefined;
+}
+
+/** The network with each layer at the rank that a rule says. */
+export function truncate(
+  given: OnnxModel,
+  { model, layers, left: before }: DecomposedModel,
+  rule: RankRule,
+): Compressed<FactorisedLayer> {
+  const free = freeNames(model);
+  const weights = new Map(model.weights);
+  const replaced = new Map<OnnxNode, readonly OnnxNode[]>();
+  const done: FactorisedLayer[] = [];
+  const left: LeftLayer[] = [...before];
+  for (const { layer, singular, ranksBelow } of layers) {
+    const name = { layer: layerName(layer.node), operator: layer.node.operator };
+    const rank = rankBy(rule, singular.values);
+    if (rank >= ranksBelow) {
+      left.push({
+        ...name,
+        why: `rank ${rank} would take more weights: it is worth it below ${ranksBelow.toFixed(1)}`,
+      });
+      continue;
+    }
+    const factors = factorLayer(layer, singular, rank, free);
+    for (const tensor of factors.tensors) weights.set(tensor.name, tensor);
+    replaced.set(layer.node, factors.nodes);
+    const fullRank = singular.values.length;
+    const measures = { rank, fullRank, energy: keptEnergy(singular.values, rank) };
+    const frobeniusError = Math.sqrt(sumOfSquares(singular.values.subarray(rank)));
+    done.push({ ...name, what: `rank ${rank} of ${fullRank}`, ...measures, frobeniusError });
+  }
+  const nodes = model.nodes.flatMap((node) => replaced.get(node) ?? [node]);
+  return reportOn(given, dropUnusedWeights({ ...model, nodes, weights }), done, left);
+}
+
+/** At least 1; a rank is not more than there is. */
+function rankBy(rule: RankRule, values: Float64Array): number {
+  if ("rank" in rule) return Math.min(rule.rank, values.length);
+  for (let rank = 1; rank < values.length; rank++) if (keptEnergy(values, rank) >= rule.energy) return rank;
+  return values.length;
+}
+
+function keptEnergy(values: Float64Array, rank: number): number {
+  const all = sumOfSquares(values);
+  return all > 0 ? sumOfSquares(values.subarray(0, rank)) / all : 1;
+}
+
+function sumOfSquares(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value * value, 0);
+}

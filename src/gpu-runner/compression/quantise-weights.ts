@@ -1,0 +1,48 @@
+import type { OnnxModel, OnnxTensor } from "../../onnx/onnx-model.ts";
+import { floatTensor } from "../../onnx/tensor-values.ts";
+import { type Compressed, type CompressedLayer, layerName, reportOn } from "./compression-report.ts";
+import { foldBatchNorm } from "./fold-batch-norm.ts";
+import { freeNames } from "./free-names.ts";
+import { type LinearLayer, linearLayers } from "./linear-layers.ts";
+import { makeNode } from "./make-node.ts";
+import { channelScales, quantisePerChannel } from "./quantise-per-channel.ts";
+import { raiseOpset } from "./raise-opset.ts";
+import { replaceWeights, type StoredWeight } from "./replace-weights.ts";
+import { needsShape, shapeWeight } from "./shape-weight.ts";
+
+/** From here on a DequantizeLinear may have a scale for each place of an axis. */
+const OPSET = 13;
+
+/**
+ * The same network with the weights of its layers as int8, symmetric and by output channel, and a DequantizeLinear in
+ * front of each. Everything is computed in float32. Throws a `ProblemError` where the file's opset cannot be raised.
+ */
+export function quantiseWeights(given: OnnxModel): Compressed {
+  const model = raiseOpset(foldBatchNorm(given).model, OPSET);
+  const free = freeNames(model);
+  const { layers, left } = linearLayers(model);
+  const stored = new Map<string, StoredWeight>();
+  const done: CompressedLayer[] = [];
+  for (const layer of layers) {
+    const { node, weights, outputAxis } = layer;
+    if (!stored.has(weights.name)) stored.set(weights.name, storeWeight(layer, free));
+    const what = `weights as int8, a scale for each of ${weights.dims[outputAxis]} channels`;
+    done.push({ layer: layerName(node), operator: node.operator, what });
+  }
+  return reportOn(given, replaceWeights(model, stored), done, left);
+}
+
+/** int8 weights with the DequantizeLinear that makes float32 of them. */
+function storeWeight(layer: LinearLayer, free: (wished: string) => string): StoredWeight {
+  const { weights, outputAxis: axis } = layer;
+  const { name, dims } = weights;
+  const scales = channelScales(weights, axis);
+  const bytes = new Uint8Array(quantisePerChannel(weights, axis, scales).buffer);
+  const whole: OnnxTensor = { name: free(`${name}_int8`), dtype: "int8", dims, bytes };
+  const scale = floatTensor(free(`${name}_scale`), [scales.length], scales);
+  const widen = makeNode("DequantizeLinear", [whole.name, scale.name], free(`${name}_dequantised`), {
+    axis: { kind: "int", value: axis },
+  });
+  const stored = { tensors: [whole, scale], nodes: [widen] };
+  return needsShape(layer) ? shapeWeight(stored, weights, free) : stored;
+}

@@ -1,0 +1,110 @@
+import type { Chance } from "./chance.ts";
+import { countPorts, countSources, type Gene, type Genome, leadsTo, listHidden, type Ports } from "./genome.ts";
+
+/** Numbers of new structure. */
+export interface Innovations {
+  /** The next one of a gene, and of a node. */
+  readonly next: { innovation: number; node: number };
+  /** What was made in this generation, so that the same structure gets the same numbers. */
+  readonly made: Map<string, number>;
+}
+
+/** Numbers that go on from others, in a generation that has made nothing yet. */
+export function beginInnovations(next: { readonly innovation: number; readonly node: number }): Innovations {
+  return { next: { ...next }, made: new Map() };
+}
+
+/** How much structure a genome may have. */
+export interface Bounds {
+  readonly hiddenNodes: number;
+  readonly connections: number;
+}
+
+/** Pairs of nodes that are tried for a connection. */
+const DRAWS = 20;
+
+/** Every input and the bias connected to every output. Weights are standard normal. */
+export function createGenome(ports: Ports, chance: Chance): Genome {
+  const sources = countSources(ports);
+  return Array.from({ length: sources * ports.outputs }, (_, innovation) => ({
+    innovation,
+    source: innovation % sources,
+    target: sources + Math.floor(innovation / sources),
+    weight: chance.normal(),
+    enabled: true,
+  }));
+}
+
+/** Numbers behind those of `createGenome`. */
+export function firstInnovations(ports: Ports): Innovations["next"] {
+  return { innovation: countSources(ports) * ports.outputs, node: countPorts(ports) };
+}
+
+/**
+ * Splits an enabled connection: it is disabled, one of weight 1 leads from its source to a new node, and one of its
+ * weight from there on, so that little changes at first. The genome as it is, where there is no room or nothing to split.
+ */
+export function addNode(
+  genome: Genome,
+  ports: Ports,
+  { hiddenNodes, connections }: Bounds,
+  innovations: Innovations,
+  chance: Chance,
+): Genome {
+  const enabled = genome.filter((gene) => gene.enabled);
+  const hasRoom = genome.length + 2 <= connections && listHidden(genome, ports).length < hiddenNodes;
+  if (!hasRoom || enabled.length === 0) return genome;
+  const split = chance.pick(enabled);
+  const node = numberOf(innovations, `node ${split.innovation}`, "node");
+  const { source, target, weight } = split;
+  return sorted([
+    ...genome.map((gene) => (gene === split ? { ...gene, enabled: false } : gene)),
+    createGene(innovations, source, node, 1),
+    createGene(innovations, node, target, weight),
+  ]);
+}
+
+/**
+ * Joins two nodes that are not joined, so that no ring closes; enables the connection where it was disabled. The genome
+ * as it is, where no such two are found in some draws.
+ */
+export function addConnection(
+  genome: Genome,
+  ports: Ports,
+  { connections }: Bounds,
+  innovations: Innovations,
+  chance: Chance,
+): Genome {
+  const hidden = listHidden(genome, ports);
+  const sources = countSources(ports);
+  const from = [...range(0, sources), ...hidden];
+  const to = [...range(sources, ports.outputs), ...hidden];
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const [source, target] = [chance.pick(from), chance.pick(to)];
+    const present = genome.find((gene) => gene.source === source && gene.target === target);
+    if (present?.enabled === true || leadsTo(genome, target, source)) continue;
+    if (present !== undefined) return genome.map((gene) => (gene === present ? { ...gene, enabled: true } : gene));
+    if (genome.length >= connections) return genome;
+    return sorted([...genome, createGene(innovations, source, target, chance.normal())]);
+  }
+  return genome;
+}
+
+function createGene(innovations: Innovations, source: number, target: number, weight: number): Gene {
+  const innovation = numberOf(innovations, `${source} ${target}`, "innovation");
+  return { innovation, source, target, weight, enabled: true };
+}
+
+function numberOf({ next, made }: Innovations, structure: string, kind: "innovation" | "node"): number {
+  const number = made.get(structure) ?? next[kind]++;
+  made.set(structure, number);
+  return number;
+}
+
+function sorted(genome: Genome): Genome {
+  return genome.toSorted((a, b) => a.innovation - b.innovation);
+}
+
+function range(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}

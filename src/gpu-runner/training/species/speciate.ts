@@ -1,0 +1,86 @@
+import type { Chance } from "./chance.ts";
+import { measureDistance } from "./distance.ts";
+import type { Genome } from "./genome.ts";
+
+/** Genomes that are alike, which share their fitness and mate with each other. */
+export interface Species {
+  readonly id: number;
+  /** Of the generation before: who is nearer to it than the threshold belongs here. */
+  readonly representative: Genome;
+  /** Members of the population by number, ascending. */
+  readonly members: readonly number[];
+  /** The best fitness that it ever had, and the generation of it. */
+  readonly best: number;
+  readonly improvedAt: number;
+}
+
+/** How species are told apart, and what they are numbered by. */
+export interface Division {
+  readonly threshold: number;
+  readonly nextId: number;
+  readonly species: readonly Species[];
+}
+
+/** Species to be held, and how the threshold is moved a generation to hold them. */
+const TARGET = { fewest: 5, most: 10 } as const;
+const THRESHOLD = { start: 1.7, step: 0.1, least: 0.1, most: 3 } as const;
+/** What begins and has improved on nothing. */
+const UNTRIED = Number.NEGATIVE_INFINITY;
+
+export const NO_DIVISION: Division = { threshold: THRESHOLD.start, nextId: 1, species: [] };
+
+/**
+ * Divides a population anew: each genome goes into the first species whose representative is nearer than the
+ * threshold, or founds one. Species that nobody joined are gone; the others get a member at random to represent them.
+ */
+export function divide(
+  { threshold, nextId, species }: Division,
+  population: readonly Genome[],
+  generation: number,
+  chance: Chance,
+): Division {
+  const found = species.map((one) => ({ ...one, members: new Array<number>() }));
+  let id = nextId;
+  for (const [member, genome] of population.entries()) {
+    const home = found.find(({ representative }) => measureDistance(genome, representative) < threshold);
+    if (home === undefined)
+      found.push({ id: id++, representative: genome, members: [member], best: UNTRIED, improvedAt: generation });
+    else home.members.push(member);
+  }
+  const left = found.filter(({ members }) => members.length > 0);
+  const represented = left.map((one) => ({ ...one, representative: population[chance.pick(one.members)]! }));
+  return { threshold, nextId: id, species: represented };
+}
+
+/** The threshold for the next generation: wider after too many species, narrower after too few. */
+export function moveThreshold({ threshold, species }: Pick<Division, "threshold" | "species">): number {
+  const { fewest, most } = TARGET;
+  const step = species.length > most ? THRESHOLD.step : species.length < fewest ? -THRESHOLD.step : 0;
+  // In tenths, so that errors of rounding do not add up.
+  const moved = Math.round((threshold + step) * 10) / 10;
+  return Math.min(THRESHOLD.most, Math.max(THRESHOLD.least, moved));
+}
+
+/** Generations without a better best, after which a species has no children; and the best of them that always may. */
+const STAGNATION = 15;
+const PROTECTED = 2;
+
+/** Species with what their members reached. `fitness` is that of the population, NaN of a member that failed. */
+export function noteBest(species: readonly Species[], fitness: Float64Array, generation: number): Species[] {
+  return species.map((one) => {
+    const best = bestOf(one, fitness);
+    return best > one.best ? { ...one, best, improvedAt: generation } : one;
+  });
+}
+
+/** Those that may have children: who improved in time, and the two whose best is best now. */
+export function dropStagnant(species: readonly Species[], fitness: Float64Array, generation: number): Species[] {
+  const byBest = species.toSorted((a, b) => bestOf(b, fitness) - bestOf(a, fitness) || a.id - b.id);
+  const kept = new Set(byBest.slice(0, PROTECTED));
+  return species.filter((one) => kept.has(one) || generation - one.improvedAt < STAGNATION);
+}
+
+/** The best fitness of a species; −∞ where all failed. */
+export function bestOf({ members }: Pick<Species, "members">, fitness: Float64Array): number {
+  return Math.max(UNTRIED, ...members.map((member) => fitness[member]!).filter((value) => !Number.isNaN(value)));
+}

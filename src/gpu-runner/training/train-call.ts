@@ -1,0 +1,65 @@
+import type { PolicyNetwork } from "../../protocol/policy-network.ts";
+import { decodeArchive } from "../../protocol/archive-file.ts";
+import type { Algorithm, TrainingResult } from "../../protocol/training.ts";
+import type { CallContext } from "../process/messages.ts";
+import { type EnvironmentSource, openEnvironment } from "../rollout/environment-source.ts";
+import type { GpuPopulationRequest } from "../rollout/open-gpu-population.ts";
+import type { Population } from "../rollout/population.ts";
+import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./checkpoint-file.ts";
+import { openStrategy } from "./open-strategy.ts";
+import { NEW_TRAINING, trainPolicy, type TrainingOutcome, type TrainingPlan } from "./train-policy.ts";
+
+/** A training, or the rest of one, in a device process. */
+export interface TrainRequest {
+  readonly environment: EnvironmentSource;
+  /** Of the environment's program, as a checkpoint must have it. */
+  readonly environmentDigest: string | null;
+  readonly network: PolicyNetwork;
+  readonly algorithm: Algorithm;
+  readonly plan: TrainingPlan;
+  /** A file of an earlier life; null: it begins. */
+  readonly checkpoint: Uint8Array | null;
+  /** Of an archive to begin with. */
+  readonly archive?: Uint8Array<ArrayBuffer>;
+}
+
+/** How it ended. */
+export interface TrainOutcome extends TrainingOutcome {
+  /** Numbers of a policy. */
+  readonly parameters: number;
+  readonly backend: Population["backend"];
+  readonly qualityDiversity: TrainingResult["qualityDiversity"];
+  /** Generations of the checkpoint that it went on from. */
+  readonly resumedFrom: number | null;
+}
+
+/** Trains on populations that `open` makes on the device of this process, and lets go of them. */
+export async function runTrain(
+  open: (request: Omit<GpuPopulationRequest, "settings">) => Promise<Population>,
+  { environment: source, environmentDigest, network, algorithm, plan, checkpoint, archive }: TrainRequest,
+  { signal, onProgress, onCheckpoint }: CallContext,
+): Promise<TrainOutcome> {
+  const environment = openEnvironment(source);
+  const kept: Checkpoint | null = checkpoint === null ? null : decodeCheckpoint(checkpoint);
+  await using stack = new AsyncDisposableStack();
+  const openReleased = async (members: number) =>
+    stack.adopt(await open({ environment, network, members }), (population) => population.release());
+  const population = await openReleased(algorithm.population);
+  const judge = await openReleased(1);
+  const context = { algorithm, environment, network, population, seed: plan.seed, saved: kept?.strategy ?? null };
+  const elites = archive === undefined ? {} : { elites: decodeArchive(archive) };
+  const strategy = stack.adopt(await openStrategy({ ...context, ...elites }), async (opened) => opened.release?.());
+  const outcome = await trainPolicy(plan, { population, judge, strategy }, kept?.state ?? NEW_TRAINING, {
+    signal,
+    nowMs: () => performance.now(),
+    onGeneration: (point) => onProgress({ phase: "training", done: point.generation, total: plan.generations, point }),
+    onCheckpoint: (state, saved) => onCheckpoint(encodeCheckpoint({ environmentDigest, state, strategy: saved })),
+  });
+  return {
+    ...outcome,
+    qualityDiversity: (await strategy.tellArchive?.()) ?? null,
+    parameters: population.parameters,
+    backend: population.backend,
+    resumedFrom: kept?.state.generations ?? null,
+  };
+}

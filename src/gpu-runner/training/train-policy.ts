@@ -1,0 +1,183 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { CurvePoint, TrainingSpec } from "../../protocol/training.ts";
+import type { Population } from "../rollout/population.ts";
+import { judgementEpisode, LAST_EVALUATION_FROM, trainingEpisode } from "./episode-ranges.ts";
+import { addToCurve } from "./learning-curve.ts";
+import { scoreMembers } from "./score-members.ts";
+import type { LeftFile, Strategy, StrategyState } from "./strategy.ts";
+
+/** What of a spec decides how a training goes. */
+export type TrainingPlan = Pick<TrainingSpec, "generations" | "episodes" | "stopAt" | "evaluation" | "seed"> & {
+  /** Fresh mean that counts as solved, where there is one. */
+  readonly solvedAt: number | null;
+  /** Time of training, over all its lives. */
+  readonly budgetMs: number;
+  readonly checkpointMs: number;
+};
+
+/** What a training works on. */
+export interface TrainingStage {
+  /** Of all members, moved by the strategy. */
+  readonly population: Population;
+  /** Of one member, in the same environment: where policies are judged. */
+  readonly judge: Population;
+  readonly strategy: Strategy;
+}
+
+/** All of a training between two generations; a checkpoint has this in it. */
+export interface TrainingState {
+  /** That have been. */
+  readonly generations: number;
+  readonly steps: number;
+  readonly evaluations: number;
+  readonly elapsedMs: number;
+  readonly solvedAtGeneration: number | null;
+  readonly curve: readonly CurvePoint[];
+  /** The policy that was judged best so far. */
+  readonly best: JudgedPolicy | null;
+}
+
+export interface JudgedPolicy {
+  readonly generation: number;
+  readonly mean: number;
+  readonly policy: Float32Array<ArrayBuffer>;
+}
+
+/** How a training is watched and ended early. */
+export interface TrainingWatch {
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+  readonly onGeneration: (point: CurvePoint) => void;
+  /** What is handed over is a copy. It is not waited for by anybody but the training itself: it must be quick. */
+  readonly onCheckpoint: (state: TrainingState, strategy: StrategyState) => void;
+}
+
+/** How a training ended. */
+export interface TrainingOutcome {
+  readonly state: TrainingState & { readonly best: JudgedPolicy };
+  /** Returns of the best policy in episodes that chose nothing. */
+  readonly returns: Float32Array<ArrayBuffer>;
+  readonly files: readonly LeftFile[];
+}
+
+export const NEW_TRAINING: TrainingState = {
+  generations: 0,
+  steps: 0,
+  evaluations: 0,
+  elapsedMs: 0,
+  solvedAtGeneration: null,
+  curve: [],
+  best: null,
+};
+
+/**
+ * Trains from a state until the generations, the time or the target end it, and evaluates the best policy on episodes
+ * that neither trained nor chose it. With the same plan, device and state it goes the same way to the bit, but for when
+ * the time ends it. Throws `cancelled`, and `backend-failed` where every member of a generation failed.
+ */
+export async function trainPolicy(
+  plan: TrainingPlan,
+  stage: TrainingStage,
+  from: TrainingState,
+  watch: TrainingWatch,
+): Promise<TrainingOutcome> {
+  const startedMs = watch.nowMs() - from.elapsedMs;
+  let state = from;
+  let keptMs = watch.nowMs();
+  while (!hasEnded(plan, state)) {
+    state = await trainGeneration(plan, stage, state, watch);
+    if (isJudged(plan, state.generations)) state = await judgePolicy(plan, stage, state, watch);
+    state = { ...state, elapsedMs: watch.nowMs() - startedMs };
+    watch.onGeneration(state.curve.at(-1)!);
+    if (watch.nowMs() - keptMs >= plan.checkpointMs && !hasEnded(plan, state)) {
+      watch.onCheckpoint(state, await stage.strategy.save());
+      keptMs = watch.nowMs();
+    }
+  }
+  if (!isJudged(plan, state.generations)) state = await judgePolicy(plan, stage, state, watch);
+  const { best } = state;
+  if (best === null) throw new ProblemError("backend-failed", "No policy of this training went through its episodes.");
+  const last = await evaluateOne(stage.judge, best.policy, plan, LAST_EVALUATION_FROM, watch);
+  const files = (await stage.strategy.leave?.()) ?? [];
+  return { state: { ...state, best }, returns: last.returns, files };
+}
+
+function hasEnded({ generations, stopAt, budgetMs }: TrainingPlan, state: TrainingState): boolean {
+  const isGoodEnough = stopAt !== undefined && state.best !== null && state.best.mean >= stopAt;
+  return isGoodEnough || state.generations >= generations || (state.generations > 0 && state.elapsedMs >= budgetMs);
+}
+
+/** Whether the policy is judged after so many generations, beside when the time ends. */
+function isJudged({ generations, evaluation }: TrainingPlan, done: number): boolean {
+  return done === generations || done % evaluation.everyGenerations === 0;
+}
+
+async function trainGeneration(
+  { seed, episodes }: TrainingPlan,
+  { population, strategy }: TrainingStage,
+  state: TrainingState,
+  { signal }: TrainingWatch,
+): Promise<TrainingState> {
+  const generation = state.generations;
+  await strategy.ask(generation);
+  const firstEpisode = trainingEpisode(generation, episodes);
+  const results = await population.evaluate({ seed, firstEpisode, episodes, commonRandom: true }, { signal });
+  const { fitness, measures, steps } = scoreMembers(results, population.members, episodes);
+  const sound = fitness.filter((value) => !Number.isNaN(value));
+  if (sound.length === 0) {
+    throw new ProblemError("backend-failed", `Every member of generation ${generation + 1} failed.`);
+  }
+  await strategy.tell({ generation, fitness, measures });
+  const census = strategy.takeCensus?.();
+  const point = {
+    generation: generation + 1,
+    steps: state.steps + steps,
+    best: sound.reduce((most, value) => Math.max(most, value)),
+    mean: sound.reduce((sum, value) => sum + value, 0) / sound.length,
+    fresh: null,
+    ...(census && { species: census }),
+  };
+  return {
+    ...state,
+    generations: generation + 1,
+    steps: point.steps,
+    evaluations: state.evaluations + population.members * episodes,
+    curve: addToCurve(state.curve, point, LIMITS.curvePoints),
+  };
+}
+
+/** Judges the policy so far on fresh episodes, and keeps it where it is the best; of equal ones the later. One that fails is none. */
+async function judgePolicy(
+  plan: TrainingPlan,
+  { judge, strategy }: TrainingStage,
+  state: TrainingState,
+  watch: TrainingWatch,
+): Promise<TrainingState> {
+  const { generations, best } = state;
+  const policy = await strategy.policy();
+  const firstEpisode = judgementEpisode(generations, plan.evaluation.episodes);
+  const { mean } = await evaluateOne(judge, policy, plan, firstEpisode, watch);
+  if (Number.isNaN(mean)) return state;
+  const target = plan.stopAt ?? plan.solvedAt;
+  const isSolved = target !== null && mean >= target;
+  return {
+    ...state,
+    solvedAtGeneration: state.solvedAtGeneration ?? (isSolved ? generations : null),
+    curve: [...state.curve.slice(0, -1), { ...state.curve.at(-1)!, fresh: mean }],
+    best: best !== null && mean < best.mean ? best : { generation: generations, mean, policy },
+  };
+}
+
+/** One policy in the plan's evaluation episodes from the first on; the mean is NaN where it fails. */
+async function evaluateOne(
+  judge: Population,
+  policy: Float32Array<ArrayBuffer>,
+  { seed, evaluation: { episodes } }: TrainingPlan,
+  firstEpisode: number,
+  { signal }: TrainingWatch,
+): Promise<{ mean: number; returns: Float32Array<ArrayBuffer> }> {
+  await judge.write(0, policy);
+  const results = await judge.evaluate({ seed, firstEpisode, episodes, commonRandom: true }, { signal });
+  return { mean: scoreMembers(results, 1, episodes).fitness[0]!, returns: results.returns };
+}

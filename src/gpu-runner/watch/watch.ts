@@ -1,0 +1,219 @@
+import { cpus, freemem, loadavg, totalmem } from "node:os";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Logger } from "pino";
+import type { Device } from "../../protocol/hardware.ts";
+import type { KernelHealth, Sensor } from "../../protocol/health.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { Offer, PlacedModel } from "../../protocol/link.ts";
+import { modelBackendOf } from "../../protocol/model-backend.ts";
+import { BusyClock } from "../busy-clock.ts";
+import type { DeviceFleet } from "../device-fleet.ts";
+import type { LinkChannel } from "../link-channel.ts";
+import type { ResidencyManager } from "../memory/residency-manager.ts";
+import type { ModelLoader } from "../serving/model-loader.ts";
+import type { WorkloadResult } from "../workloads/workload.ts";
+import { describeHealth, type HealthNow } from "./describe-health.ts";
+import { kernelHealthOf } from "./kernel-health.ts";
+import { prepareProbe } from "./prepare-probe.ts";
+import { ProbeLoop } from "./probe-loop.ts";
+import { ProcessMeter, type ProcessUses } from "./process-meter.ts";
+import { type DeviceTally, mergeSpans, NO_SPAN } from "./span-tally.ts";
+import { WatchedPlacements } from "./watched-placements.ts";
+
+export interface WatchParts {
+  readonly fleet: Pick<DeviceFleet, "all" | "find">;
+  readonly models: Pick<ModelLoader, "ensureReady" | "configurationOf">;
+  readonly residency: Pick<ResidencyManager, "counters">;
+  readonly channel: Pick<LinkChannel, "send">;
+  /** Clocks and temperatures, as far as they can be read. */
+  readonly readSensors: (devices: readonly Device[]) => Promise<Sensor[]>;
+  readonly logger: Pick<Logger, "error">;
+}
+
+/** How often the event loop is asked whether it is late: often enough for a 99th percentile, too seldom to cost anything. */
+const LAG_STEP_MS = 50;
+const NANOSECONDS_PER_MS = 1e6;
+
+/** Tells the edge how this runner is, as often as it wants to know, and probes placements meanwhile. */
+export class Watch {
+  readonly #parts: WatchParts;
+  readonly #placements: WatchedPlacements;
+  readonly #probes: ProbeLoop;
+  readonly #processes = new ProcessMeter();
+  readonly #lag = monitorEventLoopDelay({ resolution: LAG_STEP_MS });
+  readonly #jobs = new BusyClock();
+  /** By device. */
+  readonly #kernels = new Map<string, KernelHealth>();
+  /** The span of the last report that nobody asked for, and what was since. */
+  #last = NO_SPAN;
+  #since = NO_SPAN;
+  #cutAtMs = performance.now();
+  #cores = readCores();
+  #moved: ReturnType<ResidencyManager["counters"]>;
+  #timer: NodeJS.Timeout | undefined;
+  /** Reports are made in turn. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+    const { fleet } = parts;
+    this.#placements = new WatchedPlacements((deviceKey) => {
+      const device = fleet.all().find(({ host }) => host.device.key === deviceKey);
+      return device && modelBackendOf(device.host.device);
+    });
+    const prepare = prepareProbe.bind(null, parts);
+    this.#probes = new ProbeLoop({ placements: this.#placements, prepare });
+    this.#moved = parts.residency.counters();
+  }
+
+  /** On a new connection: reports at this interval, of what is from now on. An edge that names none wants none. */
+  start(intervalMs: number | undefined, placed: readonly PlacedModel[]): void {
+    this.stop();
+    this.#placements.welcomed(placed);
+    if (intervalMs === undefined) return;
+    this.#lag.enable();
+    this.#inTurn(async () => {
+      this.#cut(await this.#processes.read());
+      [this.#last, this.#since] = [NO_SPAN, NO_SPAN];
+    });
+    this.#probes.start(intervalMs);
+    this.#timer = setInterval(() => this.#report(null), intervalMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#probes.stop();
+    this.#lag.disable();
+  }
+
+  configured(placed: readonly PlacedModel[]): void {
+    this.#placements.configured(placed);
+  }
+
+  /** Tells at once how the runner is. */
+  answer(requestId: string): void {
+    this.#report(requestId);
+  }
+
+  /** Runs a job while nothing is probed. */
+  async beside<Output>(job: () => Promise<Output>): Promise<Output> {
+    this.#jobs.begin(performance.now());
+    try {
+      await this.#probes.pause();
+      return await job();
+    } finally {
+      this.#probes.resume();
+      this.#jobs.end(performance.now());
+    }
+  }
+
+  /** Learns from what a job found out: placements that agree, and how kernels use their device. */
+  noteResult({ model, program }: Pick<Offer, "model" | "program">, { result, deviceKey }: WorkloadResult): void {
+    if (result.kind === "calibration" && model !== null) {
+      const agreeing = result.placements.filter(({ agrees }) => agrees);
+      this.#placements.add(model, agreeing);
+    }
+    // A user's kernel says nothing of the device.
+    const kernels = program === undefined ? kernelHealthOf(result, new Date().toISOString()) : null;
+    if (kernels !== null) this.#kernels.set(deviceKey, kernels);
+  }
+
+  #inTurn(work: () => Promise<void>): void {
+    this.#turn = this.#turn.then(work).catch((error: unknown) => {
+      this.#parts.logger.error({ error }, "cannot tell how the runner is");
+    });
+  }
+
+  #report(requestId: string | null): void {
+    this.#inTurn(async () => {
+      const [processes, sensors] = await Promise.all([this.#processes.read(), this.#readSensors()]);
+      this.#cut(processes);
+      const span = requestId === null ? this.#since : mergeSpans(this.#last, this.#since);
+      const report = describeHealth(span, this.#readNow(processes, sensors));
+      if (requestId === null) [this.#last, this.#since] = [this.#since, NO_SPAN];
+      this.#parts.channel.send({ type: "health", requestId, report });
+    });
+  }
+
+  /** What cannot be read is no reason to say nothing. */
+  async #readSensors(): Promise<Sensor[]> {
+    const { fleet, readSensors, logger } = this.#parts;
+    try {
+      const sensors = await readSensors(fleet.all().map(({ host }) => host.device));
+      return sensors.slice(0, LIMITS.watchedSensors);
+    } catch (error) {
+      logger.error({ error }, "cannot read clocks and temperatures");
+      return [];
+    }
+  }
+
+  /** Adds what was since the last cut. */
+  #cut(processes: ProcessUses): void {
+    const { fleet, residency } = this.#parts;
+    const nowMs = performance.now();
+    const [cores, moved] = [readCores(), residency.counters()];
+    const devices = new Map<string, DeviceTally>();
+    for (const { host, server } of fleet.all()) {
+      const { cpuMs } = useOf(processes, host.pid);
+      devices.set(host.device.key, { serving: server.meter.cut(nowMs), cpuMs });
+    }
+    this.#since = mergeSpans(this.#since, {
+      spanMs: nowMs - this.#cutAtMs,
+      jobMs: this.#jobs.cut(nowMs),
+      coresBusyMs: cores.busyMs - this.#cores.busyMs,
+      coresMs: cores.allMs - this.#cores.allMs,
+      ownCpuMs: processes.own.cpuMs,
+      lagMs: Math.max(0, this.#lag.percentile(99) / NANOSECONDS_PER_MS - LAG_STEP_MS),
+      pageOuts: moved.pageOuts - this.#moved.pageOuts,
+      migrationBytes: moved.migrationBytes - this.#moved.migrationBytes,
+      devices,
+      probes: this.#probes.cut(),
+    });
+    this.#lag.reset();
+    [this.#cutAtMs, this.#cores, this.#moved] = [nowMs, cores, moved];
+  }
+
+  #readNow(processes: ProcessUses, sensors: Sensor[]): HealthNow {
+    const { fleet, models } = this.#parts;
+    return {
+      at: new Date().toISOString(),
+      startedAt: new Date(performance.timeOrigin).toISOString(),
+      sensors,
+      host: {
+        logicalCores: this.#cores.count,
+        loadAverage: loadavg()[0] ?? 0,
+        freeBytes: freemem(),
+        memoryBytes: totalmem(),
+        ownRssBytes: processes.own.rssBytes,
+      },
+      devices: fleet.all().map(({ host, server }) => ({
+        deviceKey: host.device.key,
+        waiting: server.waiting,
+        restarts: host.restarts,
+        processRssBytes: useOf(processes, host.pid).rssBytes,
+        kernels: this.#kernels.get(host.device.key) ?? null,
+      })),
+      placements: this.#placements.all().map(([key, { model, variant, deviceKey, backend }]) => {
+        const served = { modelVersionId: model.modelVersionId, variant };
+        const configuration = models.configurationOf(served, fleet.find(deviceKey).host);
+        return [key, { ...served, deviceKey, backend, configuration }];
+      }),
+    };
+  }
+}
+
+/** Time of all cores since the machine started; what waits for a disk is neither busy nor counted. */
+function readCores(): { count: number; busyMs: number; allMs: number } {
+  const all = cpus();
+  const sum = { count: all.length, busyMs: 0, allMs: 0 };
+  for (const { times } of all) {
+    const busyMs = times.user + times.nice + times.sys + times.irq;
+    sum.busyMs += busyMs;
+    sum.allMs += busyMs + times.idle;
+  }
+  return sum;
+}
+
+function useOf({ byPid }: ProcessUses, pid: number | null) {
+  return (pid === null ? undefined : byPid.get(pid)) ?? { cpuMs: null, rssBytes: null };
+}
