@@ -15,6 +15,7 @@ export interface Env {
   readonly HEARTBEAT_MS?: string;
   readonly LEASE_MS?: string;
   readonly RESEND_MS?: string;
+  readonly WATCH_MS?: string;
   readonly FLUSH_MS?: string;
   readonly SEARCH_GAP_MS?: string;
   readonly LOG_REQUESTS?: string;
@@ -22,6 +23,7 @@ export interface Env {
   readonly KEEP_REQUESTS_DAYS?: string;
   readonly KEEP_MINUTES_DAYS?: string;
   readonly KEEP_HOURS_DAYS?: string;
+  readonly KEEP_ARTIFACTS_DAYS?: string;
 }
 
 const milliseconds = (fallback: number) => z.coerce.number().int().positive().default(fallback);
@@ -42,6 +44,8 @@ const Settings = z.object({
   HEARTBEAT_MS: milliseconds(3_000),
   LEASE_MS: milliseconds(15_000),
   RESEND_MS: milliseconds(3_000),
+  /** How often a runner tells of its health. */
+  WATCH_MS: milliseconds(10_000),
   FLUSH_MS: milliseconds(10_000),
   SEARCH_GAP_MS: milliseconds(5_000),
   /** `errors` logs what failed on our side, `all` one event per request. */
@@ -53,6 +57,8 @@ const Settings = z.object({
   /** How long it keeps rollups by minute and by hour; the wider ones are kept for ever. */
   KEEP_MINUTES_DAYS: days(14),
   KEEP_HOURS_DAYS: days(400),
+  /** How long files that jobs leave beside their results are kept; the results are kept for ever. */
+  KEEP_ARTIFACTS_DAYS: days(90),
 });
 
 export interface Config {
@@ -73,7 +79,12 @@ export interface Config {
   readonly flushMs: number;
   readonly maxAttempts: number;
   readonly webhookRetryMs: number;
-  readonly retention: { readonly requestsMs: number; readonly minutesMs: number; readonly hoursMs: number };
+  readonly retention: {
+    readonly requestsMs: number;
+    readonly minutesMs: number;
+    readonly hoursMs: number;
+    readonly artifactsMs: number;
+  };
 }
 
 const parsed = new WeakMap<Env, Config>();
@@ -90,6 +101,7 @@ export function configOf(env: Env): Config {
       heartbeatMs: settings.HEARTBEAT_MS,
       leaseMs: settings.LEASE_MS,
       resendMs: settings.RESEND_MS,
+      watchMs: settings.WATCH_MS,
     },
     logRequests: settings.LOG_REQUESTS,
     silentMs: settings.PING_MS * 3,
@@ -104,6 +116,7 @@ export function configOf(env: Env): Config {
       requestsMs: settings.KEEP_REQUESTS_DAYS,
       minutesMs: settings.KEEP_MINUTES_DAYS,
       hoursMs: settings.KEEP_HOURS_DAYS,
+      artifactsMs: settings.KEEP_ARTIFACTS_DAYS,
     },
   });
   parsed.set(env, config);

@@ -4,8 +4,12 @@ import { decodeSketch, scaleSketch, type Sketch, sketchQuantile } from "../../st
 /** Batch sizes that were measured when a placement was calibrated, rising; at least one. */
 type Sweep = readonly SweepStep[];
 
-/** The largest batch that was measured; larger ones are taken to be computed in parts. */
-export function largestRows(sweep: Sweep): number {
+/** The largest batch that was measured and may be formed; larger ones are taken to be computed in parts. */
+export function largestRows({ sweep, configuration }: Pick<Placement, "sweep" | "configuration">): number {
+  return Math.min(measuredRows(sweep), configuration.maxRows ?? Number.POSITIVE_INFINITY);
+}
+
+function measuredRows(sweep: Sweep): number {
   return sweep.at(-1)?.rows ?? 1;
 }
 
@@ -17,7 +21,7 @@ export function calibratedMedianMs(sweep: Sweep, rows: number): number {
   const above = sweep.findIndex((step) => step.rows >= rows);
   const upper = sweep[above];
   const lower = sweep[above - 1];
-  if (upper === undefined) return ((sweep.at(-1)?.serviceMs.p50 ?? 0) * rows) / largestRows(sweep);
+  if (upper === undefined) return ((sweep.at(-1)?.serviceMs.p50 ?? 0) * rows) / measuredRows(sweep);
   if (lower === undefined || upper.rows === rows) return upper.serviceMs.p50;
   const share = (rows - lower.rows) / (upper.rows - lower.rows);
   return lower.serviceMs.p50 + share * (upper.serviceMs.p50 - lower.serviceMs.p50);

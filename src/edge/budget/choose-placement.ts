@@ -1,5 +1,5 @@
 import type { InferWishes } from "../../protocol/inference.ts";
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 import type { Outlook } from "./placement-watch.ts";
 import { type Prediction, predictIdleMs, predictLatency } from "./predict-latency.ts";
 
@@ -12,7 +12,13 @@ export interface Candidate {
 
 export type Choice =
   /** `fits`: whether it is predicted to be in time; else it is the best effort that was asked for. */
-  | { readonly kind: "admitted"; readonly candidate: Candidate; readonly fits: boolean }
+  | {
+      readonly kind: "admitted";
+      readonly candidate: Candidate;
+      readonly fits: boolean;
+      /** The fastest of those of a higher fidelity, which only the budget kept from being chosen. */
+      readonly passedOver: Candidate | null;
+    }
   /** No placement could even on an idle machine; the nearest needs `idleMs` as it was lately. */
   | { readonly kind: "unattainable"; readonly nearest: Candidate; readonly idleMs: number }
   /** Only what waits there, or a slow moment, is in the way; in `retryAfterMs` it is predicted to be gone. */
@@ -29,7 +35,7 @@ export type Choice =
 export interface ChoiceRules {
   readonly wishes: Pick<
     InferWishes,
-    "budgetMs" | "minFidelity" | "backend" | "profile" | "labels" | "runnerId" | "onMiss"
+    "budgetMs" | "minFidelity" | "backend" | "profile" | "labels" | "runnerId" | "placementId" | "onMiss"
   >;
   /** What has passed of the budget. */
   readonly spentMs: number;
@@ -64,15 +70,21 @@ export function choosePlacement(placements: readonly LivePlacement[], rules: Cho
   const answering = online.filter((candidate) => !candidate.outlook.isSilent);
   if (answering.length === 0) return { kind: "silent" };
   const fitting = answering.filter((candidate) => latencyOf(candidate) <= wishes.budgetMs);
-  if (fitting.length > 0) return { kind: "admitted", candidate: pickBest(fitting, random), fits: true };
+  const admit = (candidate: Candidate, fits: boolean): Choice => {
+    const better = answering.filter((other) => fidelityOf(other) > fidelityOf(candidate));
+    const passedOver = better.length === 0 ? null : leastOf(better, latencyOf);
+    return { kind: "admitted", candidate, fits, passedOver };
+  };
+  if (fitting.length > 0) return admit(pickBest(fitting, random), true);
   const fastest = leastOf(answering, latencyOf);
-  if (wishes.onMiss === "best-effort") return { kind: "admitted", candidate: fastest, fits: false };
+  if (wishes.onMiss === "best-effort") return admit(fastest, false);
   return sayWhatIsInTheWay(online, rules);
 }
 
 function matches(placement: LivePlacement, wishes: ChoiceRules["wishes"]): boolean {
-  const { runnerId, backend, profile, labels = {}, minFidelity } = wishes;
+  const { runnerId, placementId, backend, profile, labels = {}, minFidelity } = wishes;
   return (
+    (placementId === undefined || placement.id === placementId) &&
     (runnerId === undefined || placement.runnerId === runnerId) &&
     (backend === undefined || placement.backend === backend) &&
     (profile === undefined || placement.profiles.includes(profile)) &&

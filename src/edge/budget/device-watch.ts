@@ -1,4 +1,4 @@
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 
 /** A request that this isolate has sent and got no answer to. */
 export interface Sent {

@@ -1,5 +1,5 @@
 import type { SweepStep } from "../../protocol/model.ts";
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 import type { Outlook } from "./placement-watch.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { ServiceTimes } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 import { calibratedLink, calibratedSketch, largestRows } from "./calibrated-service.ts";
 import {
   type DeviceWatch,
@@ -218,9 +218,9 @@ export class PlacementWatch {
     return timeQuantile(times, calibratedSketch(placement.sweep, rows), confidence, nowMs);
   }
 
-  /** Rows of requests that wait are computed in batches, as large as were measured. */
+  /** Rows of requests that wait are computed in batches, as large as were measured and may be formed. */
   #workMs(placement: LivePlacement, rows: number, nowMs: number): number {
-    const largest = largestRows(placement.sweep);
+    const largest = largestRows(placement);
     const whole = Math.floor(rows / largest);
     const rest = rows % largest;
     const wholeMs = whole === 0 ? 0 : whole * this.#serviceMs(placement, largest, 0.5, nowMs);

@@ -42,7 +42,7 @@ export async function planRunner(
     placed: versions.flatMap((version) => {
       const places = (current.get(version.id) ?? []).filter(({ isEligible }) => isEligible);
       if (places.length === 0) return [];
-      return { ...toPlacedModel(version), places: places.map(({ deviceKey, variant }) => ({ deviceKey, variant })) };
+      return toPlacedModel(version, places);
     }),
     uncalibrated: versions
       .filter((version) => owed.has(version.id) && lacksPlaces(version, capabilities, current.get(version.id) ?? []))

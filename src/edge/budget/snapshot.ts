@@ -1,8 +1,9 @@
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
-import { type LivePlacement, readLivePlacements } from "../store/placement-store.ts";
+import { type LivePlacement, readLivePlacements } from "../store/live-placement-store.ts";
 import { readAllProfiles } from "../store/profile-store.ts";
+import { chooseVersion } from "./choose-version.ts";
 
 export type Version = NamedVersion;
 
@@ -78,13 +79,8 @@ async function readSnapshot(env: Env): Promise<Snapshot> {
   return current;
 }
 
-/**
- * The version that `name`, `name@2` or an id means. Where none is named it is the latest that runs
- * somewhere: a new version takes over once it is calibrated.
- */
+/** The version that `name`, `name@2` or an id means. */
 export function findVersion(snapshot: Snapshot, reference: string): Version | null {
   const [name = "", number] = reference.split("@", 2);
-  const versions = snapshot.versions.get(name) ?? [];
-  if (number !== undefined) return versions.find((version) => String(version.version) === number) ?? null;
-  return versions.findLast(({ id }) => snapshot.placements.has(id)) ?? versions.at(-1) ?? null;
+  return chooseVersion(snapshot.versions.get(name) ?? [], number, (id) => snapshot.placements.has(id));
 }

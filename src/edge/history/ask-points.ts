@@ -6,15 +6,12 @@ import type { Answer } from "../http/answer-once.ts";
 import { decodeCursor, encodeCursor, wrongCursor } from "../store/cursor.ts";
 import { openDatabase } from "../store/database.ts";
 import { type PointPlace, readPoints } from "../store/point-store.ts";
-import type { Span } from "../store/rollup-store.ts";
+import { ALL_TIME, type Span } from "../store/rollup-store.ts";
 import { readSelection, toSeries } from "../store/series-store.ts";
 import { stateOf } from "./ask-series.ts";
 import { steppedWindow } from "./history-window.ts";
 import { mergePoints, parseStepMs } from "./merge-points.ts";
 import { readHistory } from "./read-history.ts";
-
-/** The last instant that a date can hold. */
-const LAST_MS = 8.64e15;
 
 type PointsOf = Pick<PointsReply, "nextCursor" | "truncated"> & { points: HistoryPoint[]; rowsRead: number };
 
@@ -33,7 +30,7 @@ export async function askPoints(
   }
   const span = {
     fromMs: query.from === undefined ? 0 : Date.parse(query.from),
-    toMs: query.to === undefined ? LAST_MS : Date.parse(query.to),
+    toMs: query.to === undefined ? ALL_TIME.toMs : Date.parse(query.to),
   };
   const { retention } = configOf(env);
   const window =

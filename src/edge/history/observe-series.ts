@@ -1,6 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { type Aggregate, mergeInto, openAggregate, type OpenAggregate } from "../../stats/distribution.ts";
-import { decodeSketch } from "../../stats/sketch.ts";
+import { type OpenAggregate, openMerged } from "../../stats/distribution.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, readSpan, type Span } from "../store/rollup-store.ts";
 import { readRunPoints, type RunPoint } from "../store/run-points-store.ts";
@@ -64,14 +63,8 @@ function toRun(points: readonly RunPoint[]): ObservedRun {
     runId: newest.runId,
     revision: newest.revision,
     atMs: newest.atMs,
-    aggregate: merge(points),
+    aggregate: openMerged(points),
   };
-}
-
-export function merge(parts: readonly Aggregate[]): OpenAggregate {
-  const merged = openAggregate();
-  for (const part of parts) mergeInto(merged, part, decodeSketch(part.sketch));
-  return merged;
 }
 
 /** Of live requests only rollups are kept, and one after the other they are no runs. */
@@ -94,7 +87,7 @@ async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers
     const from = Math.max(whole.fromMs, Math.min(...times));
     return [
       no,
-      { fromMs: from, toMs: Math.min(whole.toMs, Math.max(...times) + stepMs), aggregate: merge(buckets) },
+      { fromMs: from, toMs: Math.min(whole.toMs, Math.max(...times) + stepMs), aggregate: openMerged(buckets) },
     ] as const;
   });
 }

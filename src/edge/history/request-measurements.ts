@@ -5,7 +5,9 @@ import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
 import { calibratedLevel } from "../../protocol/prediction-calibration.ts";
+import type { ServingConfiguration } from "../../protocol/serving-configuration.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
+import { threadsOf } from "./threads-of.ts";
 
 /**
  * What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts
@@ -16,6 +18,8 @@ export interface RequestOutcome {
   readonly variant: string;
   readonly backend: string;
   readonly batch: number;
+  /** How its placement is served; absent: as every one begins. */
+  readonly configuration?: Pick<ServingConfiguration, "threads">;
   readonly software: boolean;
   readonly fingerprint: Fingerprint;
   readonly totalMs: number;
@@ -100,7 +104,7 @@ export function measureOutcomes(
 const ROWS = { metric: "rows", unit: "rows", clock: null, direction: "higher" } as const;
 
 function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
-  const { subject, variant, backend, batch, fingerprint, software } = outcome;
+  const { subject, variant, backend, batch, configuration, fingerprint, software } = outcome;
   return {
     subjectKind: "model",
     subject,
@@ -108,7 +112,7 @@ function keyOf(outcome: RequestOutcome, metric: Metric): SeriesKey {
     unit: "ms",
     clock: metric === "totalMs" || metric === "lostMs" ? (outcome.totalClock ?? CLOCKS[metric]) : CLOCKS[metric],
     direction: "lower",
-    configuration: { variant, backend, batch: floorBatch(batch) },
+    configuration: { variant, backend, batch: floorBatch(batch), ...threadsOf(configuration) },
     fingerprint,
     software,
     label: null,

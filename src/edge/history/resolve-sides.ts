@@ -5,13 +5,10 @@ import type { SeriesSelector } from "../../protocol/series.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { findBaseline } from "../store/baseline-store.ts";
 import { openDatabase } from "../store/database.ts";
-import type { Span } from "../store/rollup-store.ts";
+import { ALL_TIME, type Span } from "../store/rollup-store.ts";
 import { seriesIdsOfRun } from "../store/run-points-store.ts";
 import { selectSeries, seriesIdOf, type StoredSeries } from "../store/series-store.ts";
 import { type Dimension, pairKeyOf } from "./pair-series.ts";
-
-/** The last instant that a date can hold. */
-const LAST_MS = 8.64e15;
 
 /** A side with its baseline looked up. */
 export interface MeantSide extends Omit<Side, "baseline"> {
@@ -55,7 +52,7 @@ export async function readSide(
     },
     span: {
       fromMs: side.window?.from === undefined ? 0 : Date.parse(side.window.from),
-      toMs: side.window?.to === undefined ? LAST_MS : Date.parse(side.window.to),
+      toMs: side.window?.to === undefined ? ALL_TIME.toMs : Date.parse(side.window.to),
     },
   };
 }

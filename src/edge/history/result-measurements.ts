@@ -7,18 +7,19 @@ import type { CalibratedPlacement, CalibrationResult } from "../../protocol/cali
 import type { TuningResult } from "../../protocol/tuning.ts";
 import { type Aggregate, summarise } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/point-store.ts";
+import { threadsOf } from "./threads-of.ts";
 
-interface RunContext {
+export interface RunContext {
   readonly runId: string;
   readonly atMs: number;
   readonly label: string | null;
 }
 
-function toAggregate({ count, min, max, sum, sketch }: Distribution): Aggregate {
+export function toAggregate({ count, min, max, sum, sketch }: Distribution): Aggregate {
   return { count, min, max, sum, sketch };
 }
 
-function single(value: number): Aggregate {
+export function single(value: number): Aggregate {
   return toAggregate(summarise([value]));
 }
 
@@ -102,7 +103,7 @@ export function measureCalibration(result: CalibrationResult, subject: string, r
 function calibrated(
   metric: string,
   distribution: Distribution,
-  { variant, backend, environment }: CalibratedPlacement,
+  { variant, backend, environment, configuration }: CalibratedPlacement,
   batch: number,
   subject: string,
   run: RunContext,
@@ -115,7 +116,7 @@ function calibrated(
       unit: "ms",
       clock: "runner-wall",
       direction: "lower",
-      configuration: { variant, backend, batch },
+      configuration: { variant, backend, batch, ...threadsOf(configuration) },
       fingerprint: environment.fingerprint,
       software: environment.software,
       label: run.label,

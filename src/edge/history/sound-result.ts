@@ -3,15 +3,18 @@ import type { Distribution } from "../../protocol/distribution.ts";
 import type { Environment } from "../../protocol/environment.ts";
 import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { JobResult, JobSpec } from "../../protocol/job.ts";
+import type { OptimisationResult } from "../../protocol/optimisation.ts";
 import type { TuningResult } from "../../protocol/tuning.ts";
-import { decodeSketch } from "../../stats/sketch.ts";
+import type { ValidationResult, ValidationSpec } from "../../protocol/validation.ts";
+import { isEnvironmentId } from "../store/environment-store.ts";
+import { isSoundDistribution } from "./sound-distribution.ts";
 
 /**
  * Whether a result answers the job it came for, with distributions that can be read and merged: a bad
  * one would spoil its series, and one of something else could never be stored.
  */
 export function isSoundResult(spec: JobSpec, result: JobResult): boolean {
-  return answers(spec, result) && distributionsOf(result).every(isSound);
+  return answers(spec, result) && distributionsOf(result).every(isSoundDistribution);
 }
 
 function answers(spec: JobSpec, result: JobResult): boolean {
@@ -26,6 +29,41 @@ function answers(spec: JobSpec, result: JobResult): boolean {
       return result.kind === "calibration" && result.modelVersionId === spec.modelVersionId;
     case "tuning":
       return result.kind === "tuning" && isOf(spec, result.tuning) && holdsHere(result);
+    case "validation":
+      return (
+        result.kind === "validation" &&
+        isAbout(spec, result) &&
+        result.place.placementId === (spec.placementId ?? null) &&
+        (spec.deviceKey === undefined || result.place.deviceKey === spec.deviceKey)
+      );
+    case "optimisation":
+      return result.kind === "optimisation" && isAbout(spec, result) && pointsIntoTrials(result);
+    case "evaluation":
+      return (
+        result.kind === "evaluation" &&
+        isIn(spec.environment, result.task.name) &&
+        isFrom(result, spec.deviceKey) &&
+        result.entrants.length === spec.entrants.length
+      );
+    case "training":
+      return result.kind === "training" && isIn(spec.environment, result.task.name);
+    case "evolution":
+      return result.kind === "evolution" && result.pool === spec.pool.name;
+    case "consensus":
+      return result.kind === "consensus" && result.ballots.length === (spec.votes?.length ?? 1);
+    case "compression":
+      return (
+        result.kind === "compression" &&
+        result.modelVersionId === spec.modelVersionId &&
+        result.variant === spec.name &&
+        JSON.stringify(result.recipe) === JSON.stringify(spec.recipe)
+      );
+    case "probe":
+      return (
+        result.kind === "probe" &&
+        isFrom(result, spec.deviceKey) &&
+        result.ok === result.claims.every((claim) => claim.ok)
+      );
   }
 }
 
@@ -36,8 +74,27 @@ function isOf(
   return kernel === spec.kernel && (spec.dtype === undefined || dtype === spec.dtype);
 }
 
+/** Whether an environment is what the job named; one that was submitted is named by its id, and has a name beside. */
+function isIn(environment: string, name: string): boolean {
+  return isEnvironmentId(environment) || name === environment;
+}
+
 function isFrom({ environment }: { environment: Environment }, deviceKey: string | undefined): boolean {
   return deviceKey === undefined || environment.deviceKey === deviceKey;
+}
+
+/** Whether what was validated or optimised is what the job named. */
+function isAbout(
+  spec: Pick<ValidationSpec, "subject" | "modelVersionId">,
+  { subject, modelVersionId }: Pick<ValidationResult, "subject" | "modelVersionId">,
+): boolean {
+  if (spec.subject.kind === "model") return subject.kind === "model" && modelVersionId === spec.modelVersionId;
+  return subject.kind === "kernel" && subject.kernel === spec.subject.kernel;
+}
+
+function pointsIntoTrials({ trials, best, default: standing, pareto, infeasible }: OptimisationResult): boolean {
+  const indexes = [best, standing, infeasible?.nearest ?? null, ...pareto];
+  return indexes.every((index) => index === null || index < trials.length);
 }
 
 /** Whether a tuning is one for the device that the job ran on, even where another runner found it. */
@@ -67,14 +124,22 @@ function distributionsOf(result: JobResult): Distribution[] {
       const { best, untuned } = result.tuning;
       return [best.ms, ...(untuned === null ? [] : [untuned.ms])];
     }
-  }
-}
-
-function isSound({ count, min, max, sum, sketch }: Distribution): boolean {
-  if (count === 0 || min > max || ![min, max, sum].every(Number.isFinite)) return false;
-  try {
-    return decodeSketch(sketch).count === count;
-  } catch {
-    return false;
+    case "validation":
+      return result.scenarios.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
+    case "optimisation": {
+      const { applied } = result;
+      if (applied === null) return [];
+      const { sweep = [], linkMs } = applied.placement ?? {};
+      const measured = [...sweep.map(({ serviceMs }) => serviceMs), ...(linkMs === undefined ? [] : [linkMs])];
+      const validations = [applied.before, applied.after].filter((validation) => validation !== null);
+      return [...validations.flatMap(distributionsOf), ...measured];
+    }
+    case "probe":
+    case "evaluation":
+    case "training":
+    case "evolution":
+    case "consensus":
+    case "compression":
+      return [];
   }
 }

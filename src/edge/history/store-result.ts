@@ -10,6 +10,12 @@ import { findRunner } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/point-store.ts";
 import { recordStandings } from "../store/standing-store.ts";
 import { saveTuning } from "../store/tuning-store.ts";
+import { measureCompression } from "./compression-measurements.ts";
+import { storeEvaluation } from "./store-evaluation.ts";
+import { storeEvolution } from "./store-evolution.ts";
+import { storeOptimisation } from "./store-optimisation.ts";
+import { storeTraining } from "./store-training.ts";
+import { storeValidation } from "./store-validation.ts";
 import { measureBenchmark, measureCalibration, measureThroughput, measureTuning } from "./result-measurements.ts";
 
 /**
@@ -39,6 +45,13 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
     await appendMeasurements(binding, measureTuning(result, run));
     return;
   }
+  if (result.kind === "validation") return storeValidation(binding, input, result, run);
+  if (result.kind === "optimisation") return storeOptimisation(binding, input, result, run);
+  if (result.kind === "probe" || result.kind === "consensus") return;
+  if (result.kind === "evolution") return storeEvolution(binding, input, result);
+  if (result.kind === "evaluation") return storeEvaluation(binding, input, result, run);
+  if (result.kind === "compression") return appendMeasurements(binding, measureCompression(result, run));
+  if (result.kind === "training") return storeTraining(binding, input, result, run);
   const version = await findModelVersion(db, result.modelVersionId);
   if (version === null) return;
   // Somebody may measure a model where its rule does not place it.

@@ -1,14 +1,15 @@
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
+import { HOUR_MS } from "../store/rollup-store.ts";
 import { fillFingerprints } from "../store/series-store.ts";
+import { pruneJobArtifacts } from "../store/job-artifact-store.ts";
 import { pruneDeliveries } from "../store/delivery-store.ts";
 import { isTransferring } from "../store/transfer-store.ts";
 import { detectLanded } from "./detect/detect-landed.ts";
 import { rollUp } from "./roll-up.ts";
 import { deliverDue } from "./webhooks/deliver-due.ts";
 
-const HOUR_MS = 3_600_000;
 /** Steps of one kind that one minute may do; the rest waits for the next. */
 const ROLL_STEPS = 100;
 const PRUNE_STEPS = 20;
@@ -30,6 +31,7 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
       await pruneDeliveries(env.DB, nowMs);
+      await pruneJobArtifacts(env.DB, env.ARTIFACTS, nowMs - retention.artifactsMs);
     }
   });
   await attempt("webhooks", () => deliverDue(env, nowMs));

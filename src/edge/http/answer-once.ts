@@ -65,13 +65,13 @@ function formatOf(c: Context<AppEnv>): TableFormat {
 }
 
 /** Weak: the same answer need not be the same bytes. */
-async function tagOf(value: unknown): Promise<string> {
+export async function tagOf(value: unknown): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(value)));
   return `W/"${btoa(String.fromCharCode(...new Uint8Array(digest, 0, 15)))}"`;
 }
 
 /** Whether `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2). */
-function hasTag(header: string | undefined, etag: string): boolean {
+export function hasTag(header: string | undefined, etag: string): boolean {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, "");
   return header?.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag)) ?? false;
 }

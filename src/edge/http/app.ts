@@ -3,23 +3,36 @@ import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
 import { bindComparisons } from "../routes/comparisons.ts";
+import { bindAgents } from "../routes/agents.ts";
+import { bindArchives } from "../routes/archives.ts";
 import { bindAlerts } from "../routes/alerts.ts";
+import { bindCompressions } from "../routes/compressions.ts";
 import { bindDetections } from "../routes/detections.ts";
 import { bindEdgeRuns } from "../routes/edge-runs.ts";
+import { bindEnvironments } from "../routes/environments.ts";
+import { bindEvaluations } from "../routes/evaluations.ts";
 import { bindHistory } from "../routes/history.ts";
 import { bindHistoryQueries } from "../routes/history-queries.ts";
+import { bindHrr } from "../routes/hrr.ts";
 import { bindInfer } from "../routes/infer.ts";
+import { bindItemMemories } from "../routes/item-memories.ts";
+import { bindJobArtifacts } from "../routes/job-artifacts.ts";
 import { bindJobs } from "../routes/jobs.ts";
 import { bindKernels } from "../routes/kernels.ts";
 import { bindKeys } from "../routes/keys.ts";
 import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
+import { bindPlacements } from "../routes/placements.ts";
+import { bindPlots } from "../routes/plots.ts";
 import { bindPolicies } from "../routes/policies.ts";
+import { bindPopulations } from "../routes/populations.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindReports } from "../routes/reports.ts";
+import { bindRequirements } from "../routes/requirements.ts";
 import { bindRunners } from "../routes/runners.ts";
 import { bindRuns } from "../routes/runs.ts";
 import { bindService } from "../routes/service.ts";
+import { bindSweeps } from "../routes/sweeps.ts";
 import { bindThresholds } from "../routes/thresholds.ts";
 import { bindTickets } from "../routes/tickets.ts";
 import { oipErrorResponse } from "../oip/oip-error.ts";
@@ -43,12 +56,19 @@ export function createApp(): Hono<AppEnv> {
     bindRunners,
     bindEdgeRuns,
     bindProfiles,
+    bindRequirements,
     bindModels,
+    bindCompressions,
+    bindPlacements,
     bindInfer,
     bindTickets,
     bindOip,
     bindPolicies,
     bindJobs,
+    bindJobArtifacts,
+    bindPopulations,
+    bindArchives,
+    bindEvaluations,
     bindRuns,
     bindHistory,
     bindComparisons,
@@ -58,9 +78,15 @@ export function createApp(): Hono<AppEnv> {
     bindThresholds,
     bindAlerts,
     bindKernels,
+    bindEnvironments,
     bindTunings,
     bindWebhooks,
     bindTransfers,
+    bindPlots,
+    bindSweeps,
+    bindHrr,
+    bindItemMemories,
+    bindAgents,
   ]) {
     bindResource(app);
   }

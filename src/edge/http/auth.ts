@@ -1,4 +1,4 @@
-import type { Access } from "../../protocol/endpoint.ts";
+import type { Endpoint } from "../../protocol/endpoint.ts";
 import type { Scope } from "../../protocol/key.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
@@ -12,33 +12,39 @@ export type Principal =
   | { readonly kind: "key"; readonly id: string; readonly scopes: readonly Scope[] }
   | { readonly kind: "runner"; readonly id: string };
 
-interface CachedKey {
+interface CachedPrincipal {
   readonly principal: Principal;
   readonly readAtMs: number;
 }
 
 type WaitUntil = (work: Promise<unknown>) => void;
 
-const CACHED_KEYS = 1_000;
+const CACHED_PRINCIPALS = 1_000;
 /** By secret, so that the inference path neither asks a database nor hashes. */
-const keyCache = new Map<string, CachedKey>();
+const cache = new Map<string, CachedPrincipal>();
 
-/** Checks `Authorization: Bearer …` against what a route wants; throws `unauthorized` or `forbidden`. */
+/**
+ * Checks `Authorization: Bearer …` against what a route wants; throws `unauthorized` or `forbidden`. A runner's
+ * credential is looked up each time, but on a frequent route, where it is trusted like a key for inference.
+ */
 export async function authorise(
   env: Env,
   authorization: string | undefined,
-  access: Access,
+  { access, isFrequent = access === "infer" }: Pick<Endpoint, "access" | "isFrequent">,
   waitUntil: WaitUntil,
 ): Promise<Principal | null> {
   if (access === "public") return null;
   const secret = /^Bearer ([\x21-\x7e]{1,256})$/i.exec(authorization ?? "")?.[1];
   if (secret === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a key.");
+  const refresh = isFrequent ? waitUntil : null;
   if (access === "runner") {
-    const runnerId = await findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret));
-    if (runnerId === null) throw refusal("unauthorized", "This is not the credential of a registered runner.");
-    return { kind: "runner", id: runnerId };
+    const runner = await (isFrequent ? findCached(env, secret, readRunner, refresh) : readRunner(env, secret));
+    if (runner?.kind !== "runner") {
+      throw refusal("unauthorized", "This is not the credential of a registered runner.");
+    }
+    return runner;
   }
-  const principal = await findKey(env, secret, access === "infer" ? waitUntil : null);
+  const principal = await findCached(env, secret, readKey, refresh);
   if (principal?.kind !== "key") throw refusal("unauthorized", "The key is unknown or was revoked.");
   if (!principal.scopes.includes("admin") && !principal.scopes.includes(access)) {
     throw refusal("forbidden", `This needs a key with the scope \`${access}\`.`);
@@ -48,33 +54,40 @@ export async function authorise(
 
 /** Forgets a key at once in this isolate; others do so within `keyExpiryMs`. */
 export function forgetCachedKeys(): void {
-  keyCache.clear();
+  cache.clear();
 }
 
-/** With `refresh`, a key that has aged serves once more while it is looked up behind the request. */
-async function findKey(env: Env, secret: string, refresh: WaitUntil | null): Promise<Principal | null> {
+type Read = (env: Env, secret: string) => Promise<Principal | null>;
+
+/** With `refresh`, what has aged serves once more while it is looked up behind the request. */
+async function findCached(env: Env, secret: string, read: Read, refresh: WaitUntil | null): Promise<Principal | null> {
   const { keyRefreshMs, keyExpiryMs } = configOf(env);
-  const cached = keyCache.get(secret);
+  const cached = cache.get(secret);
   const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.readAtMs;
   if (cached !== undefined && ageMs < keyRefreshMs) return cached.principal;
-  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readKey(env, secret);
-  refresh(readKey(env, secret).catch(() => undefined));
+  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read);
+  refresh(readAnew(env, secret, read).catch(() => undefined));
   return cached.principal;
+}
+
+async function readAnew(env: Env, secret: string, read: Read): Promise<Principal | null> {
+  const principal = await read(env, secret);
+  if (cache.size >= CACHED_PRINCIPALS) cache.clear();
+  if (principal === null) cache.delete(secret);
+  else cache.set(secret, { principal, readAtMs: Date.now() });
+  return principal;
+}
+
+async function readRunner(env: Env, secret: string): Promise<Principal | null> {
+  const id = await findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret));
+  return id === null ? null : { kind: "runner", id };
 }
 
 async function readKey(env: Env, secret: string): Promise<Principal | null> {
   const { bootstrapSecret } = configOf(env);
-  const principal: Principal | null =
-    bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))
-      ? { kind: "key", id: "bootstrap", scopes: ["admin"] }
-      : await findStoredKey(env, secret);
-  if (keyCache.size >= CACHED_KEYS) keyCache.clear();
-  if (principal === null) keyCache.delete(secret);
-  else keyCache.set(secret, { principal, readAtMs: Date.now() });
-  return principal;
-}
-
-async function findStoredKey(env: Env, secret: string): Promise<Principal | null> {
+  if (bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))) {
+    return { kind: "key", id: "bootstrap", scopes: ["admin"] };
+  }
   const key = await findKeyByHash(openDatabase(env.DB), await hashSecret(secret));
   return key === null ? null : { kind: "key", ...key };
 }

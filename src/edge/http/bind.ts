@@ -38,7 +38,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
 ): void {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
-    const principal = await authorise(c.env, c.req.header("authorization"), endpoint.access, (work) =>
+    const principal = await authorise(c.env, c.req.header("authorization"), endpoint, (work) =>
       c.executionCtx.waitUntil(work),
     );
     c.set("principalId", principal?.id ?? null);

@@ -3,21 +3,43 @@ import type { JobSpec } from "../../protocol/job.ts";
 import type { Offer } from "../../protocol/link.ts";
 import { isPlacedAtEdge } from "../budget/is-placed-here.ts";
 import type { Database } from "../store/database.ts";
+import { findEnvironment, isEnvironmentId } from "../store/environment-store.ts";
 import { findProgram, isKernelId } from "../store/kernel-store.ts";
 import { findModelVersion, toPlacedModel } from "../store/model-store.ts";
+import { readMeasuredPlaces } from "../store/placement-store.ts";
 
-/** What a runner needs beside a job's spec: the model that is calibrated, the submitted kernel that is timed. */
+/**
+ * What a runner needs beside a job's spec: the model that it is about, with how each of its places there is to be
+ * served, and the submitted kernel or environment that is run.
+ */
 export async function readOfferContext(
   db: Database,
   spec: JobSpec,
-): Promise<Pick<Offer, "model" | "program" | "edge">> {
+  runnerId: string,
+): Promise<Pick<Offer, "model" | "program" | "environment" | "edge">> {
   if (spec.kind === "calibration") {
     const version = await findModelVersion(db, spec.modelVersionId);
     if (version === null) return { model: null };
     const { edgeParameters: parameters } = version;
-    const model = toPlacedModel(version);
+    const model = toPlacedModel(version, await readMeasuredPlaces(db, runnerId, version.id));
     if (parameters === null || !isPlacedAtEdge(version)) return { model };
     return { model, edge: { variants: edgeVariantsOf(parameters) } };
+  }
+  if (spec.kind === "compression") {
+    const version = await findModelVersion(db, spec.modelVersionId);
+    return { model: version === null ? null : toPlacedModel(version, []) };
+  }
+  if (spec.kind === "validation" || spec.kind === "optimisation") {
+    const version = spec.modelVersionId === undefined ? null : await findModelVersion(db, spec.modelVersionId);
+    if (version === null) return { model: null };
+    return { model: toPlacedModel(version, await readMeasuredPlaces(db, runnerId, version.id)) };
+  }
+  if (spec.kind === "probe" || spec.kind === "evolution" || spec.kind === "consensus") return { model: null };
+  if (spec.kind === "evaluation" || spec.kind === "training") {
+    const found = isEnvironmentId(spec.environment) ? await findEnvironment(db, spec.environment) : null;
+    if (found === null) return { model: null };
+    const { id, digest, definition } = found;
+    return { model: null, environment: { id, digest, definition } };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

@@ -6,7 +6,8 @@ import { LIMITS } from "../../protocol/limits.ts";
 import {
   CLOSE_CODES,
   type EdgeMessage,
-  InferResultHead,
+  type HealthMessage,
+  ResultHead,
   type Lease,
   LINK_SUBPROTOCOL,
   type Offer,
@@ -15,13 +16,14 @@ import {
   parseText,
   RunnerMessage,
 } from "../../protocol/link.ts";
+import type { HealthReport } from "../../protocol/health.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
-import { readAllVersions } from "../store/model-store.ts";
-import { deletePlacements } from "../store/placement-store.ts";
+import { findModelVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
+import { deletePlacements, readMeasuredPlaces } from "../store/placement-store.ts";
 import {
   recordCapabilities,
   recordDisconnect,
@@ -32,6 +34,10 @@ import {
 import { appendMeasurements } from "../store/point-store.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
 import { jobQueue } from "../stubs.ts";
+import { isSoundReport } from "../watch/sound-report.ts";
+import { WatchLog } from "../watch/watch-log.ts";
+import { endWatch, watchRunner } from "../watch/watch-runner.ts";
+import { type RunnerHealth, tellHealth } from "../watch/runner-health.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { toRequestOutcomes } from "./direct-outcomes.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
@@ -47,14 +53,19 @@ const FLUSHED_BATCHES = 10;
 export class RunnerLink extends DurableObject<Env> {
   readonly #inFlight = new InFlightTable();
   readonly #memoryAsked = new InFlightTable<MemoryReport>();
+  readonly #healthAsked = new InFlightTable<HealthReport>();
   readonly #outbox: Outbox;
+  readonly #watchLog: WatchLog;
   readonly #config: ReturnType<typeof configOf>;
   #seenNotedAtMs = 0;
+  /** Reports are judged one after the other, and nothing is found after the runner's end. */
+  #watching: Promise<void> = Promise.resolve();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = configOf(env);
     this.#outbox = new Outbox(ctx.storage.sql, ctx.id.toString());
+    this.#watchLog = new WatchLog(ctx.storage.sql);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
   }
 
@@ -86,6 +97,14 @@ export class RunnerLink extends DurableObject<Env> {
     return this.#ask(this.#memoryAsked, message.requestId, JSON.stringify(message), LIMITS.memoryReportMs);
   }
 
+  /** Asks how the runner is now, and tells what is known of how it was. */
+  async reportHealth(runnerId: string): Promise<RunnerHealth> {
+    const message: EdgeMessage = { type: "healthRequest", requestId: createId("request") };
+    const text = JSON.stringify(message);
+    const outcome = await this.#ask(this.#healthAsked, message.requestId, text, LIMITS.healthReportMs);
+    return tellHealth(this.env, this.#watchLog, runnerId, outcome, this.#isConnected());
+  }
+
   /** Signs a ticket for asking the runner itself. */
   async issueTicket(wish: TicketWish): Promise<IssuedTicket> {
     const socket = this.#socket();
@@ -103,8 +122,20 @@ export class RunnerLink extends DurableObject<Env> {
   async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const context = await readOfferContext(openDatabase(this.env.DB), spec);
+    const context = await readOfferContext(openDatabase(this.env.DB), spec, attachmentOf(socket).runnerId);
     return sendMessage(socket, { type: "offer", lease, attempt, spec, ...context }) ? "sent" : "offline";
+  }
+
+  /** Tells the runner how a version is stored to be served there; where it is not connected, its next welcome does. */
+  async configure(modelVersionId: string): Promise<void> {
+    const socket = this.#socket();
+    if (socket === null) return;
+    const db = openDatabase(this.env.DB);
+    const version = await findModelVersion(db, modelVersionId);
+    const measured = await readMeasuredPlaces(db, attachmentOf(socket).runnerId, modelVersionId);
+    const places = measured.filter(({ isEligible }) => isEligible);
+    if (version === null || places.length === 0) return;
+    sendMessage(socket, { type: "configure", placed: [toPlacedModel(version, places)] });
   }
 
   cancelJob(lease: Lease): void {
@@ -119,12 +150,13 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   /** Ends the socket of a runner that was removed. */
-  removed(): void {
+  async removed(runnerId: string): Promise<void> {
     const problem = createProblem("forbidden", "This runner was removed.");
     for (const socket of this.ctx.getWebSockets()) {
       sendMessage(socket, { type: "refused", problem });
       endSocket(socket, CLOSE_CODES.removed, "removed");
     }
+    await this.#inTurn(() => endWatch(this.env, this.#watchLog, runnerId));
   }
 
   /** Keeps what the Workers saw of requests to this runner, until the history has it. */
@@ -241,6 +273,8 @@ export class RunnerLink extends DurableObject<Env> {
         return this.#inFlight.refuse(message.requestId, connectionId, message.problem);
       case "memoryReport":
         return this.#memoryAsked.answer(message.requestId, connectionId, message.report);
+      case "health":
+        return this.#receiveHealth(runnerId, connectionId, message);
       case "directOutcomes":
         return this.record(await toRequestOutcomes(openDatabase(this.env.DB), runnerId, message.outcomes));
       case "echo":
@@ -249,10 +283,22 @@ export class RunnerLink extends DurableObject<Env> {
     }
   }
 
+  async #receiveHealth(runnerId: string, connectionId: string, { requestId, report }: HealthMessage): Promise<void> {
+    if (!isSoundReport(report)) throw new RangeError("the report of health cannot be kept");
+    if (requestId !== null) return this.#healthAsked.answer(requestId, connectionId, report);
+    await this.#inTurn(() => watchRunner(this.env, this.#watchLog, runnerId, report));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#watching.then(work);
+    this.#watching = done.catch(() => undefined);
+    return done;
+  }
+
   #receiveFrame(socket: WebSocket, frame: Uint8Array): void {
     const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
     // The Worker that waits parses the rest.
-    const head = decoded?.ok ? InferResultHead.safeParse(decoded.header) : null;
+    const head = decoded?.ok ? ResultHead.safeParse(decoded.header) : null;
     if (!head?.success) return endSocket(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
     this.#inFlight.answer(head.data.requestId, attachmentOf(socket).connectionId, frame);
   }
@@ -261,7 +307,7 @@ export class RunnerLink extends DurableObject<Env> {
     const helloAtMs = Date.now();
     const db = openDatabase(this.env.DB);
     const runner = await recordHello(db, runnerId, hello.capabilities);
-    if (runner === null) return this.removed();
+    if (runner === null) return this.removed(runnerId);
     await this.ctx.storage.put("connected", runnerId);
     const { placed, uncalibrated, outdated } = await planRunner(
       db,
@@ -297,6 +343,7 @@ export class RunnerLink extends DurableObject<Env> {
     const problem = createProblem("runner-lost", "The runner's connection broke.");
     this.#inFlight.failConnection(connectionId, problem);
     this.#memoryAsked.failConnection(connectionId, problem);
+    this.#healthAsked.failConnection(connectionId, problem);
     if (!this.#isConnected(connectionId)) await this.#markOffline(runnerId, connectionId);
   }
 

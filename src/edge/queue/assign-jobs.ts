@@ -1,7 +1,9 @@
+import type { Device } from "../../protocol/hardware.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
-import { devicesFor, quarantineOf } from "./kernel-devices.ts";
+import { devicesFor, type KernelTarget, kernelTargetOf, quarantineOf } from "./kernel-devices.ts";
 import type { QueuedJob } from "./job-store.ts";
 import type { JobRecord } from "./lease-machine.ts";
+import { takesEnvironment } from "./resolve-environment.ts";
 import type { KnownRunner } from "./runner-table.ts";
 
 /**
@@ -31,6 +33,21 @@ function mayTake(job: QueuedJob, runner: KnownRunner, nowMs: number): boolean {
   const { spec, profile } = job;
   if (spec.runnerId !== undefined && spec.runnerId !== runner.id) return false;
   if (profile !== null && !fitProfile(profile, runner.capabilities).fits) return false;
-  if (spec.kind === "calibration") return true;
-  return quarantineOf(spec, devicesFor(spec, runner.capabilities), nowMs) === null;
+  const target = kernelTargetOf(spec);
+  if (target === null) return hasDevice(spec, runner);
+  return quarantineOf(target, devicesOf(spec, target, runner), nowMs) === null;
+}
+
+/** A search that names devices runs on any of them. */
+function devicesOf(spec: QueuedJob["spec"], target: KernelTarget, { capabilities }: KnownRunner): Device[] {
+  const keys = spec.kind === "optimisation" ? spec.space.deviceKeys : undefined;
+  if (keys === undefined) return devicesFor(target, capabilities);
+  return keys.flatMap((deviceKey) => devicesFor({ ...target, deviceKey }, capabilities));
+}
+
+function hasDevice(spec: QueuedJob["spec"], { capabilities }: KnownRunner): boolean {
+  const isRollout = spec.kind === "evaluation" || spec.kind === "training";
+  if (isRollout && !takesEnvironment(spec.environment, capabilities)) return false;
+  const key = spec.kind === "probe" || spec.kind === "validation" ? spec.deviceKey : undefined;
+  return key === undefined || capabilities.devices.some((device) => device.key === key);
 }

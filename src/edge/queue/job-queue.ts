@@ -3,19 +3,32 @@ import type { FeedEvent } from "../../protocol/feed.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { createId } from "../../protocol/id.ts";
 import { CalibrationSpec } from "../../protocol/calibration.ts";
-import { type Job, type JobListQuery, type JobProgress, type JobSpec, type JobSummary } from "../../protocol/job.ts";
+import {
+  type Job,
+  type JobListQuery,
+  type JobProgress,
+  type JobResult,
+  type JobSpec,
+  type JobSummary,
+} from "../../protocol/job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
+import type { OptimisationResult } from "../../protocol/optimisation.ts";
 import { createProblem, type Problem } from "../../protocol/problem.ts";
+import type { CurvePoint } from "../../protocol/training.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
 import { configOf, type Env } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../history/note-failure.ts";
+import { publishPolicy, type PublishedPolicy } from "../history/publish-policy.ts";
+import { publishVariant, type PublishedVariant } from "../history/publish-variant.ts";
 import { readSamples } from "../history/read-samples.ts";
 import { isSoundResult } from "../history/sound-result.ts";
 import { isSoundTrace } from "../history/sound-trace.ts";
 import { storeResult } from "../history/store-result.ts";
+import { openDatabase } from "../store/database.ts";
+import { resolveRule } from "../store/placement-rule-store.ts";
 import { runIdOf } from "../store/run-store.ts";
 import { putSamples } from "../store/sample-store.ts";
 import { putTrace } from "../store/trace-store.ts";
@@ -90,9 +103,15 @@ export class JobQueue extends DurableObject<Env> {
   /** Queues the calibrations that a runner owes, but none that waits or runs already. */
   async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
     for (const modelVersionId of modelVersionIds) {
-      if (this.#store.hasCalibration(["queued", "leased"], runnerId, modelVersionId)) continue;
+      if (this.#store.findCalibration(["queued", "leased"], runnerId, modelVersionId) !== null) continue;
       await this.#calibrate(runnerId, modelVersionId);
     }
+  }
+
+  /** A calibration of a version on a runner that has not begun: the one that waits, else a new one. */
+  async calibrateAnew(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
+    const waiting = this.#store.findCalibration(["queued"], runnerId, modelVersionId);
+    return waiting === null ? this.#calibrate(runnerId, modelVersionId) : { ok: true, job: this.#mustFind(waiting) };
   }
 
   /**
@@ -101,8 +120,7 @@ export class JobQueue extends DurableObject<Env> {
    */
   async calibrateEverywhere(modelVersionId: string, rule: ResolvedRule): Promise<void> {
     for (const runner of this.#runners.list()) {
-      if (!isPlacedHere(rule, runner) || this.#store.hasCalibration(["queued"], runner.id, modelVersionId)) continue;
-      await this.#calibrate(runner.id, modelVersionId);
+      if (isPlacedHere(rule, runner)) await this.calibrateAnew(runner.id, modelVersionId);
     }
   }
 
@@ -114,8 +132,38 @@ export class JobQueue extends DurableObject<Env> {
     });
   }
 
+  /** Whether a runner holds a job that begins with this file: an entrant's, an archive's, a pool's, or of what it compresses. */
+  isWorkingOn(runnerId: string, digest: string): boolean {
+    return this.#store.leased().some((job) => {
+      const spec = job.runnerId === runnerId ? this.#store.findJob(job.id)?.spec : undefined;
+      if (spec?.kind === "evaluation") return spec.entrants.some((entrant) => entrant.digest === digest);
+      if (spec?.kind === "training") return spec.archiveFile?.digest === digest;
+      if (spec?.kind === "compression") return spec.digest === digest || spec.data?.digest === digest;
+      // A pool may have other states by now.
+      return (spec?.kind === "evolution" || spec?.kind === "consensus") && spec.pool?.digest === digest;
+    });
+  }
+
+  /** A compression that waits or runs and is measured on this file, by its id. */
+  findMeasuredOn(dataDigest: string): string | null {
+    return this.#store.findMeasuredOn(dataDigest);
+  }
+
+  /** Whether a runner holds this very lease now. */
+  holdsLease(runnerId: string, lease: Lease): boolean {
+    const job = this.#store.findRecord(lease.jobId);
+    return job !== null && machine.holdsLease(job, lease, runnerId);
+  }
+
   get(id: string): Job | null {
     return this.#store.findJob(id);
+  }
+
+  /** What a training told of its generations so far: of what a later attempt went through again, the latest. */
+  readCurve(id: string): CurvePoint[] {
+    const points = this.#store.eventsAfter(id, 0).flatMap(({ progress }) => progress?.point ?? []);
+    const latest = new Map(points.map((point) => [point.generation, point]));
+    return [...latest.values()].toSorted((a, b) => a.generation - b.generation);
   }
 
   /** Jobs older than `beforeId`, newest first. */
@@ -211,10 +259,11 @@ export class JobQueue extends DurableObject<Env> {
     const nowMs = Date.now();
     const { spec } = this.#mustFind(job.id);
     const judged = judge(spec, outcome);
+    let kept: JobResult | null = null;
     if (judged.ok) {
       // A whole lease for the database, so that the job is not given away while its result is stored.
       this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
-      await this.#keep(job, runnerId, spec, judged, nowMs);
+      kept = await this.#keep(job, runnerId, spec, judged, nowMs);
     } else {
       await this.#noteFailure(spec, judged.problem);
     }
@@ -223,7 +272,7 @@ export class JobQueue extends DurableObject<Env> {
     if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
     if (judged.ok) {
       this.ctx.storage.transactionSync(() => {
-        this.#store.saveResult(job.id, judged.result);
+        this.#store.saveResult(job.id, kept ?? judged.result);
         this.#log.apply(current, machine.succeed(current, nowMs), null);
       });
       this.#log.announce({ type: "history", id: null });
@@ -286,24 +335,49 @@ export class JobQueue extends DurableObject<Env> {
     }
   }
 
-  async #calibrate(runnerId: string, modelVersionId: string): Promise<void> {
+  async #calibrate(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
-    await this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+    return this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
 
-  /** Puts a sound result where it is kept, behind its trace, if the job asked for one, and its samples. */
+  /**
+   * Puts a sound result where it is kept, behind its trace, if the job asked for one, and its samples; a policy that
+   * is to be served becomes a version first, and a compressed file a variant. Gives the result as it is kept.
+   */
   async #keep(
     { id: jobId, attempt }: machine.JobRecord,
     runnerId: string,
     spec: JobSpec,
     { result, deviceKey, startedAt, trace, samples }: SoundOutcome,
     endedAtMs: number,
-  ): Promise<void> {
+  ): Promise<JobResult> {
     const isTraced = spec.kind === "benchmark" && spec.trace;
     if (isTraced && trace !== undefined) await putTrace(this.env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
     if (samples !== undefined) await this.#keepSamples(runIdOf(jobId), attempt, samples);
     const startedAtMs = Date.parse(startedAt);
-    await storeResult(this.env.DB, { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs });
+    const published =
+      (await publishPolicy(this.env, { jobId, spec, endedAtMs }, result)) ??
+      (await publishVariant(this.env, { jobId, spec }, result));
+    const kept = published?.result ?? result;
+    const input = { jobId, attempt, runnerId, deviceKey, spec, result: kept, startedAtMs, endedAtMs };
+    await storeResult(this.env.DB, input);
+    if (result.kind === "optimisation" && result.applied?.applied === true) await this.#configure(runnerId, result);
+    if (published !== null) await this.#measurePublished(published);
+    return kept;
+  }
+
+  /** As for a file that is uploaded. */
+  async #measurePublished({ modelVersionId, placement }: PublishedPolicy | PublishedVariant): Promise<void> {
+    if (placement !== null)
+      await this.calibrateEverywhere(modelVersionId, await resolveRule(openDatabase(this.env.DB), placement));
+  }
+
+  /** What was applied counts once it is stored; a runner that is not there is told by its next welcome. */
+  async #configure(runnerId: string, { modelVersionId }: OptimisationResult): Promise<void> {
+    if (modelVersionId === null) return;
+    await runnerLink(this.env, runnerId)
+      .configure(modelVersionId)
+      .catch(() => undefined);
   }
 
   /** The result counts whether or not its samples can be kept. */

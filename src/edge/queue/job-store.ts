@@ -6,7 +6,7 @@ import {
   JobResult,
   JobSpec,
   type JobState,
-  type JobSummary,
+  JobSummary,
 } from "../../protocol/job.ts";
 import { Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
@@ -30,6 +30,12 @@ const SCHEMA = `
   ) strict;
   create index if not exists events_of_job on events (job_id, seq);
 `;
+
+/** What a list tells of a result that judges; null of others, and while there is none. */
+const VERDICT = `case when result is null then null
+  when kind = 'validation' then result->>'verdict'
+  when kind = 'optimisation' then iif(result->>'best' is null, 'fail', 'pass')
+  when kind = 'probe' then iif(result->>'ok', 'pass', 'fail') end`;
 
 /** Waiting jobs that one round of dispatch looks at. */
 const DISPATCH_ROWS = 200;
@@ -121,7 +127,7 @@ export class JobStore {
   list(query: JobListQuery, beforeId: string | null): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select *, result->'roofline' as roofline from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
+        `select *, result->'roofline' as roofline, ${VERDICT} as verdict from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
          order by id desc limit ?4`,
         beforeId ?? "~",
         query.state ?? null,
@@ -166,15 +172,24 @@ export class JobStore {
     return Number(this.#first("select count(*) as n from jobs where state = 'queued'")?.n ?? 0);
   }
 
-  hasCalibration(states: readonly JobState[], runnerId: string, modelVersionId: string): boolean {
+  findCalibration(states: readonly JobState[], runnerId: string, modelVersionId: string): string | null {
     const row = this.#first(
-      `select 1 from jobs where kind = 'calibration' and state in (select value from json_each(?))
+      `select id from jobs where kind = 'calibration' and state in (select value from json_each(?))
        and spec->>'runnerId' = ? and spec->>'modelVersionId' = ?`,
       JSON.stringify(states),
       runnerId,
       modelVersionId,
     );
-    return row !== null;
+    return row === null ? null : text(row.id);
+  }
+
+  /** A compression that has not ended and is measured on this file. */
+  findMeasuredOn(dataDigest: string): string | null {
+    const row = this.#first(
+      `select id from jobs where kind = 'compression' and state in ('queued', 'leased') and spec->>'$.data.digest' = ?`,
+      dataDigest,
+    );
+    return row === null ? null : text(row.id);
   }
 
   addEvent(event: Omit<JobEvent, "seq" | "at">, jobId: string, atMs: number): JobEvent {
@@ -227,7 +242,7 @@ function toRecord(row: Row): JobRecord {
 
 function toListed(row: Row): JobSummary {
   const roofline = row.roofline === null ? null : RooflinePosition.nullable().parse(JSON.parse(text(row.roofline)));
-  return { ...toSummary(row), roofline };
+  return { ...toSummary(row), roofline, verdict: JobSummary.shape.verdict.parse(row.verdict) };
 }
 
 function toSummary(row: Row): Omit<Job, "result"> {

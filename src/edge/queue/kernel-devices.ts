@@ -1,9 +1,34 @@
 import type { BenchmarkSpec } from "../../protocol/benchmark.ts";
 import type { Capabilities, Device } from "../../protocol/hardware.ts";
+import type { JobSpec } from "../../protocol/job.ts";
 import { isKernelId } from "../store/kernel-store.ts";
 
 /** What of a job says where its kernel may run. */
 export type KernelTarget = Pick<BenchmarkSpec, "kernel" | "reference" | "variant" | "deviceKey" | "onDeviceFailure">;
+
+/** Where the kernel that a job runs may run; null of a job that runs none, or is about a model. */
+export function kernelTargetOf(spec: JobSpec): KernelTarget | null {
+  switch (spec.kind) {
+    case "benchmark":
+    case "throughput":
+    case "tuning":
+      return spec;
+    case "validation":
+      return spec.subject.kind === "kernel" ? { ...spec.subject, deviceKey: spec.deviceKey } : null;
+    case "optimisation":
+      return spec.subject.kind === "kernel" ? spec.subject : null;
+    case "calibration":
+    case "probe":
+    case "evaluation":
+    case "training":
+    case "compression":
+      return null;
+    case "evolution":
+      return { kernel: "evolution-step" };
+    case "consensus":
+      return { kernel: "consensus-tally" };
+  }
+}
 
 /** The variant that is no WGSL, and the backend of the devices that run it. */
 const SIMD = "cpu-simd";

@@ -11,7 +11,7 @@ import { type Outlook, placementWatch } from "../budget/placement-watch.ts";
 import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
 import type { WaitUntil } from "./ask-runner.ts";
 import { probePlacement } from "./probe-placement.ts";
@@ -26,6 +26,8 @@ export interface InferInput extends AdmissionInput {
   readonly tensors: Tensor[];
   /** Where an input of this name stands in the request; of the empty name, where they all do. */
   readonly pointerOf: (name: string) => string;
+  /** Whether it is a measurement of the runner's, which the history has as such, and not as a request. */
+  readonly isMeasurement?: boolean;
 }
 
 /** How sure a runner must be to take a request: of a best effort not at all, since a refusal is the one thing it is not to be. */
@@ -33,13 +35,10 @@ export function confidenceOf({ onMiss, confidence }: Pick<InferWishes, "onMiss" 
   return onMiss === "best-effort" ? 0 : confidence;
 }
 
-/** Where an admitted request runs, and what it asked for. */
-export interface Admission {
+/** Where an admitted request runs and why, and what it asked for. */
+export interface Admission extends Omit<Extract<Choice, { kind: "admitted" }>, "kind"> {
   readonly version: Version;
   readonly rows: number;
-  readonly candidate: Candidate;
-  /** Whether it is predicted to be in time; else it is tried all the same, as was asked for. */
-  readonly fits: boolean;
 }
 
 /** A request for a ticket: its tensors go to the runner itself. */
@@ -61,7 +60,11 @@ export async function admitRequest(
 ): Promise<Admission> {
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
   const snapshot = await snapshotWith(env, waitUntil, (known) =>
-    placementsOf(known, input).some(({ runnerId }) => input.runnerId === undefined || runnerId === input.runnerId),
+    placementsOf(known, input).some(
+      ({ id, runnerId }) =>
+        (input.runnerId === undefined || runnerId === input.runnerId) &&
+        (input.placementId === undefined || id === input.placementId),
+    ),
   );
   const version = findVersion(snapshot, input.model);
   if (version === null) {
@@ -104,7 +107,10 @@ export async function admitRequest(
     const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
     if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
   }
-  if (choice.kind === "admitted") return { version, rows, candidate: choice.candidate, fits: choice.fits };
+  if (choice.kind === "admitted") {
+    const { candidate, fits, passedOver } = choice;
+    return { version, rows, candidate, fits, passedOver };
+  }
   if (choice.kind === "overloaded") {
     const { placement, outlook } = choice.nearest;
     const isSlow = predictIdleMs(outlook) > input.budgetMs;
@@ -181,8 +187,15 @@ function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: n
 }
 
 /** The fields that narrow the choice, as they were given. */
-function nameWishes({ runnerId, backend, profile, labels, minFidelity }: AdmissionInput): string {
-  const given = { runnerId, backend, profile, labels, minFidelity: minFidelity === 0 ? undefined : minFidelity };
+function nameWishes({ runnerId, placementId, backend, profile, labels, minFidelity }: AdmissionInput): string {
+  const given = {
+    runnerId,
+    placementId,
+    backend,
+    profile,
+    labels,
+    minFidelity: minFidelity === 0 ? undefined : minFidelity,
+  };
   return JSON.stringify(given).slice(0, 500);
 }
 

@@ -1,11 +1,12 @@
 import type { Hono } from "hono";
-import type { Alert } from "../../protocol/alert.ts";
+import type { Alert, AlertState } from "../../protocol/alert.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { WebhookEvent } from "../../protocol/webhook.ts";
 import { changeState } from "../history/detect/change-state.ts";
-import { prepareDeliveries } from "../history/webhooks/enqueue-deliveries.ts";
+import { prepareDeliveries } from "../history/webhooks/prepare-deliveries.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { eTagOf, isMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { findAlert, findAlertDetail, listAlerts, saveAlertState } from "../store/alert-store.ts";
 import { toInstant } from "../store/instant.ts";
 import { jobQueue } from "../stubs.ts";
@@ -15,7 +16,9 @@ const EVENTS = {
   acknowledged: "alert.acknowledged",
   resolved: "alert.resolved",
   dismissed: "alert.dismissed",
-} as const satisfies Record<string, WebhookEvent>;
+  /** Who mutes wants to hear no more of it. */
+  muted: null,
+} as const satisfies Record<AlertState, WebhookEvent | null>;
 
 export function bindAlerts(app: Hono<AppEnv>): void {
   bind(app, endpoints.listAlerts, ({ env, query }) => listAlerts(env.DB, query));
@@ -28,17 +31,19 @@ export function bindAlerts(app: Hono<AppEnv>): void {
     const found = await findAlert(env.DB, params.id);
     if (found === null) throw noAlert(params.id);
     const wanted = headers["if-match"];
-    if (wanted !== undefined && wanted !== "*" && wanted !== eTagOf(found)) throw staleAlert(found);
-    const state = changeState(found.state, params.action);
-    if (state === null || state === "muted") {
-      const errors = [{ pointer: "path/action", message: `cannot be done: the alert is ${found.state}` }];
+    if (wanted !== undefined && !isMatch(wanted, found)) throw staleAlert(found);
+    const state = changeState(found, params.action);
+    if (state === null) {
+      const what = params.action === "mute" && found.kind === "change" ? "of changes" : found.state;
+      const errors = [{ pointer: "path/action", message: `cannot be done: the alert is ${what}` }];
       throw new ProblemError("conflict", `The alert is ${found.state}.`, { errors });
     }
     const nowMs = Date.now();
     const note = body.note ?? found.note;
     const changed = { ...found, state, note, version: found.version + 1, updatedAt: toInstant(nowMs) };
-    const telling = prepareDeliveries(env.DB, { type: EVENTS[state], alert: changed, atMs: nowMs });
-    const saved = await saveAlertState(env.DB, { ...found, state, note }, nowMs, [telling]);
+    const type = EVENTS[state];
+    const telling = type === null ? [] : [prepareDeliveries(env.DB, { type, alert: changed, atMs: nowMs })];
+    const saved = await saveAlertState(env.DB, { ...found, state, note }, nowMs, telling);
     if (!saved) throw staleAlert(found);
     c.executionCtx.waitUntil(jobQueue(env).announce({ type: "alert", id: found.id }));
     return withETag(changed);
@@ -50,14 +55,5 @@ function noAlert(id: string): ProblemError {
 }
 
 function staleAlert(alert: Alert): ProblemError {
-  const errors = [{ pointer: "header/if-match", message: `is not the current ETag, or no longer: ${eTagOf(alert)}` }];
-  return new ProblemError("precondition-failed", "The alert was changed by somebody else.", { errors });
-}
-
-function eTagOf({ version }: Alert): string {
-  return `"${version}"`;
-}
-
-function withETag(alert: Alert): Response {
-  return Response.json(alert, { headers: { etag: eTagOf(alert) } });
+  return staleMatch("alert", `is not the current ETag, or no longer: ${eTagOf(alert)}`);
 }

@@ -7,7 +7,8 @@ import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
 import { countRefusal } from "../budget/refusal-log.ts";
 import type { Env } from "../config.ts";
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { RequestOutcome } from "../history/request-measurements.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferInput } from "./admit-request.ts";
 import { askRunner, type RunnerAnswer, type WaitUntil } from "./ask-runner.ts";
 import { computeAtEdge } from "./compute-at-edge.ts";
@@ -30,7 +31,8 @@ export async function answerInference(
   arrivedAtMs: number,
   waitUntil: WaitUntil,
 ): Promise<Inference> {
-  const answer = countRefusal(env, input.model, waitUntil, answerOnce(env, input, arrivedAtMs, waitUntil));
+  const once = answerOnce(env, input, arrivedAtMs, waitUntil);
+  const answer = input.isMeasurement === true ? once : countRefusal(env, input.model, waitUntil, once);
   waitUntil(answer.catch(() => undefined));
   return answer;
 }
@@ -118,14 +120,17 @@ async function tryPlacement(
   const isAnswered = answer.kind === "answered";
   const attempt = describeAttempt(input, admission, totalMs, isAnswered);
   const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };
-  const { runnerId } = candidate.placement;
+  const keep = (more: Pick<RequestOutcome, "split"> & Partial<RequestOutcome>) => {
+    if (input.isMeasurement === true) return;
+    logOutcome(env, candidate.placement.runnerId, { ...outcome, ...more }, waitUntil);
+  };
   if (answer.kind !== "answered") {
-    logOutcome(env, runnerId, { ...outcome, split: null }, waitUntil);
+    keep({ split: null });
     if (answer.kind === "missed") probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
     return answer;
   }
   const latency = splitLatency(answer, totalMs);
-  logOutcome(env, runnerId, { ...outcome, batch: answer.rows, split: answer.isMeasured ? latency : null }, waitUntil);
+  keep({ batch: answer.rows, split: answer.isMeasured ? latency : null });
   return { ...answer, latency };
 }
 
@@ -136,7 +141,7 @@ function describeAttempt(
   totalMs: number,
   isAnswered: boolean,
 ) {
-  const { id, variant, backend, software, fingerprint } = candidate.placement;
+  const { id, variant, backend, software, fingerprint, configuration } = candidate.placement;
   const { latencyMs } = candidate.prediction;
   const forecast = {
     placementId: id,
@@ -147,7 +152,8 @@ function describeAttempt(
   const subject = `${version.model}@${version.version}`;
   // Nobody vouches for a best effort, and the clock stands still while the edge computes.
   const isJudged = fits && onMiss === "reject" && backend !== "edge-wasm";
-  return { subject, variant, backend, batch: rows, software, fingerprint, forecast: isJudged ? forecast : null };
+  const place = { variant, backend, software, fingerprint, configuration };
+  return { subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
 }
 
 function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencySplit {
@@ -165,7 +171,7 @@ function raise(problem: Problem): ProblemError {
 
 function describe(
   { confidence, budgetMs }: InferInput,
-  { version, candidate }: Admission,
+  { version, candidate, passedOver }: Admission,
   answer: Extract<Tried, { kind: "answered" }>,
   loss: Loss | null,
 ): Inference {
@@ -180,6 +186,7 @@ function describe(
     prediction: { confidence, ...candidate.prediction },
     budgetMs,
     budgetMet: latency.totalMs <= budgetMs,
+    ...(passedOver !== null && { passedOver: describePassedOver(passedOver) }),
     ...(faults.length > 0 && { faults }),
   };
   return { reply, tensors };
@@ -187,6 +194,11 @@ function describe(
 
 function toFault({ placement, problem: { code, detail } }: Loss): Fault {
   return { code, detail: `${placement.id}: ${detail}`, action: "retried-elsewhere" };
+}
+
+function describePassedOver({ placement, prediction }: Candidate): InferReply["passedOver"] {
+  const { id: placementId, variant, fidelity } = placement;
+  return { placementId, variant, fidelity: fidelity ?? 0, latencyMs: prediction.latencyMs };
 }
 
 /** A placement as replies name it. */

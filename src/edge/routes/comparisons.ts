@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
-import type { Baseline } from "../../protocol/baseline.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { compareSides } from "../history/compare-sides.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import {
   createBaseline,
   deleteBaseline,
@@ -30,23 +30,13 @@ export function bindComparisons(app: Hono<AppEnv>): void {
     const created = wanted === undefined ? await createBaseline(db, name, body) : null;
     if (created !== null) return withETag(created, 201);
     const found = await findBaseline(db, name);
-    if (wanted === undefined) {
-      const errors = [{ pointer: "header/if-match", message: "is missing: send the baseline's ETag" }];
-      throw new ProblemError(
-        "precondition-required",
-        `There is a baseline ${name} already: to move it, send If-Match.`,
-        {
-          errors,
-        },
-      );
-    }
-    const matches = found !== null && (wanted === "*" || wanted === eTagOf(found));
-    const updated = matches ? await updateBaseline(db, name, found.version, body) : null;
+    if (wanted === undefined)
+      throw missingMatch("baseline", `There is a baseline ${name} already: to move it, send If-Match.`);
+    const isCurrent = found !== null && isMatch(wanted, found);
+    const updated = isCurrent ? await updateBaseline(db, name, found.version, body) : null;
     if (updated === null) {
-      const message =
-        found === null ? "names a baseline that is not there" : `is not the current ETag ${eTagOf(found)}`;
-      const errors = [{ pointer: "header/if-match", message }];
-      throw new ProblemError("precondition-failed", "The baseline was changed by somebody else.", { errors });
+      const why = found === null ? "names a baseline that is not there" : `is not the current ETag ${eTagOf(found)}`;
+      throw staleMatch("baseline", why);
     }
     return withETag(updated, 200);
   });
@@ -56,12 +46,4 @@ export function bindComparisons(app: Hono<AppEnv>): void {
     if (!gone) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
     return new Response(null, { status: 204 });
   });
-}
-
-function eTagOf(baseline: Baseline): string {
-  return `"${baseline.version}"`;
-}
-
-function withETag(baseline: Baseline, status: 200 | 201): Response {
-  return Response.json(baseline, { status, headers: { etag: eTagOf(baseline) } });
 }

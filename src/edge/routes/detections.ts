@@ -7,7 +7,7 @@ import { findSpikes } from "../../stats/find-spikes.ts";
 import { NOISE_FLOOR } from "../../stats/threshold.ts";
 import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/noise.ts";
 import type { Env } from "../config.ts";
-import { detectSeries, findAll, WHOLE } from "../history/detect/detect-series.ts";
+import { detectSeries, findAll } from "../history/detect/detect-series.ts";
 import type { Findings } from "../history/detect/plan-alerts.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
 import { toFoundChange } from "../history/detect/shift.ts";
@@ -17,7 +17,15 @@ import { readChangesOf } from "../store/alert-store.ts";
 import { openDatabase } from "../store/database.ts";
 import { readHardware, succession } from "../store/hardware-store.ts";
 import { toInstant } from "../store/instant.ts";
-import { findSeries, findStoredSeries, muteSeries, selectSeries, type StoredSeries } from "../store/series-store.ts";
+import { ALL_TIME } from "../store/rollup-store.ts";
+import {
+  findStoredSeries,
+  muteSeries,
+  readSelection,
+  selectSeries,
+  type StoredSeries,
+  toSeries,
+} from "../store/series-store.ts";
 
 /** A spike is so many times as high as the finest step of a statistic, at least. */
 const SPIKE_STEPS = 3;
@@ -52,15 +60,15 @@ export function bindDetections(app: Hono<AppEnv>): void {
   });
   bind(app, endpoints.getSeriesNoise, async ({ env, params, query }) => {
     const series = await mustFind(env, params.id, "path/id");
-    const { points } = await readSeriesPoints(env.DB, series.no, WHOLE, NOISE_POINTS, Date.now());
+    const { points } = await readSeriesPoints(env.DB, series.no, ALL_TIME, NOISE_POINTS, Date.now());
     return tellNoise(seriesNoise(points.map(noisePointOf)), query);
   });
 
   bind(app, endpoints.listChanges, async ({ env, query }) => {
     const series = await mustFind(env, query.series, "query/series");
     const span = {
-      fromMs: query.from === undefined ? WHOLE.fromMs : Date.parse(query.from),
-      toMs: query.to === undefined ? WHOLE.toMs : Date.parse(query.to),
+      fromMs: query.from === undefined ? ALL_TIME.fromMs : Date.parse(query.from),
+      toMs: query.to === undefined ? ALL_TIME.toMs : Date.parse(query.to),
     };
     const [changes, hardware, { points }] = await Promise.all([
       readChangesOf(env.DB, series.no, span),
@@ -89,10 +97,10 @@ function tell(findings: readonly Findings[]): Pick<Detection, "series" | "items"
 }
 
 async function describeSeries(env: Env, id: string) {
-  const [series, stored] = await Promise.all([findSeries(openDatabase(env.DB), id), mustFind(env, id, "path/id")]);
-  if (series === null) throw noSeries(id, "path/id");
-  const hardware = await readHardware(env.DB, stored);
-  return { ...series, ...succession(hardware, id), hardware };
+  const [series] = (await readSelection(openDatabase(env.DB), { series: [id] }, 1)).series;
+  if (series === undefined) throw noSeries(id, "path/id");
+  const hardware = await readHardware(env.DB, series);
+  return { ...toSeries(series), ...succession(hardware, id), hardware };
 }
 
 function tellNoise(

@@ -1,23 +1,42 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { encodeFrame } from "../../protocol/frame.ts";
-import { FRAME_MEDIA_TYPE, type InferReply, type LatencySplit } from "../../protocol/inference.ts";
+import {
+  FRAME_MEDIA_TYPE,
+  InferFrameHeader,
+  type InferReply,
+  InferRequest,
+  type LatencySplit,
+  LinkInferHeader,
+} from "../../protocol/inference.ts";
 import { tensorToJson } from "../../protocol/tensor.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { answerInference, type Inference } from "./answer-inference.ts";
-import { type InferForm, readInferRequest } from "./read-infer-request.ts";
+import { readFrameRequest, readTensorRequest, type TensorForm } from "./read-tensor-request.ts";
 
-/** `POST /v1/infer`: read, answer, and reply in the form that the request came in. */
+/** `POST /v1/infer`: read, answer, and reply in the form that the request came in; the same for a runner under load. */
 export function bindInfer(app: Hono<AppEnv>): void {
   bind(app, endpoints.infer, async ({ c, env }) => {
     const arrivedAtMs = c.get("arrivedAtMs");
-    const { form, input } = await readInferRequest(c.req.raw);
+    const { form, input } = await readTensorRequest<Omit<InferRequest, "inputs">>(c.req.raw, {
+      json: InferRequest,
+      frame: InferFrameHeader,
+    });
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     return toResponse(form, await answerInference(env, input, arrivedAtMs, waitUntil));
   });
+
+  bind(app, endpoints.linkInfer, async ({ c, env, principal }) => {
+    const arrivedAtMs = c.get("arrivedAtMs");
+    const asked = await readFrameRequest(c.req.raw, LinkInferHeader);
+    const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+    // No runner puts load on another.
+    const input = { ...asked, runnerId: principal?.id ?? "", isMeasurement: true };
+    return toResponse("frame", await answerInference(env, input, arrivedAtMs, waitUntil));
+  });
 }
 
-function toResponse(form: InferForm, { reply, tensors }: Inference): Response {
+function toResponse(form: TensorForm, { reply, tensors }: Inference): Response {
   const headers = { "server-timing": serverTiming(reply.latency) };
   if (form === "frame") {
     return new Response(encodeFrame(reply, tensors), { headers: { ...headers, "content-type": FRAME_MEDIA_TYPE } });

@@ -2,33 +2,33 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { EDGE_VARIANTS } from "../../protocol/edge-place.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Model, ModelVersion, TensorSpec } from "../../protocol/model.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import { planEdge, planRunner } from "../budget/plan-runner.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
-import { readDenseNetwork } from "../onnx/read-dense-network.ts";
-import { readSignature } from "../onnx/read-signature.ts";
+import { compareSignatures } from "../onnx/compare-signatures.ts";
+import { describeModel, type ModelDescription, reportModel } from "../onnx/describe-model.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
 import { type Database, openDatabase } from "../store/database.ts";
-import { addModelVersion, addVariant, findModel, listModels, readAllVersions } from "../store/model-store.ts";
+import { addModelVersion, listModels, readAllVersions } from "../store/model-store.ts";
 import { resolveRule, setPlacementRule } from "../store/placement-rule-store.ts";
 import { deletePlacements, listPlacementsOfVersions } from "../store/placement-store.ts";
 import { findProfile } from "../store/profile-store.ts";
 import { findRunnerIds, readRunnerCapabilities } from "../store/runner-store.ts";
+import { addVariant } from "../store/variant-store.ts";
 import { jobQueue } from "../stubs.ts";
+import { countOldFile } from "./count-old-file.ts";
+import { mustFindModel, mustFindVersion } from "./must-find-model.ts";
 
 const ONNX_MEDIA_TYPE = "application/octet-stream";
 
 export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadModel, async ({ c, env, query }) => {
-    const { bytes, digest, inputs, outputs } = await readModelFile(c.req.raw);
+    const { bytes, digest, ...described } = await readModelFile(c.req.raw);
     await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-    const dense = readDenseNetwork(bytes, { inputs, outputs });
-    const edgeParameters = dense.ok ? dense.network.parameters : null;
-    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, inputs, outputs, edgeParameters };
+    const input = { name: query.name, digest, sizeBytes: bytes.byteLength, ...described };
     const { model, version, created, learnt } = await addModelVersion(openDatabase(env.DB), input);
     if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
@@ -40,9 +40,10 @@ export function bindModels(app: Hono<AppEnv>): void {
     const errors = compareSignatures(version, file);
     if (errors.length > 0) throw new ProblemError("invalid-model", "It is no variant of this version.", { errors });
     await putArtifact(env.ARTIFACTS, file.digest, file.bytes.buffer);
-    const { digest, bytes } = file;
-    const fidelity = query.fidelity ?? null;
-    const variant = { modelVersionId: version.id, name: query.name, digest, sizeBytes: bytes.byteLength, fidelity };
+    const { digest, bytes, summary } = file;
+    const { fidelity = null } = query;
+    const stands = { digest, sizeBytes: bytes.byteLength, fidelity, summary };
+    const variant = { modelVersionId: version.id, name: query.name, ...stands };
     // What the edge makes of the version's own file is no file's name.
     const isReserved = EDGE_VARIANTS.some((name) => name === query.name);
     const outcome = isReserved ? "taken" : await addVariant(openDatabase(env.DB), variant);
@@ -50,25 +51,31 @@ export function bindModels(app: Hono<AppEnv>): void {
     if (outcome === "full") {
       throw new ProblemError("conflict", `A version has at most ${LIMITS.variantsPerVersion} variants.`);
     }
-    const { placement } = await mustFind(env, params.model);
+    const { placement } = await mustFindModel(env, params.model);
     if (outcome === "created") await calibrateEverywhere(env, version.id, placement);
     const stored = await mustFindVersion(env, params.model, params.version);
     return Response.json(stored, { status: outcome === "created" ? 201 : 200 });
   });
 
+  bind(app, endpoints.checkModel, async ({ c }) => reportModel(await readOnnxBody(c.req.raw)));
+
   bind(app, endpoints.listModels, ({ env, query }) => listModels(openDatabase(env.DB), query));
-  bind(app, endpoints.getModel, ({ env, params }) => mustFind(env, params.model));
+  bind(app, endpoints.getModel, async ({ c, env, params }) => {
+    const model = await mustFindModel(env, params.model);
+    c.executionCtx.waitUntil(countOldFile(env, model));
+    return model;
+  });
   bind(app, endpoints.setPlacement, async ({ env, params, body }) => {
     const db = openDatabase(env.DB);
-    const { id } = await mustFind(env, params.model);
+    const { id } = await mustFindModel(env, params.model);
     const errors = await checkRule(db, body);
     if (errors.length > 0) throw invalidRequest(errors);
     await setPlacementRule(db, id, body);
     await applyRules(env, id);
-    return mustFind(env, params.model);
+    return mustFindModel(env, params.model);
   });
   bind(app, endpoints.listPlacements, async ({ env, params }) => {
-    const model = await mustFind(env, params.model);
+    const model = await mustFindModel(env, params.model);
     const versionIds = model.versions.map(({ id }) => id);
     return { items: await listPlacementsOfVersions(openDatabase(env.DB), versionIds) };
   });
@@ -111,48 +118,19 @@ async function checkRule(db: Database, rule: PlacementRule): Promise<FieldError[
   );
 }
 
-interface ModelFile {
+interface ModelFile extends ModelDescription {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly digest: string;
-  readonly inputs: TensorSpec[];
-  readonly outputs: TensorSpec[];
 }
 
 /** The ONNX file that a request brings; fails with `invalid-model` where it cannot be used. */
 async function readModelFile(request: Request): Promise<ModelFile> {
+  const bytes = await readOnnxBody(request);
+  return { bytes, digest: await digestOf(bytes.buffer), ...describeModel(bytes) };
+}
+
+async function readOnnxBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const mediaType = mediaTypeOf(request);
   if (mediaType !== ONNX_MEDIA_TYPE) throw unsupportedMediaType(mediaType, [ONNX_MEDIA_TYPE]);
-  const bytes = await readBody(request, LIMITS.modelBytes);
-  const signature = readSignature(bytes);
-  if (!signature.ok) {
-    const errors = [{ pointer: "#", message: signature.message }];
-    throw new ProblemError("invalid-model", `The model cannot be used: ${signature.message}.`, { errors });
-  }
-  const { inputs, outputs } = signature;
-  return { bytes, digest: await digestOf(bytes.buffer), inputs, outputs };
-}
-
-/** A variant takes and gives what its version does, so that either may answer a request. */
-function compareSignatures(version: ModelVersion, file: ModelFile): FieldError[] {
-  return (["inputs", "outputs"] as const).flatMap((side) => {
-    const [wanted, found] = [version[side], file[side]].map(describeTensors);
-    return wanted === found ? [] : [{ pointer: "#", message: `has the ${side} ${found}, and the version ${wanted}` }];
-  });
-}
-
-function describeTensors(specs: readonly TensorSpec[]): string {
-  return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} [${shape.join(", ")}]`).join(", ");
-}
-
-async function mustFindVersion(env: Env, nameOrId: string, number: number): Promise<ModelVersion> {
-  const { versions } = await mustFind(env, nameOrId);
-  const version = versions.find((each) => each.version === number);
-  if (version === undefined) throw new ProblemError("not-found", `The model ${nameOrId} has no version ${number}.`);
-  return version;
-}
-
-async function mustFind(env: Env, nameOrId: string): Promise<Model> {
-  const model = await findModel(openDatabase(env.DB), nameOrId);
-  if (model === null) throw new ProblemError("not-found", `There is no model ${nameOrId}.`);
-  return model;
+  return readBody(request, LIMITS.modelBytes);
 }

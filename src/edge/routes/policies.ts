@@ -85,7 +85,6 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
   let inFlight = 0;
   const { action: choice, seed = drawSeed(), ...wishes } = query;
   const authorization = c.req.header("authorization");
-  const { access } = endpoints.streamPolicy;
   const send = (answer: StreamedAction) => {
     // Whoever closed the socket does not wait for the rest.
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
@@ -103,7 +102,7 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
         waitUntil(logRefusal(c.env, `${version.model}@${version.version}`, "overloaded", waitUntil));
         throw tooMany();
       }
-      await authorise(c.env, authorization, access, (work) => c.executionCtx.waitUntil(work));
+      await authorise(c.env, authorization, endpoints.streamPolicy, (work) => c.executionCtx.waitUntil(work));
       const { observation } = message;
       const { inference, outputs } = await act(c, version, [observation], () => "#/observation", wishes, arrivedAtMs);
       const action = decide(choice, outputs[0] ?? [], seed, seq);

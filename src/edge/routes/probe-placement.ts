@@ -2,7 +2,7 @@ import type { TensorSpec } from "../../protocol/model.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import { placementWatch } from "../budget/placement-watch.ts";
 import type { Env } from "../config.ts";
-import type { LivePlacement } from "../store/placement-store.ts";
+import type { LivePlacement } from "../store/live-placement-store.ts";
 import { askRunner, type WaitUntil } from "./ask-runner.ts";
 
 /** How long a probe is waited for, and between two of a device that is silent or cold. */

@@ -4,6 +4,7 @@ import { ProblemError } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openDatabase } from "../store/database.ts";
 import { findModelOfProfile } from "../store/placement-rule-store.ts";
 import { createProfile, deleteProfile, findProfile, listProfiles, updateProfile } from "../store/profile-store.ts";
@@ -23,16 +24,11 @@ export function bindProfiles(app: Hono<AppEnv>): void {
   bind(app, endpoints.updateProfile, async ({ env, params, headers, body }) => {
     const found = await mustFindOwn(env, params.name);
     const wanted = headers["if-match"];
-    if (wanted === undefined) {
-      const errors = [{ pointer: "header/if-match", message: "is missing: send the profile's ETag" }];
-      throw new ProblemError("precondition-required", "An update of a profile needs If-Match.", { errors });
-    }
-    const matches = wanted === "*" || wanted === eTagOf(found);
-    const updated = matches ? await updateProfile(openDatabase(env.DB), found.name, found.version, body) : null;
-    if (updated === null) {
-      const errors = [{ pointer: "header/if-match", message: `is not the current ETag ${eTagOf(found)}` }];
-      throw new ProblemError("precondition-failed", "The profile was changed by somebody else.", { errors });
-    }
+    if (wanted === undefined) throw missingMatch("profile");
+    const updated = isMatch(wanted, found)
+      ? await updateProfile(openDatabase(env.DB), found.name, found.version, body)
+      : null;
+    if (updated === null) throw staleMatch("profile", `is not the current ETag ${eTagOf(found)}`);
     return withETag(updated, 200);
   });
 
@@ -62,12 +58,4 @@ async function mustFindOwn(env: Env, name: string): Promise<Profile> {
       errors: [{ pointer: "path/name", message: "names a built-in profile" }],
     });
   return profile;
-}
-
-function eTagOf(profile: Profile): string {
-  return `"${profile.version}"`;
-}
-
-function withETag(profile: Profile, status: 200 | 201): Response {
-  return Response.json(profile, { status, headers: { etag: eTagOf(profile) } });
 }

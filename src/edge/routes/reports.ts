@@ -15,12 +15,12 @@ export function bindReports(app: Hono<AppEnv>): void {
     const stored = await storeReport(env, { ownerId: principal?.id ?? "", tool: query.format, report, nowMs });
     if (!stored.ok) throw new ProblemError(stored.problem.code, stored.problem.detail, stored.problem);
     const { run, series, created } = stored;
-    if (created) c.executionCtx.waitUntil(searchLanded(env, nowMs));
-    // Whoever looks at the page sees it at once, or at its next reading.
-    if (created)
-      c.executionCtx.waitUntil(
-        Promise.resolve(jobQueue(env).announce({ type: "history", id: null })).catch(() => undefined),
-      );
+    if (created) {
+      c.executionCtx.waitUntil(searchLanded(env, nowMs));
+      // Whoever looks at the page sees it at once, or at its next reading.
+      const announced = Promise.resolve(jobQueue(env).announce({ type: "history", id: null }));
+      c.executionCtx.waitUntil(announced.catch(() => undefined));
+    }
     const reply: ReportReply = { run, points: run.points, series };
     return Response.json(reply, { status: created ? 201 : 200, headers: { location: `/v1/runs/${run.id}` } });
   });

@@ -1,16 +1,22 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
+import type { Diagnosis } from "../../protocol/health.ts";
 import type { RunnerMemory } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import type { RunnerFit } from "../../protocol/profile.ts";
 import type { Runner } from "../../protocol/runner.ts";
+import { fitProfile } from "../budget/profile-fit.ts";
+import { fitTargets, reachesAll } from "../budget/target-fit.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { getArtifact } from "../store/artifact-store.ts";
 import { openDatabase } from "../store/database.ts";
 import { readVersionsOfDigest } from "../store/model-store.ts";
-import { isPlacedOn } from "../store/placement-store.ts";
-import { readAllProfiles } from "../store/profile-store.ts";
+import { isPlacedOn, listPlacementsOfRunner } from "../store/placement-store.ts";
+import { isPoolDigest } from "../store/agent-pool-store.ts";
+import { isMemoryPart } from "../store/item-memory-store.ts";
+import { findProfile, readAllProfiles } from "../store/profile-store.ts";
 import {
   createRegistrationToken,
   findRunner,
@@ -22,6 +28,7 @@ import {
   setDraining,
 } from "../store/runner-store.ts";
 import { jobQueue, runnerLink } from "../stubs.ts";
+import { diagnose } from "../watch/diagnose.ts";
 
 const TOKEN_PROBLEMS = {
   unknown: ["unauthorized", "is not a token that was given out"],
@@ -52,6 +59,8 @@ export function bindRunners(app: Hono<AppEnv>): void {
   });
   bind(app, endpoints.getRunner, ({ env, params }) => mustFindRunner(env, params.id));
   bind(app, endpoints.getRunnerMemory, ({ env, params }) => readMemory(env, params.id));
+  bind(app, endpoints.getRunnerFit, ({ env, params, query }) => readFit(env, params.id, query.profile));
+  bind(app, endpoints.getRunnerDiagnosis, ({ env, params }) => readDiagnosis(env, params.id));
   bind(app, endpoints.drainRunner, ({ env, params }) => drain(env, params.id, true));
   bind(app, endpoints.resumeRunner, ({ env, params }) => drain(env, params.id, false));
 
@@ -63,7 +72,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.removeRunner, async ({ env, params }) => {
     if (!(await removeRunner(openDatabase(env.DB), params.id))) throw notFound(params.id);
-    await runnerLink(env, params.id).removed();
+    await runnerLink(env, params.id).removed(params.id);
     await jobQueue(env).runnerRemoved(params.id);
     return new Response(null, { status: 204 });
   });
@@ -99,7 +108,11 @@ export function bindRunners(app: Hono<AppEnv>): void {
 export async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
   const db = openDatabase(env.DB);
   const versionIds = await readVersionsOfDigest(db, digest);
-  return (await isPlacedOn(db, runnerId, versionIds)) || jobQueue(env).isCalibrating(runnerId, versionIds);
+  if (await isPlacedOn(db, runnerId, versionIds)) return true;
+  // Every runner may be asked to search a memory, or to work on a pool.
+  if ((await isMemoryPart(db, digest)) || (await isPoolDigest(db, digest))) return true;
+  const queue = jobQueue(env);
+  return (await queue.isCalibrating(runnerId, versionIds)) || queue.isWorkingOn(runnerId, digest);
 }
 
 async function drain(env: Env, id: string, draining: boolean): Promise<Runner> {
@@ -119,6 +132,30 @@ async function readMemory(env: Env, id: string): Promise<RunnerMemory> {
   if (outcome === null) throw new ProblemError("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
   if (!outcome.ok) throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
   return { runnerId: id, reportedAt: new Date().toISOString(), ...outcome.answer };
+}
+
+async function readFit(env: Env, id: string, name: string): Promise<RunnerFit> {
+  const db = openDatabase(env.DB);
+  const { capabilities } = await mustFindRunner(env, id);
+  const profile = await findProfile(db, name);
+  if (profile === null) {
+    const errors = [{ pointer: "query/profile", message: "is not a hardware profile" }];
+    throw new ProblemError("not-found", `There is no profile ${name}.`, { errors });
+  }
+  if (capabilities === null) throw new ProblemError("not-found", "The runner has never connected.");
+  const targets = fitTargets(profile, capabilities.hardware, await listPlacementsOfRunner(db, id));
+  return { ...fitProfile(profile, capabilities), runnerId: id, reaches: reachesAll(targets), targets };
+}
+
+/** Asks the runner itself, too; where it does not answer, by what it told last. */
+async function readDiagnosis(env: Env, id: string): Promise<Diagnosis> {
+  await mustFindRunner(env, id);
+  const health = await runnerLink(env, id)
+    .reportHealth(id)
+    .catch(() => null);
+  if (health === null) throw new ProblemError("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+  if (!health.ok) throw new ProblemError(health.problem.code, health.problem.detail, health.problem);
+  return diagnose(id, health);
 }
 
 async function mustFindRunner(env: Env, id: string): Promise<Runner> {

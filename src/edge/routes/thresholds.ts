@@ -4,13 +4,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Threshold, ThresholdInput, ThresholdTrial } from "../../protocol/threshold.ts";
 import type { Env } from "../config.ts";
-import { WHOLE } from "../history/detect/detect-series.ts";
 import { judgePoints } from "../history/detect/judge-points.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
 import { resolutionOf, statisticOf } from "../history/detect/statistic-of.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openDatabase } from "../store/database.ts";
 import { toInstant } from "../store/instant.ts";
+import { ALL_TIME } from "../store/rollup-store.ts";
 import type { StoredPoint } from "../store/point-store.ts";
 import { findStoredSeries } from "../store/series-store.ts";
 import {
@@ -34,7 +35,7 @@ export function bindThresholds(app: Hono<AppEnv>): void {
       throw new ProblemError("not-found", `There is no series ${body.series}.`, {
         errors: [{ pointer: "#/series", message: "is not a series" }],
       });
-    const read = await readSeriesPoints(env.DB, series.no, WHOLE, LIMITS.historyPoints, Date.now());
+    const read = await readSeriesPoints(env.DB, series.no, ALL_TIME, LIMITS.historyPoints, Date.now());
     return { ...tryThreshold(read.points, body.threshold, series.direction), truncated: read.truncated };
   });
   bind(app, endpoints.listThresholds, ({ env, query }) => listThresholds(openDatabase(env.DB), query));
@@ -42,16 +43,11 @@ export function bindThresholds(app: Hono<AppEnv>): void {
   bind(app, endpoints.updateThreshold, async ({ env, params, headers, body }) => {
     const found = await mustFind(env, params.id);
     const wanted = headers["if-match"];
-    if (wanted === undefined) {
-      const errors = [{ pointer: "header/if-match", message: "is missing: send the threshold's ETag" }];
-      throw new ProblemError("precondition-required", "An update of a threshold needs If-Match.", { errors });
-    }
-    const matches = wanted === "*" || wanted === eTagOf(found);
-    const updated = matches ? await updateThreshold(openDatabase(env.DB), found.id, found.version, body) : null;
-    if (updated === null) {
-      const errors = [{ pointer: "header/if-match", message: `is not the current ETag ${eTagOf(found)}` }];
-      throw new ProblemError("precondition-failed", "The threshold was changed by somebody else.", { errors });
-    }
+    if (wanted === undefined) throw missingMatch("threshold");
+    const updated = isMatch(wanted, found)
+      ? await updateThreshold(openDatabase(env.DB), found.id, found.version, body)
+      : null;
+    if (updated === null) throw staleMatch("threshold", `is not the current ETag ${eTagOf(found)}`);
     return withETag(updated, 200);
   });
   bind(app, endpoints.deleteThreshold, async ({ env, params }) => {
@@ -91,12 +87,4 @@ async function mustFind(env: Env, id: string): Promise<Threshold> {
 
 function noThreshold(id: string): ProblemError {
   return new ProblemError("not-found", `There is no threshold ${id}.`);
-}
-
-function eTagOf(threshold: Threshold): string {
-  return `"${threshold.version}"`;
-}
-
-function withETag(threshold: Threshold, status: 200 | 201): Response {
-  return Response.json(threshold, { status, headers: { etag: eTagOf(threshold) } });
 }

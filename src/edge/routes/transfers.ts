@@ -5,6 +5,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/transfer.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
+import { storeBody } from "../http/store-body.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { digestOf } from "../store/artifact-store.ts";
 import { decodeCursor, encodeCursor } from "../store/cursor.ts";
@@ -66,15 +67,25 @@ function bindObjects(app: Hono<AppEnv>): void {
     return c.body(object.body, 200, { "content-type": OBJECT_MEDIA_TYPE, "content-length": String(object.size) });
   });
   bind(app, endpoints.importObject, async ({ c, env, params, query: { key, digest, contentType } }) => {
+    const put = (bytes: ReadableStream | Uint8Array) =>
+      env.ARTIFACTS.put(key, bytes, {
+        sha256: digest.slice("sha256:".length),
+        ...(contentType === undefined ? {} : { httpMetadata: { contentType } }),
+      });
+    const told = { key, contentType: contentType ?? null };
+    if (Number(c.req.header("content-length")) > LIMITS.modelBytes) {
+      // Beside others it may be larger than a Worker's memory.
+      await openTransfer(env.DB, params.id, ["import"]);
+      const limits = { mediaTypes: [OBJECT_MEDIA_TYPE], maxBytes: LIMITS.artifactBytes };
+      const { sizeBytes } = await storeBody(c.req.raw, digest, limits, put);
+      return { ...told, sizeBytes };
+    }
     const bytes = await readRaw(c, OBJECT_MEDIA_TYPE, LIMITS.modelBytes);
     if ((await digestOf(bytes.buffer)) !== digest)
       throw invalidRequest([{ pointer: "#", message: `is not ${digest}` }]);
     await openTransfer(env.DB, params.id, ["import"]);
-    await env.ARTIFACTS.put(key, bytes, {
-      sha256: digest.slice("sha256:".length),
-      ...(contentType === undefined ? {} : { httpMetadata: { contentType } }),
-    });
-    return { key, sizeBytes: bytes.byteLength, contentType: contentType ?? null };
+    await put(bytes);
+    return { ...told, sizeBytes: bytes.byteLength };
   });
 }
 

@@ -9,15 +9,17 @@ import {
   ChangeEvidence,
   FoundChange,
 } from "../../protocol/alert.ts";
+import { Finding } from "../../protocol/health.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { SeriesKey } from "../../protocol/series.ts";
-import { describeAlert } from "../history/detect/describe-alert.ts";
+import { type AlertRow as StoredAlert, describeAlert } from "../history/detect/describe-alert.ts";
+import { describeFinding } from "../watch/describe-finding.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { toInstant } from "./instant.ts";
 import type { Span } from "./rollup-store.ts";
 
-/** A row of an alert; what it is joined with stays out. */
-const AlertRow = z.object({
+/** What every alert has; what it is joined with stays out. */
+export const StoredAlertRow = z.object({
   id: z.string(),
   state: AlertState,
   direction: ChangeDirection,
@@ -29,11 +31,19 @@ const AlertRow = z.object({
   createdAtMs: z.number(),
   updatedAtMs: z.number(),
 });
-type AlertRow = z.infer<typeof AlertRow>;
+
+const AlertRow = StoredAlertRow.extend({
+  finding: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : Finding.parse(JSON.parse(text)))),
+});
+type ListedAlert = StoredAlert & { readonly finding: Finding | null };
 
 export const ALERT_COLUMNS = `alerts.id, alerts.state, alerts.direction, alerts.fingerprint_id as fingerprintId,
   alerts.after_ms as afterMs, alerts.at_ms as atMs, alerts.note, alerts.version,
   alerts.created_at_ms as createdAtMs, alerts.updated_at_ms as updatedAtMs`;
+const LISTED_COLUMNS = `${ALERT_COLUMNS}, alerts.finding`;
 
 /** A change with the key of its series. */
 const ChangeRow = z.object({
@@ -94,9 +104,23 @@ export function changedSeriesOf({
   return { id, subjectKind, subject, metric, unit, direction, configuration, label, fingerprintId };
 }
 
-/** Rows of alerts with what their changes come to. */
-async function describeAll(binding: D1Database, rows: readonly AlertRow[]): Promise<Alert[]> {
-  const ids = JSON.stringify(rows.map(({ id }) => id));
+/** Rows of alerts as they are shown: of findings, or with what their changes come to. */
+async function describeAll(binding: D1Database, rows: readonly ListedAlert[]): Promise<Alert[]> {
+  const ids = rows.flatMap(({ id, finding }) => (finding === null ? [id] : []));
+  const leading = ids.length === 0 ? new Map<string, SummedChange>() : await readLeading(binding, ids);
+  return rows.flatMap(({ finding, ...row }) => {
+    if (finding !== null) return [describeFinding(row, finding)];
+    const first = leading.get(row.id);
+    if (first === undefined) return [];
+    const sum = { changes: first.count, series: first.seriesCount, subjects: first.subjects };
+    return [describeAlert(row, { ...sum, leading: toChange(ChangeRow.parse(first)) })];
+  });
+}
+
+type SummedChange = ChangeRow & { count: number; seriesCount: number; subjects: number };
+
+/** By alert, the largest of its changes, and how many there are. */
+async function readLeading(binding: D1Database, ids: readonly string[]): Promise<Map<string, SummedChange>> {
   const { results } = await binding
     .prepare(
       `select * from (
@@ -111,30 +135,25 @@ async function describeAll(binding: D1Database, rows: readonly AlertRow[]): Prom
          where alert_id in (select value from json_each(?1)) group by alert_id
        ) on summedId = alertId where place = 1`,
     )
-    .bind(ids)
-    .all<ChangeRow & { count: number; seriesCount: number; subjects: number }>();
-  const leading = new Map(results.map((row) => [row.alertId, row]));
-  return rows.flatMap((row) => {
-    const first = leading.get(row.id);
-    if (first === undefined) return [];
-    const sum = { changes: first.count, series: first.seriesCount, subjects: first.subjects };
-    return [describeAlert(row, { ...sum, leading: toChange(ChangeRow.parse(first)) })];
-  });
+    .bind(JSON.stringify(ids))
+    .all<SummedChange>();
+  return new Map(results.map((row) => [row.alertId, row]));
 }
 
 /** Alerts, newest first. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listAlerts(
   binding: D1Database,
-  { cursor, limit, state, direction, subject, fingerprint }: AlertQuery,
+  { cursor, limit, state, kind, direction, subject, fingerprint, runner }: AlertQuery,
 ): Promise<{ items: Alert[]; nextCursor: string | null }> {
   const [beforeMs, id] = cursor === undefined ? [null, null] : decodeCursor(cursor, 2);
   const { results } = await binding
     .prepare(
-      `select ${ALERT_COLUMNS} from alerts
+      `select ${LISTED_COLUMNS} from alerts
        where (?1 is null or created_at_ms < ?1 or (created_at_ms = ?1 and id < ?2))
          and (?3 is null or state = ?3) and (?4 is null or direction = ?4) and (?5 is null or fingerprint_id = ?5)
          and (?6 is null or exists (
            select 1 from changes join series on series.no = series_no where alert_id = alerts.id and subject = ?6))
+         and (?8 is null or iif(finding is null, 'change', 'finding') = ?8) and (?9 is null or runner_id = ?9)
        order by created_at_ms desc, id desc limit ?7`,
     )
     .bind(
@@ -145,6 +164,8 @@ export async function listAlerts(
       fingerprint ?? null,
       subject ?? null,
       limit + 1,
+      kind ?? null,
+      runner ?? null,
     )
     .all();
   const cut = cutPage(z.array(AlertRow).parse(results), limit, (row) => [row.createdAtMs, row.id]);
@@ -154,7 +175,7 @@ export async function listAlerts(
 /** Alerts by their ids, in no order. */
 export async function readAlerts(binding: D1Database, ids: readonly string[]): Promise<Alert[]> {
   const { results } = await binding
-    .prepare(`select ${ALERT_COLUMNS} from alerts where id in (select value from json_each(?1))`)
+    .prepare(`select ${LISTED_COLUMNS} from alerts where id in (select value from json_each(?1))`)
     .bind(JSON.stringify(ids))
     .all();
   return describeAll(binding, z.array(AlertRow).parse(results));
@@ -178,7 +199,7 @@ async function readNeighbours(binding: D1Database, { id, fingerprintId, after, a
   if (fingerprintId === null) return [];
   const { results } = await binding
     .prepare(
-      `select ${ALERT_COLUMNS} from alerts
+      `select ${LISTED_COLUMNS} from alerts
        where fingerprint_id = ?1 and at_ms > ?2 and after_ms < ?3 and id <> ?4 order by at_ms, id limit ?5`,
     )
     .bind(fingerprintId, Date.parse(after), Date.parse(at), id, LIMITS.alertNeighbours)

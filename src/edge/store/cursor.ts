@@ -1,3 +1,4 @@
+import { and, type Column, eq, lt, or, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { ProblemError } from "../../protocol/problem.ts";
 
@@ -17,6 +18,16 @@ export function decodeCursor(cursor: string, length: number): (string | number)[
     // Falls through to the one answer for every malformed cursor.
   }
   throw wrongCursor();
+}
+
+/**
+ * What comes behind the page that a cursor ended, of a list by time and then id, newest first; undefined where there
+ * was none. Throws `invalid-request` for a cursor that is not of such a list.
+ */
+export function behindCursor(cursor: string | undefined, atMs: Column, id: Column): SQL | undefined {
+  if (cursor === undefined) return undefined;
+  const [lastMs, lastId] = decodeCursor(cursor, 2);
+  return or(lt(atMs, Number(lastMs)), and(eq(atMs, Number(lastMs)), lt(id, String(lastId))));
 }
 
 export function wrongCursor(): ProblemError {

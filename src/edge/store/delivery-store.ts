@@ -1,8 +1,8 @@
-import { and, desc, eq, lt, or } from "drizzle-orm";
+import { and, desc, eq } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Delivery } from "../../protocol/webhook.ts";
-import { cutPage, decodeCursor } from "./cursor.ts";
+import { behindCursor, cutPage } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { webhookDeliveries as deliveries } from "./schema.ts";
@@ -37,14 +37,7 @@ export async function listDeliveries(
   webhookId: string,
   page: PageQuery,
 ): Promise<{ items: Delivery[]; nextCursor: string | null }> {
-  const [beforeMs, id] = page.cursor === undefined ? [] : decodeCursor(page.cursor, 2);
-  const after =
-    beforeMs === undefined
-      ? undefined
-      : or(
-          lt(deliveries.createdAtMs, Number(beforeMs)),
-          and(eq(deliveries.createdAtMs, Number(beforeMs)), lt(deliveries.id, String(id))),
-        );
+  const after = behindCursor(page.cursor, deliveries.createdAtMs, deliveries.id);
   const found = await db
     .select()
     .from(deliveries)

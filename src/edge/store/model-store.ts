@@ -1,44 +1,52 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, max, or } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, lt, max, or } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
-import { LIMITS } from "../../protocol/limits.ts";
 import {
   FIRST_VARIANT,
   type Model,
+  type ModelSummary,
   type ModelVariant,
   type ModelVersion,
   type TensorSpec,
+  type VersionData,
 } from "../../protocol/model.ts";
 import type { PageQuery } from "../../protocol/page.ts";
+import type { PolicyCard } from "../../protocol/policy-card.ts";
 import { AUTOMATIC, type PlacementRule } from "../../protocol/placement-rule.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { models, modelVariants, modelVersions } from "./schema.ts";
+import { models, modelVariants, modelVersions, versionData } from "./schema.ts";
+import { learnSummary } from "./summary-store.ts";
 
 type ModelRow = typeof models.$inferSelect;
 type VersionRow = typeof modelVersions.$inferSelect;
 type VariantRow = typeof modelVariants.$inferSelect;
 
-/** A version with the further files that it has. */
-type FullRow = VersionRow & { readonly variants: readonly VariantRow[] };
+/** A version with the further files that it has, and what it is measured on. */
+type FullRow = VersionRow & { readonly variants: readonly VariantRow[]; readonly data: VersionData | null };
+type ServedRow = Omit<FullRow, "card" | "data">;
+type ServedVersion = Omit<ModelVersion, "card" | "data">;
 
 function toVersion({ variants, ...row }: FullRow): ModelVersion {
-  const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, createdAtMs } = row;
-  const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, createdAtMs };
-  const all = [own, ...variants].map(toVariant);
-  const createdAt = toInstant(createdAtMs);
-  return { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, variants: all, createdAt };
+  return { ...toServedVersion({ variants, ...row }), card: row.card, data: row.data };
 }
 
-function toVariant({
-  name,
-  digest,
-  sizeBytes,
-  fidelity,
-  createdAtMs,
-}: Omit<VariantRow, "modelVersionId">): ModelVariant {
-  return { name, digest, sizeBytes, fidelity, createdAt: toInstant(createdAtMs) };
+/** Of the version's own file. */
+const NOT_MADE = { recipe: null, measured: null, jobId: null } as const;
+
+/** All that serving wants to know of a version. */
+function toServedVersion({ variants, ...row }: ServedRow): ServedVersion {
+  const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, summary, createdAtMs } = row;
+  const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, summary, createdAtMs, ...NOT_MADE };
+  const all = [own, ...variants].map(toVariant);
+  const createdAt = toInstant(createdAtMs);
+  return { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, variants: all, summary, createdAt };
+}
+
+function toVariant(row: Omit<VariantRow, "modelVersionId">): ModelVariant {
+  const { name, digest, sizeBytes, fidelity, summary, recipe, measured, jobId, createdAtMs } = row;
+  return { name, digest, sizeBytes, fidelity, summary, recipe, measured, jobId, createdAt: toInstant(createdAtMs) };
 }
 
 function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
@@ -47,9 +55,20 @@ function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
   return { id, name, placement, createdAt: toInstant(createdAtMs), versions: versions.map(toVersion) };
 }
 
-/** What a runner is told of a version. */
-export function toPlacedModel({ id, variants, inputs, outputs }: ModelVersion): PlacedModel {
-  return { modelVersionId: id, variants: variants.map(({ name, digest }) => ({ name, digest })), inputs, outputs };
+type Place = NonNullable<PlacedModel["places"]>[number];
+
+/** What a runner is told of a version, and of where it is placed there. */
+export function toPlacedModel(
+  { id, variants, inputs, outputs }: Pick<ModelVersion, "id" | "variants" | "inputs" | "outputs">,
+  places: readonly Required<Place>[],
+): PlacedModel {
+  return {
+    modelVersionId: id,
+    variants: variants.map(({ name, digest, sizeBytes }) => ({ name, digest, sizeBytes })),
+    inputs,
+    outputs,
+    places: places.map(({ deviceKey, variant, configuration }) => ({ deviceKey, variant, configuration })),
+  };
 }
 
 async function readVersions(db: Database, modelIds: string[]): Promise<Map<string, FullRow[]>> {
@@ -58,10 +77,29 @@ async function readVersions(db: Database, modelIds: string[]): Promise<Map<strin
     .from(modelVersions)
     .where(inArray(modelVersions.modelId, listOf(modelIds)))
     .orderBy(asc(modelVersions.version));
-  return Map.groupBy(await addVariants(db, rows), (row) => row.modelId);
+  const full = await addData(db, await addVariants(db, rows));
+  return Map.groupBy(full, (row) => row.modelId);
 }
 
-async function addVariants<Row extends VersionRow>(
+async function addData<Row extends Pick<VersionRow, "id">>(
+  db: Database,
+  rows: readonly Row[],
+): Promise<(Row & Pick<FullRow, "data">)[]> {
+  const ids = rows.map(({ id }) => id);
+  const found = await db
+    .select()
+    .from(versionData)
+    .where(inArray(versionData.modelVersionId, listOf(ids)));
+  const byVersion = new Map(
+    found.map(({ modelVersionId, digest, sizeBytes, rows: count, metric }) => [
+      modelVersionId,
+      { digest, sizeBytes, rows: count, metric },
+    ]),
+  );
+  return rows.map((row) => ({ ...row, data: byVersion.get(row.id) ?? null }));
+}
+
+async function addVariants<Row extends Pick<VersionRow, "id">>(
   db: Database,
   rows: readonly Row[],
 ): Promise<(Row & Pick<FullRow, "variants">)[]> {
@@ -83,6 +121,10 @@ export interface VersionInput {
   readonly outputs: TensorSpec[];
   /** Null where the edge cannot compute it by itself. */
   readonly edgeParameters: number | null;
+  /** What its file is made of, where somebody counted. */
+  readonly summary?: ModelSummary;
+  /** What is known of it; a version that is there and has a card keeps that. */
+  readonly card?: PolicyCard;
 }
 
 const VERSION_RACES = 5;
@@ -103,7 +145,9 @@ export async function addModelVersion(
     .onConflictDoNothing();
   const [model] = await db.select().from(models).where(eq(models.name, input.name));
   if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
-  const { digest, sizeBytes, inputs, outputs, edgeParameters } = input;
+  const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null } = input;
+  if (summary !== null) await learnSummary(db, digest, summary);
+  if (card !== null) await addCard(db, model.id, digest, card);
   const learnt = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
   for (let race = 0; race < VERSION_RACES; race++) {
     const [latest] = await db
@@ -112,7 +156,7 @@ export async function addModelVersion(
       .where(eq(modelVersions.modelId, model.id));
     const version = (latest?.version ?? 0) + 1;
     const id = createId("modelVersion");
-    const file = { digest, sizeBytes, inputs, outputs, edgeParameters };
+    const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card };
     const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
     const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
     const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
@@ -120,13 +164,22 @@ export async function addModelVersion(
     if (stored !== undefined) {
       return {
         model: toModel(model, versions),
-        version: toVersion({ variants: [], ...stored }),
+        version: toVersion({ variants: [], data: null, ...stored }),
         created: created.length > 0,
         learnt,
       };
     }
   }
   throw new Error(`no version number was free for ${input.name}`);
+}
+
+/** A version that is there already may be an upload of which nothing was known. */
+async function addCard(db: Database, modelId: string, digest: string, card: PolicyCard): Promise<void> {
+  const { modelId: ofModel, digest: ofFile, card: known } = modelVersions;
+  await db
+    .update(modelVersions)
+    .set({ card })
+    .where(and(eq(ofModel, modelId), eq(ofFile, digest), isNull(known)));
 }
 
 /** A version may have been stored before the edge computed networks. Whether that was so. */
@@ -170,7 +223,7 @@ export async function findModel(db: Database, nameOrId: string): Promise<Model |
 }
 
 /** A version with name and id of its model and where that is placed. */
-export interface NamedVersion extends ModelVersion {
+export interface NamedVersion extends ServedVersion {
   readonly model: string;
   readonly modelId: string;
   readonly placement: PlacementRule;
@@ -185,36 +238,7 @@ export async function findModelVersion(db: Database, versionId: string): Promise
   if (row === undefined) return null;
   const [version] = await addVariants(db, [row.version]);
   const { modelId } = row.version;
-  return { ...toVersion(version!), model: row.model, modelId, placement: row.placement ?? AUTOMATIC };
-}
-
-interface VariantInput {
-  readonly modelVersionId: string;
-  readonly name: string;
-  readonly digest: string;
-  readonly sizeBytes: number;
-  readonly fidelity: number | null;
-}
-
-/**
- * Adds a file to a version. The same file under the same name gives what is there; `taken` where the name
- * is another file's, `full` where the version has all that it may have.
- */
-export async function addVariant(db: Database, input: VariantInput): Promise<"created" | "there" | "taken" | "full"> {
-  const ofVersion = eq(modelVariants.modelVersionId, input.modelVersionId);
-  const [known] = await db
-    .select()
-    .from(modelVariants)
-    .where(and(ofVersion, eq(modelVariants.name, input.name)));
-  if (known !== undefined) return known.digest === input.digest ? "there" : "taken";
-  const [stored] = await db.select({ n: count() }).from(modelVariants).where(ofVersion);
-  if ((stored?.n ?? 0) + 1 >= LIMITS.variantsPerVersion) return "full";
-  const created = await db
-    .insert(modelVariants)
-    .values({ ...input, createdAtMs: Date.now() })
-    .onConflictDoNothing()
-    .returning();
-  return created.length > 0 ? "created" : "taken";
+  return { ...toServedVersion(version!), model: row.model, modelId, placement: row.placement ?? AUTOMATIC };
 }
 
 /** Versions that have these bytes. */
@@ -228,8 +252,9 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
 
 /** Every version of every model; the snapshot of placements is made of it. */
 export async function readAllVersions(db: Database): Promise<NamedVersion[]> {
+  const { card: _, ...served } = getTableColumns(modelVersions);
   const rows = await db
-    .select({ version: modelVersions, model: models.name, placement: models.placementRule })
+    .select({ version: served, model: models.name, placement: models.placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .orderBy(asc(modelVersions.version));
@@ -238,7 +263,7 @@ export async function readAllVersions(db: Database): Promise<NamedVersion[]> {
     rows.map(({ version, model, placement }) => ({ ...version, model, placement: placement ?? AUTOMATIC })),
   );
   return versions.map(({ model, modelId, placement, ...row }) => ({
-    ...toVersion({ ...row, modelId }),
+    ...toServedVersion({ ...row, modelId }),
     model,
     modelId,
     placement,

@@ -1,21 +1,27 @@
-import { and, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
-import { Backend, type Device, type Fingerprint, type Hardware } from "../../protocol/hardware.ts";
+import { Backend, type Fingerprint } from "../../protocol/hardware.ts";
+import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import { createId } from "../../protocol/id.ts";
 import type { CalibratedPlacement, CalibrationResult } from "../../protocol/calibration.ts";
-import { type Placement, PlacementState, SweepStep } from "../../protocol/model.ts";
-import type { Profile } from "../../protocol/profile.ts";
-import { fitProfile } from "../budget/profile-fit.ts";
+import { Placement as PlacementSchema, PlacementState, SweepStep } from "../../protocol/model.ts";
+import {
+  DEFAULT_CONFIGURATION,
+  isSameConfiguration,
+  type ServingConfiguration,
+} from "../../protocol/serving-configuration.ts";
 import { type Database, listOf } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { ensureEdgeRunner } from "./runner-store.ts";
-import { models, modelVariants, modelVersions, placements, runners } from "./schema.ts";
+import { models, modelVariants, modelVersions, placements } from "./schema.ts";
 
+type Placement = z.infer<typeof PlacementSchema>;
 type Row = typeof placements.$inferSelect;
 
-function toPlacement(row: Row): Placement {
+/** A placement as its row has it. */
+export function toPlacement(row: Row): Placement {
   return {
     id: row.id,
     modelVersionId: row.modelVersionId,
@@ -30,13 +36,16 @@ function toPlacement(row: Row): Placement {
     memory: row.memory,
     loadMs: row.loadMs,
     linkMs: Distribution.parse(JSON.parse(row.linkMs)),
+    configuration: row.configuration ?? DEFAULT_CONFIGURATION,
+    validated: row.validated === null ? null : PlacementSchema.shape.validated.parse(JSON.parse(row.validated)),
     updatedAt: toInstant(row.updatedAtMs),
   };
 }
 
 /**
  * Keeps what a calibration measured. A placement whose outputs disagree with the CPU provider is
- * kept as `failed`, so that it is seen and never served. One at the edge belongs to no runner.
+ * kept as `failed`, so that it is seen and never served. One at the edge belongs to no runner. The configuration of
+ * a placement that is there stays; what was measured under other threads or batches is not of it, and is dropped.
  */
 export async function savePlacement(
   db: Database,
@@ -48,16 +57,12 @@ export async function savePlacement(
   const isAtEdge = backend === "edge-wasm";
   if (isAtEdge) await ensureEdgeRunner(db);
   const found = {
-    software: measured.environment.software,
-    state: measured.agrees ? "eligible" : "failed",
-    fidelity: measured.agrees ? ((await readFidelity(db, result.modelVersionId, variant)) ?? measured.fidelity) : null,
-    fingerprint: measured.environment.fingerprint,
-    sweep: JSON.stringify(measured.sweep),
-    memory: measured.memory,
-    loadMs: measured.loadMs,
+    ...(await columnsOf(db, result.modelVersionId, measured)),
     linkMs: JSON.stringify(measured.linkMs ?? result.linkMs),
-    updatedAtMs: Date.now(),
+    // What was validated is not what is there now.
+    validated: null,
   };
+  const { threads, maxRows } = measured.configuration ?? DEFAULT_CONFIGURATION;
   const place = {
     modelVersionId: result.modelVersionId,
     runnerId: isAtEdge ? EDGE_RUNNER_ID : runnerId,
@@ -67,7 +72,7 @@ export async function savePlacement(
   };
   await db
     .insert(placements)
-    .values({ id: createId("placement"), ...place, ...found })
+    .values({ id: createId("placement"), ...place, ...found, configuration: measured.configuration ?? null })
     .onConflictDoUpdate({
       target: [
         placements.modelVersionId,
@@ -77,7 +82,89 @@ export async function savePlacement(
         placements.backend,
       ],
       set: found,
+      setWhere: sql`coalesce(${placements.configuration} ->> '$.threads', ${DEFAULT_CONFIGURATION.threads}) = ${threads}
+        and ${placements.configuration} ->> '$.maxRows' is ${maxRows}`,
     });
+}
+
+/** A placement's validation, and what it holds for. */
+export interface Validated {
+  readonly configuration: ServingConfiguration;
+  readonly fingerprint: Fingerprint;
+  readonly validated: NonNullable<Placement["validated"]>;
+}
+
+/**
+ * Keeps a validation with a runner's placement, where that is served as was validated and has no later one. Doing it
+ * twice changes nothing.
+ */
+export async function saveValidated(
+  db: Database,
+  runnerId: string,
+  placementId: string,
+  { configuration, fingerprint, validated }: Validated,
+): Promise<void> {
+  const isIt = and(eq(placements.id, placementId), eq(placements.runnerId, runnerId));
+  const [row] = await db.select().from(placements).where(isIt);
+  if (row === undefined || fingerprintText(row.fingerprint) !== fingerprintText(fingerprint)) return;
+  const standing = toPlacement(row);
+  if (!isSameConfiguration(standing.configuration, configuration)) return;
+  if (standing.validated !== null && standing.validated.at > validated.at) return;
+  const asRead =
+    row.configuration === null ? isNull(placements.configuration) : eq(placements.configuration, row.configuration);
+  await db
+    .update(placements)
+    .set({ validated: JSON.stringify(validated) })
+    .where(and(isIt, asRead, eq(placements.updatedAtMs, row.updatedAtMs)));
+}
+
+/** What was measured of a placement, as its row has it; what its variant's uploader said of it counts more. */
+async function columnsOf(db: Database, modelVersionId: string, measured: CalibratedPlacement) {
+  const { agrees, variant, fidelity, environment, sweep, memory, loadMs } = measured;
+  return {
+    software: environment.software,
+    state: agrees ? "eligible" : "failed",
+    fidelity: agrees ? ((await readFidelity(db, modelVersionId, variant)) ?? fidelity) : null,
+    fingerprint: environment.fingerprint,
+    sweep: JSON.stringify(sweep),
+    memory,
+    loadMs,
+    updatedAtMs: Date.now(),
+  };
+}
+
+/** A configuration with what was found out under it. */
+export interface AppliedConfiguration {
+  readonly configuration: ServingConfiguration;
+  /** Null: what was measured before stays until a calibration. */
+  readonly measured: CalibratedPlacement | null;
+  readonly validated: Placement["validated"];
+}
+
+/**
+ * Makes a configuration that of a placement, in one go with what was measured and validated under it; its runner is
+ * told by RunnerLink's `configure`. Gives the placement, or null where there is none. Doing it twice changes nothing.
+ */
+export async function applyConfiguration(
+  db: Database,
+  id: string,
+  { configuration, measured, validated }: AppliedConfiguration,
+): Promise<Placement | null> {
+  const before = await findPlacement(db, id);
+  if (before === null) return null;
+  const found = measured === null ? {} : await columnsOf(db, before.modelVersionId, measured);
+  const linkMs = measured?.linkMs === undefined ? {} : { linkMs: JSON.stringify(measured.linkMs) };
+  const [row] = await db
+    .update(placements)
+    .set({ ...found, ...linkMs, configuration, validated: validated === null ? null : JSON.stringify(validated) })
+    .where(eq(placements.id, id))
+    .returning();
+  return row === undefined ? null : toPlacement(row);
+}
+
+export async function findPlacement(db: Database, id: string): Promise<Placement | null> {
+  const [row] = await db.select().from(placements).where(eq(placements.id, id));
+  return row === undefined ? null : toPlacement(row);
 }
 
 export async function listPlacementsOfVersions(db: Database, versionIds: string[]): Promise<Placement[]> {
@@ -88,6 +175,23 @@ export async function listPlacementsOfVersions(db: Database, versionIds: string[
   return rows.map(toPlacement);
 }
 
+/** Eligible placements of a runner, each with what it is called: `lenet5@1 int8 on cpu by ort-cpu`. */
+export async function listPlacementsOfRunner(
+  db: Database,
+  runnerId: string,
+): Promise<(Placement & { readonly subject: string })[]> {
+  const rows = await db
+    .select({ row: placements, model: models.name, version: modelVersions.version })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
+  return rows.map(({ row, model, version }) => ({
+    ...toPlacement(row),
+    subject: `${model}@${version} ${row.variant} on ${row.deviceKey} by ${row.backend}`,
+  }));
+}
+
 /** What was measured on a runner, with the device that it was measured on. */
 export interface MeasuredPlace {
   readonly placementId: string;
@@ -95,100 +199,53 @@ export interface MeasuredPlace {
   readonly variant: string;
   readonly deviceKey: string;
   readonly fingerprint: Fingerprint;
+  readonly configuration: ServingConfiguration;
   readonly isEligible: boolean;
 }
 
-/** Every placement of a runner, also those that failed. */
-export async function readMeasuredPlaces(db: Database, runnerId: string): Promise<MeasuredPlace[]> {
-  const { id, modelVersionId, variant, deviceKey, fingerprint, state } = placements;
+/** Every placement of a runner, or of one version there, also those that failed. */
+export async function readMeasuredPlaces(db: Database, runnerId: string, versionId?: string): Promise<MeasuredPlace[]> {
+  const { id, modelVersionId, variant, deviceKey, fingerprint, configuration, state } = placements;
   const rows = await db
-    .select({ placementId: id, versionId: modelVersionId, variant, deviceKey, fingerprint, state })
+    .select({ placementId: id, versionId: modelVersionId, variant, deviceKey, fingerprint, configuration, state })
     .from(placements)
-    .where(eq(placements.runnerId, runnerId));
-  return rows.map(({ state: found, ...row }) => ({ ...row, isEligible: found === "eligible" }));
-}
-
-/** An eligible placement with what admission and telemetry need to know of it and its runner. */
-export interface LivePlacement extends Placement {
-  readonly fingerprint: Fingerprint;
-  readonly online: boolean;
-  readonly draining: boolean;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Names of the hardware profiles that its device fits. */
-  readonly profiles: readonly string[];
-  /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
-  readonly connectedAtMs: number;
-  readonly warmAtMs: number;
-  /** Whether its runner has a listener of its own. */
-  readonly direct: boolean;
-}
-
-/** Every eligible placement; which of `profiles` a device fits is worked out here, once for all requests. */
-export async function readLivePlacements(db: Database, profiles: readonly Profile[]): Promise<LivePlacement[]> {
-  const [rows, hosts] = await Promise.all([
-    db.select().from(placements).where(eq(placements.state, "eligible")),
-    readHosts(db),
-  ]);
-  const hostById = new Map(hosts.map((host) => [host.id, host]));
-  const loadMsByRunner = new Map<string, number>();
-  for (const { runnerId, loadMs } of rows) loadMsByRunner.set(runnerId, (loadMsByRunner.get(runnerId) ?? 0) + loadMs);
-  return rows.flatMap((row) => {
-    const host = hostById.get(row.runnerId);
-    if (host === undefined) return [];
-    const { online, draining, labels } = host;
-    const connectedAtMs = host.connectedAtMs ?? 0;
-    return {
-      ...toPlacement(row),
-      fingerprint: row.fingerprint,
-      online,
-      draining,
-      labels,
-      direct: host.direct === 1,
-      profiles: fittedProfiles(profiles, host, row.deviceKey),
-      connectedAtMs,
-      warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
-    };
-  });
-}
-
-type Host = Awaited<ReturnType<typeof readHosts>>[number];
-
-/** The runners of all placements, without what they say of kernels. */
-function readHosts(db: Database) {
-  const { id, online, draining, labels, connectedAtMs, capabilities } = runners;
-  return db
-    .select({
-      id,
-      online,
-      draining,
-      labels,
-      connectedAtMs,
-      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
-      hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
-      devices: sql<string | null>`${capabilities} -> '$.devices'`,
-    })
-    .from(runners)
-    .where(sql`${id} in (select ${placements.runnerId} from ${placements})`);
-}
-
-function fittedProfiles(profiles: readonly Profile[], { hardware, devices }: Host, deviceKey: string): string[] {
-  if (hardware === null || devices === null) return [];
-  const device = (JSON.parse(devices) as Device[]).find(({ key }) => key === deviceKey);
-  if (device === undefined) return [];
-  const machine = { hardware: JSON.parse(hardware) as Hardware, devices: [device] };
-  return profiles.filter((profile) => fitProfile(profile, machine).fits).map(({ name }) => name);
+    .where(
+      and(
+        eq(placements.runnerId, runnerId),
+        versionId === undefined ? undefined : eq(placements.modelVersionId, versionId),
+      ),
+    );
+  return rows.map(({ state: found, ...row }) => ({
+    ...row,
+    configuration: row.configuration ?? DEFAULT_CONFIGURATION,
+    isEligible: found === "eligible",
+  }));
 }
 
 /** What requests to a runner's placements are recorded as, by placement. */
 export async function readPlacementSubjects(db: Database, runnerId: string, ids: string[]) {
-  const { id, variant, backend, software, fingerprint } = placements;
+  const { id, variant, backend, software, fingerprint, configuration } = placements;
   const rows = await db
-    .select({ id, variant, backend, software, fingerprint, model: models.name, version: modelVersions.version })
+    .select({
+      id,
+      variant,
+      backend,
+      software,
+      fingerprint,
+      configuration,
+      model: models.name,
+      version: modelVersions.version,
+    })
     .from(placements)
     .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(and(eq(placements.runnerId, runnerId), inArray(placements.id, listOf(ids))));
-  return new Map(rows.map(({ id: key, model, version, ...row }) => [key, { subject: `${model}@${version}`, ...row }]));
+  return new Map(
+    rows.map(({ id: key, model, version, ...row }) => {
+      const subject = `${model}@${version}`;
+      return [key, { ...row, subject, configuration: row.configuration ?? DEFAULT_CONFIGURATION }];
+    }),
+  );
 }
 
 /** Deletes placements that were not measured anew since `beforeMs`. */

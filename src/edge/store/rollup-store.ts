@@ -27,6 +27,9 @@ export interface Span {
   readonly toMs: number;
 }
 
+/** All of time, up to the last instant that a date can hold. */
+export const ALL_TIME: Span = { fromMs: 0, toMs: 8.64e15 };
+
 const COLUMNS = `series_no as seriesNo, at_ms as atMs, run_id as runId, count, min, max, sum, sketch`;
 
 /** Where rolling up stands. */

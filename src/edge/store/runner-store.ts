@@ -236,3 +236,14 @@ export async function ensureEdgeRunner(db: Database): Promise<void> {
     .values({ ...row, createdAtMs: nowMs, removedAtMs: nowMs })
     .onConflictDoNothing();
 }
+
+/** Runners that are connected and take work, with what they can do. */
+export async function readConnectedRunners(
+  db: Database,
+): Promise<{ id: string; labels: Record<string, string>; capabilities: Capabilities }[]> {
+  const rows = await db
+    .select({ id: runners.id, labels: runners.labels, capabilities: runners.capabilities })
+    .from(runners)
+    .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
+  return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
+}

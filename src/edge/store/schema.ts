@@ -1,12 +1,23 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Clock } from "../../protocol/distribution.ts";
+import type { AgentPoolSpec } from "../../protocol/agent-pool.ts";
+import type { ArchiveSummary } from "../../protocol/archive.ts";
+import type { EnvironmentDefinition } from "../../protocol/environment-definition.ts";
 import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
+import type { ItemMemorySpec } from "../../protocol/item-memory.ts";
+import type { JobArtifact } from "../../protocol/job-artifact.ts";
 import type { Scope } from "../../protocol/key.ts";
-import type { MemoryFit, TensorSpec } from "../../protocol/model.ts";
+import type { MeasuredFidelity } from "../../protocol/measured-fidelity.ts";
+import type { MemoryFit, ModelSummary, TensorSpec } from "../../protocol/model.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
+import type { PolicyCard } from "../../protocol/policy-card.ts";
+import type { Population } from "../../protocol/population.ts";
 import type { Problem } from "../../protocol/problem.ts";
 import type { ProfileInput } from "../../protocol/profile.ts";
+import type { Recipe } from "../../protocol/recipe.ts";
+import type { RequirementSetInput } from "../../protocol/requirement.ts";
+import type { ServingConfiguration } from "../../protocol/serving-configuration.ts";
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
 import type { DType } from "../../protocol/tensor.ts";
 import type { Tuning } from "../../protocol/tuning.ts";
@@ -57,6 +68,14 @@ export const profiles = sqliteTable("profiles", {
   updatedAtMs: integer().notNull(),
 });
 
+/** Requirements under a name. */
+export const requirementSets = sqliteTable("requirement_sets", {
+  name: text().primaryKey(),
+  spec: text({ mode: "json" }).$type<RequirementSetInput>().notNull(),
+  version: integer().notNull(),
+  updatedAtMs: integer().notNull(),
+});
+
 export const models = sqliteTable("models", {
   id: text().primaryKey(),
   name: text().notNull().unique(),
@@ -79,6 +98,10 @@ export const modelVersions = sqliteTable(
     outputs: text({ mode: "json" }).$type<TensorSpec[]>().notNull(),
     /** Of a dense network, which the edge can compute by itself; null of all others. */
     edgeParameters: integer(),
+    /** What its file is made of; null where it was stored before anybody counted. */
+    summary: text({ mode: "json" }).$type<ModelSummary>(),
+    /** What is known of where it comes from and how it did; null of most. */
+    card: text({ mode: "json" }).$type<PolicyCard>(),
     createdAtMs: integer().notNull(),
   },
   (table) => [
@@ -99,12 +122,34 @@ export const modelVariants = sqliteTable(
     digest: text().notNull(),
     sizeBytes: integer().notNull(),
     fidelity: real(),
+    summary: text({ mode: "json" }).$type<ModelSummary>(),
+    /** How it was made, and by which job; null of an upload. */
+    recipe: text({ mode: "json" }).$type<Recipe>(),
+    /** What that job measured. */
+    measured: text({ mode: "json" }).$type<MeasuredFidelity>(),
+    jobId: text(),
     createdAtMs: integer().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.modelVersionId, table.name] }),
     index("model_variants_of_digest").on(table.digest),
   ],
+);
+
+/** Samples that a version was not trained on, which its variants are measured on. */
+export const versionData = sqliteTable(
+  "version_data",
+  {
+    modelVersionId: text()
+      .primaryKey()
+      .references(() => modelVersions.id),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    rows: integer().notNull(),
+    metric: text().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [index("version_data_of_digest").on(table.digest)],
 );
 
 export const placements = sqliteTable(
@@ -129,6 +174,10 @@ export const placements = sqliteTable(
     linkMs: text().notNull(),
     memory: text({ mode: "json" }).$type<MemoryFit>(),
     loadMs: real().notNull(),
+    /** As JSON (protocol's ServingConfiguration); null: the one that every placement begins with. */
+    configuration: text({ mode: "json" }).$type<ServingConfiguration>(),
+    /** As JSON (Placement's `validated`): its latest validation; null where there is none. */
+    validated: text(),
     updatedAtMs: integer().notNull(),
   },
   (table) => [
@@ -168,6 +217,92 @@ export const kernels = sqliteTable(
     index("kernels_of_reference").on(table.reference),
   ],
 );
+
+/** Uploaded weights of many policies; the file is an artifact. */
+export const populations = sqliteTable("populations", {
+  id: text().primaryKey(),
+  name: text().unique(),
+  digest: text().notNull(),
+  sizeBytes: integer().notNull(),
+  layout: text({ mode: "json" })
+    .$type<Pick<Population, "format" | "offsetBytes" | "members" | "parameters" | "network">>()
+    .notNull(),
+  createdAtMs: integer().notNull(),
+});
+
+/** Environments that users submitted, with their WGSL. */
+export const environments = sqliteTable("environments", {
+  id: text().primaryKey(),
+  name: text().notNull().unique(),
+  keyId: text(),
+  definition: text({ mode: "json" }).$type<EnvironmentDefinition>().notNull(),
+  digest: text().notNull(),
+  createdAtMs: integer().notNull(),
+});
+
+/** Files that jobs left beside their results; each is an artifact. */
+export const jobArtifacts = sqliteTable(
+  "job_artifacts",
+  {
+    jobId: text().notNull(),
+    name: text().$type<JobArtifact["name"]>().notNull(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    mediaType: text().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.jobId, table.name] }), index("job_artifacts_of_digest").on(table.digest)],
+);
+
+/** Archives of quality diversity, each with its file. */
+export const archives = sqliteTable(
+  "archives",
+  {
+    id: text().primaryKey(),
+    /** The job that it comes from. */
+    jobId: text(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    summary: text({ mode: "json" }).$type<ArchiveSummary>().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [index("archives_of_job").on(table.jobId)],
+);
+
+/** Memories of items as holographic vectors; the vectors lie in artifacts, so many items each. */
+export const itemMemories = sqliteTable("item_memories", {
+  name: text().primaryKey(),
+  spec: text({ mode: "json" }).$type<ItemMemorySpec>().notNull(),
+  version: integer().notNull(),
+  createdAtMs: integer().notNull(),
+  updatedAtMs: integer().notNull(),
+});
+
+export const itemMemoryParts = sqliteTable(
+  "item_memory_parts",
+  {
+    memory: text()
+      .notNull()
+      .references(() => itemMemories.name),
+    part: integer().notNull(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    keys: text({ mode: "json" }).$type<string[]>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.memory, table.part] })],
+);
+
+/** Pools of agents, whose states are an artifact. */
+export const agentPools = sqliteTable("agent_pools", {
+  name: text().primaryKey(),
+  spec: text({ mode: "json" }).$type<AgentPoolSpec>().notNull(),
+  /** Of float32[agents, stateSize]; null: every number is zero. */
+  digest: text(),
+  generation: integer().notNull(),
+  version: integer().notNull(),
+  createdAtMs: integer().notNull(),
+  updatedAtMs: integer().notNull(),
+});
 
 /** The best run of each kernel that does the work of `reference`, by shape, device and clock. */
 export const standings = sqliteTable(
@@ -380,6 +515,10 @@ export const alerts = sqliteTable(
     afterMs: integer().notNull(),
     atMs: integer().notNull(),
     note: text(),
+    /** Of a finding of the watch: its runner, what it is about, and the finding as JSON; null of changes. */
+    runnerId: text(),
+    findingKey: text(),
+    finding: text(),
     version: integer().notNull().default(1),
     createdAtMs: integer().notNull(),
     updatedAtMs: integer().notNull(),
@@ -387,6 +526,7 @@ export const alerts = sqliteTable(
   (table) => [
     index("alerts_by_time").on(table.createdAtMs, table.id),
     index("alerts_of_fingerprint").on(table.fingerprintId, table.atMs),
+    index("alerts_of_finding").on(table.runnerId, table.findingKey),
   ],
 );
 

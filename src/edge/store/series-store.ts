@@ -1,8 +1,8 @@
-import { and, desc, eq, gt, isNull, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, isNotNull, type SQL, sql } from "drizzle-orm";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import { createContentId } from "../../protocol/id.ts";
 import { type Series, SeriesKey, type SeriesQuery, type SeriesSelector } from "../../protocol/series.ts";
-import { cutPage, decodeCursor } from "./cursor.ts";
+import { behindCursor, cutPage } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { historyState, points, series } from "./schema.ts";
@@ -143,11 +143,7 @@ export async function listSeries(
   db: Database,
   { cursor, limit, ...selector }: SeriesQuery,
 ): Promise<{ items: Series[]; nextCursor: string | null }> {
-  const [ms, id] = cursor === undefined ? [] : decodeCursor(cursor, 2);
-  const after =
-    ms === undefined || id === undefined
-      ? undefined
-      : or(lt(series.createdAtMs, Number(ms)), and(eq(series.createdAtMs, Number(ms)), lt(series.id, String(id))));
+  const after = behindCursor(cursor, series.createdAtMs, series.id);
   const found = await db
     .select()
     .from(series)
@@ -181,11 +177,6 @@ export interface Selection {
   readonly rollVersion: number;
   /** Grows when points are forgotten. */
   readonly prunedSeq: number;
-}
-
-export async function findSeries(db: Database, id: string): Promise<Series | null> {
-  const [found] = (await readSelection(db, { series: [id] }, 1)).series;
-  return found === undefined ? null : toSeries(found);
 }
 
 export async function readSelection(db: Database, selector: SeriesSelector, limit: number): Promise<Selection> {

@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, lt, or } from "drizzle-orm";
+import { and, asc, desc, eq } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { Threshold, type ThresholdInput } from "../../protocol/threshold.ts";
-import { cutPage, decodeCursor } from "./cursor.ts";
+import { behindCursor, cutPage } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { thresholds } from "./schema.ts";
@@ -38,17 +38,12 @@ export async function listThresholds(
   db: Database,
   { cursor, limit }: PageQuery,
 ): Promise<{ items: Threshold[]; nextCursor: string | null }> {
-  const [ms, id] = cursor === undefined ? [] : decodeCursor(cursor, 2);
-  const { createdAtMs } = thresholds;
-  const after =
-    ms === undefined
-      ? undefined
-      : or(lt(createdAtMs, Number(ms)), and(eq(createdAtMs, Number(ms)), lt(thresholds.id, String(id))));
+  const after = behindCursor(cursor, thresholds.createdAtMs, thresholds.id);
   const found = await db
     .select()
     .from(thresholds)
     .where(after)
-    .orderBy(desc(createdAtMs), desc(thresholds.id))
+    .orderBy(desc(thresholds.createdAtMs), desc(thresholds.id))
     .limit(limit + 1);
   const cut = cutPage(found, limit, (row) => [row.createdAtMs, row.id]);
   return { items: cut.rows.map(toThreshold), nextCursor: cut.nextCursor };

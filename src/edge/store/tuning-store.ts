@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, lte, or } from "drizzle-orm";
+import { and, desc, eq, lte } from "drizzle-orm";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import {
   type StoredTuning,
@@ -8,7 +8,7 @@ import {
   TuningRecord,
   type TuningResult,
 } from "../../protocol/tuning.ts";
-import { cutPage, decodeCursor } from "./cursor.ts";
+import { behindCursor, cutPage } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { type RunInput, runIdOf } from "./run-store.ts";
 import { runs, tunings } from "./schema.ts";
@@ -42,11 +42,7 @@ export async function listTunings(
   db: Database,
   { kernel, device, limit, cursor }: TuningListQuery,
 ): Promise<{ items: StoredTuning[]; nextCursor: string | null }> {
-  const [ms, id] = cursor === undefined ? [] : decodeCursor(cursor, 2);
-  const after =
-    ms === undefined || id === undefined
-      ? undefined
-      : or(lt(tunings.storedAtMs, Number(ms)), and(eq(tunings.storedAtMs, Number(ms)), lt(tunings.id, String(id))));
+  const after = behindCursor(cursor, tunings.storedAtMs, tunings.id);
   const found = await db
     .select()
     .from(tunings)

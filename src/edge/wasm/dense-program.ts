@@ -1,4 +1,4 @@
-import type { DenseLayer, DenseNetwork, DenseStep } from "../onnx/read-dense-network.ts";
+import type { DenseLayer, DenseNetwork, DenseStep } from "../onnx/dense-network.ts";
 import { layOutBytes, layOutFloats } from "./lay-out-weights.ts";
 
 /** What the weights are multiplied as; activations are float32 between the layers either way. */

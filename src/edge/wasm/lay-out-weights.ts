@@ -1,4 +1,4 @@
-import type { DenseLayer } from "../onnx/read-dense-network.ts";
+import type { DenseLayer } from "../onnx/dense-network.ts";
 
 /** Outputs of a panel and of a narrow one, as assembly/dense-network.ts takes them. */
 const PANEL = 32;

@@ -5,7 +5,7 @@ import { toInstant } from "../../store/instant.ts";
 const MACHINE_SUBJECTS = 3;
 
 /** What is stored of an alert by itself. */
-interface AlertRow {
+export interface AlertRow {
   readonly id: string;
   readonly state: AlertState;
   readonly direction: ChangeDirection;
@@ -33,6 +33,9 @@ export function describeAlert(row: AlertRow, { changes, series, subjects, leadin
   const shown = { id, state, direction, scope, fingerprintId, changes, subjects, leading, note, version } as const;
   return {
     ...shown,
+    kind: "change",
+    runnerId: null,
+    finding: null,
     summary: summarise(leading, scope, series, subjects),
     after: toInstant(row.afterMs),
     at: toInstant(row.atMs),

@@ -11,7 +11,7 @@ import {
   readKnownChanges,
   saveDetection,
 } from "../../store/detection-store.ts";
-import type { Span } from "../../store/rollup-store.ts";
+import { ALL_TIME, type Span } from "../../store/rollup-store.ts";
 import type { StoredSeries } from "../../store/series-store.ts";
 import { readThresholds } from "../../store/threshold-store.ts";
 import { jobQueue } from "../../stubs.ts";
@@ -24,8 +24,6 @@ import type { Shift } from "./shift.ts";
 import { defaultStatistic, isCount } from "./statistic-of.ts";
 import { prepareTelling } from "./tell-alerts.ts";
 
-/** All of time. */
-export const WHOLE: Span = { fromMs: 0, toMs: 8.64e15 };
 /** Searches at once each take another version of what is known; the last of so many tries is given up. */
 const TRIES = 5;
 
@@ -81,7 +79,7 @@ async function findIn(
   rules: readonly Threshold[],
   { pointLimit, parameters, nowMs }: DetectionTask,
 ): Promise<Findings> {
-  const read = await readSeriesPoints(binding, series.no, WHOLE, pointLimit, nowMs);
+  const read = await readSeriesPoints(binding, series.no, ALL_TIME, pointLimit, nowMs);
   const { direction } = series;
   const shifts: Shift[] = findShifts(read.points, { direction, statistic: defaultStatistic(series), parameters });
   for (const rule of rules) if (isSelected(series, rule.selector)) shifts.push(...findBreaches(read, rule, direction));

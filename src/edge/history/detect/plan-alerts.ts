@@ -1,7 +1,8 @@
-import type { AlertState, ChangeDirection } from "../../../protocol/alert.ts";
+import type { AlertState } from "../../../protocol/alert.ts";
 import type { StoredPoint } from "../../store/point-store.ts";
 import type { StoredSeries } from "../../store/series-store.ts";
 import { toInstant } from "../../store/instant.ts";
+import type { AlertRow } from "./describe-alert.ts";
 import { type KnownChange, recogniseShifts, returnOf } from "./recognise-shifts.ts";
 import type { Shift } from "./shift.ts";
 
@@ -15,17 +16,7 @@ export interface Findings {
 }
 
 /** An alert, stored or about to be. */
-export interface KnownAlert {
-  readonly id: string;
-  readonly state: AlertState;
-  readonly direction: ChangeDirection;
-  readonly fingerprintId: string | null;
-  readonly afterMs: number;
-  readonly atMs: number;
-  readonly note: string | null;
-  readonly version: number;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
+export interface KnownAlert extends AlertRow {
   readonly changes: number;
   /** Its changes that were not withdrawn, and whose series are not back at their old level. */
   readonly lasting: number;

@@ -1,11 +1,9 @@
-import { closeAggregate, mergeInto, openAggregate } from "../../../stats/distribution.ts";
-import { decodeSketch } from "../../../stats/sketch.ts";
+import { mergeAggregates } from "../../../stats/distribution.ts";
 import { openDatabase } from "../../store/database.ts";
 import { readPoints, type StoredPoint } from "../../store/point-store.ts";
-import type { Span } from "../../store/rollup-store.ts";
+import { HOUR_MS, type Span } from "../../store/rollup-store.ts";
 import { readHistory } from "../read-history.ts";
 
-export const HOUR_MS = 3_600_000;
 /** What an hour left may be on its way for so long. */
 const LATE_MS = 300_000;
 
@@ -51,9 +49,7 @@ async function readHours(
   const { buckets } = await readHistory(binding, [seriesNo], { fromMs: startMs, toMs: endMs }, HOUR_MS);
   const hours = Map.groupBy(buckets, ({ atMs }) => Math.floor(atMs / HOUR_MS) * HOUR_MS);
   const points = [...hours].map(([atMs, parts]) => {
-    const open = openAggregate();
-    for (const part of parts) mergeInto(open, part, decodeSketch(part.sketch));
-    return { ...closeAggregate(open), atMs, runId: null, revision: null };
+    return { ...mergeAggregates(parts), atMs, runId: null, revision: null };
   });
   return { points, truncated: fromMs < startMs };
 }

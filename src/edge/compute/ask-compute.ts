@@ -1,0 +1,89 @@
+import { type ComputeOffer, ComputeResult } from "../../protocol/compute.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../../protocol/frame.ts";
+import { createId } from "../../protocol/id.ts";
+import type { LatencySplit } from "../../protocol/inference.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
+import type { Tensor } from "../../protocol/tensor.ts";
+import type { Env } from "../config.ts";
+import type { LinkOutcome } from "../link/in-flight.ts";
+import { runnerLink } from "../stubs.ts";
+import { chooseRunners } from "./choose-runners.ts";
+import { connectedRunners } from "./connected-runners.ts";
+
+/** A kernel to be computed by a runner within a budget. */
+export interface ComputeQuestion extends Pick<ComputeOffer, "kernel" | "shape" | "seed" | "resident"> {
+  readonly tensors: readonly Tensor[];
+  readonly budgetMs: number;
+  readonly runnerId?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** What a runner may keep something for. */
+  readonly key: string;
+}
+
+/** What a runner computed. */
+export interface ComputeAnswer extends Omit<ComputeResult, "type" | "times" | "tensors"> {
+  readonly runnerId: string;
+  readonly latency: LatencySplit;
+  readonly tensors: Tensor[];
+}
+
+/** Ways in which a runner may fail that say nothing of another one. */
+const ELSEWHERE: ReadonlySet<Problem["code"]> = new Set(["runner-offline", "runner-lost", "overloaded", "device-lost"]);
+/** Runners that are asked one after the other. */
+const MOST_ASKED = 2;
+
+/**
+ * Has a runner compute a kernel of its own, and another one where the first is gone. Throws `no-placement` where no
+ * connected runner has the kernel, `budget-exceeded` at the deadline, else what the runner says.
+ */
+export async function askCompute(env: Env, question: ComputeQuestion, arrivedAtMs: number): Promise<ComputeAnswer> {
+  const runners = chooseRunners(await connectedRunners(env), question, question.key).slice(0, MOST_ASKED);
+  let problem = createProblem("no-placement", `No connected runner that may be asked computes ${question.kernel}.`, {
+    retryAfterMs: 1_000,
+  });
+  for (const { id: runnerId } of runners) {
+    const leftMs = question.budgetMs - (Date.now() - arrivedAtMs);
+    if (leftMs <= 0) break;
+    const outcome = await ask(env, runnerId, question, leftMs);
+    if (outcome.ok) return readAnswer(outcome, runnerId, arrivedAtMs);
+    ({ problem } = outcome);
+    if (!ELSEWHERE.has(problem.code)) break;
+  }
+  throw new ProblemError(problem.code, problem.detail, problem);
+}
+
+/** An object that was restarted or moved rejects its calls. */
+async function ask(env: Env, runnerId: string, question: ComputeQuestion, leftMs: number): Promise<LinkOutcome> {
+  const { kernel, shape, seed, resident, tensors } = question;
+  const requestId = createId("request");
+  const frame = encodeFrame({ type: "compute", requestId, kernel, shape, seed, resident }, tensors);
+  if (frame.byteLength > LIMITS.socketMessageBytes) {
+    throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
+  }
+  return runnerLink(env, runnerId)
+    .infer(requestId, frame, leftMs)
+    .catch((): LinkOutcome => {
+      const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+      return { ok: false, heard: false, problem };
+    });
+}
+
+function readAnswer(
+  { answer, roundTripMs }: Extract<LinkOutcome, { ok: true }>,
+  runnerId: string,
+  arrivedAtMs: number,
+): ComputeAnswer {
+  const decoded = decodeFrame(answer);
+  const header = decoded.ok ? ComputeResult.safeParse(decoded.header) : null;
+  const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
+  if (!header?.success || !split?.ok) {
+    throw new ProblemError("backend-failed", "The runner's answer is not of the protocol.");
+  }
+  const { type: _, times, tensors: __, ...computed } = header.data;
+  const totalMs = Date.now() - arrivedAtMs;
+  const servedMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
+  const linkMs = Math.max(0, roundTripMs - servedMs);
+  const latency = { totalMs, edgeMs: Math.max(0, totalMs - roundTripMs), linkMs, ...times };
+  return { ...computed, runnerId, latency, tensors: split.tensors };
+}

@@ -1,0 +1,39 @@
+import type { EvaluationResult } from "../../protocol/evaluation.ts";
+import type { SeriesKey } from "../../protocol/series.ts";
+import type { Measurement } from "../store/point-store.ts";
+import { type RunContext, single } from "./result-measurements.ts";
+
+/**
+ * What an evaluation leaves in the history: mean return and interquartile mean of each entrant by environment, episodes
+ * and seed, and steps a second of the environment by backend, device and network size.
+ */
+export function measureEvaluation(result: EvaluationResult, run: RunContext): Measurement[] {
+  const { task, episodes, seed, entrants, throughput, environment } = result;
+  const pointOf =
+    (subject: string, configuration: SeriesKey["configuration"]) =>
+    (metric: string, unit: string, value: number, clock: SeriesKey["clock"] = null): Measurement => {
+      const { fingerprint, software } = environment;
+      const key = { subjectKind: "policy", subject, configuration, fingerprint, software, label: run.label } as const;
+      return {
+        key: { ...key, metric, unit, direction: "higher", clock },
+        atMs: run.atMs,
+        sourceId: run.runId,
+        runId: run.runId,
+        aggregate: single(value),
+      };
+    };
+  const device = environment.deviceName;
+  const scored = entrants.flatMap(({ name, scores }) => {
+    if (scores === null) return [];
+    const point = pointOf(name, { environment: task.name, episodes, seed, device });
+    return [point("meanReturn", "return", scores.mean.value), point("iqm", "score", scores.iqm.value)];
+  });
+  if (throughput === null) return scored;
+  const { backend, parameters, members, stepsPerSecond, evaluationsPerSecond } = throughput;
+  const point = pointOf(task.name, { backend, parameters, members, episodes, device });
+  return [
+    ...scored,
+    point("stepsPerSecond", "1/s", stepsPerSecond, "runner-wall"),
+    point("evaluationsPerSecond", "1/s", evaluationsPerSecond, "runner-wall"),
+  ];
+}

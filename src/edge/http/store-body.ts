@@ -1,0 +1,50 @@
+import { ProblemError } from "../../protocol/problem.ts";
+import { invalidRequest, unsupportedMediaType } from "./bind.ts";
+import { discardBody, mediaTypeOf } from "./read-body.ts";
+
+/** What a body may be. */
+interface BodyLimits {
+  readonly mediaTypes: readonly string[];
+  readonly maxBytes: number;
+}
+
+/**
+ * Puts a request's body into the bucket as it comes, so that it may be larger than a Worker's memory. `put`
+ * must have the digest checked. Throws `invalid-request` where its length is not said or its digest is another, and `payload-too-large` before anything of
+ * it is read.
+ */
+export async function storeBody(
+  request: Request,
+  digest: string,
+  limits: BodyLimits,
+  put: (bytes: ReadableStream) => Promise<unknown>,
+): Promise<{ mediaType: string; sizeBytes: number }> {
+  const { mediaType, sizeBytes } = await checkHead(request, limits);
+  // R2 wants to know the length of what comes; a body that is shorter or longer than it says fails here.
+  const { readable, writable } = new FixedLengthStream(sizeBytes);
+  const body = request.body ?? new Blob([]).stream();
+  const [stored] = await Promise.allSettled([put(readable), body.pipeTo(writable)]);
+  if (stored.status === "fulfilled") return { mediaType, sizeBytes };
+  await discardBody(request);
+  if (!/checksum|digest|sha-?256|length|bytes/i.test(String(stored.reason))) throw stored.reason;
+  throw invalidRequest([{ pointer: "#", message: `is not ${digest}` }]);
+}
+
+/** What the head of a request says of its body. */
+export async function checkHead(
+  request: Request,
+  { mediaTypes, maxBytes }: BodyLimits,
+): Promise<{ mediaType: string; sizeBytes: number }> {
+  const mediaType = mediaTypeOf(request);
+  if (!mediaTypes.includes(mediaType)) throw unsupportedMediaType(mediaType, mediaTypes);
+  const declared = request.headers.get("content-length");
+  const sizeBytes = Number(declared ?? Number.NaN);
+  if (!Number.isInteger(sizeBytes) || sizeBytes < 0) {
+    throw invalidRequest([{ pointer: "header/content-length", message: "must say how long the body is" }]);
+  }
+  if (sizeBytes <= maxBytes) return { mediaType, sizeBytes };
+  await discardBody(request);
+  throw new ProblemError("payload-too-large", `The body may hold at most ${maxBytes} bytes.`, {
+    errors: [{ pointer: "#", message: `must be at most ${maxBytes} bytes` }],
+  });
+}

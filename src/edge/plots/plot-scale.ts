@@ -1,0 +1,67 @@
+/** Where values of one axis stand, and which of them are named. */
+export interface PlotScale {
+  /** From 0 at the low end to 1 at the high one. */
+  readonly place: (value: number) => number;
+  readonly ticks: readonly number[];
+}
+
+export interface ScaleOptions {
+  /** About so many ticks. */
+  readonly wanted: number;
+  /** Ticks at these values alone, on a logarithmic axis: batch sizes. */
+  readonly ticks?: readonly number[] | undefined;
+}
+
+/** Values further apart than this are drawn on a logarithmic axis. */
+const LINEAR_RATIO = 30;
+
+/** So many ticks more than wanted are better than none between two decades. */
+const FURTHER_TICKS = 4;
+
+/** A scale that covers the values: from 0 where they are near each other, else logarithmic. All are finite. */
+export function scaleOf(values: readonly number[], { wanted, ticks }: ScaleOptions): PlotScale {
+  if (ticks !== undefined) return logarithmic(ticks, ticks);
+  const positive = values.filter((value) => value > 0);
+  const high = Math.max(...positive, 0);
+  const low = Math.min(...positive, high);
+  const isWide = positive.length === values.length && low > 0 && high / low > LINEAR_RATIO;
+  return isWide ? decades(low, high, wanted) : linear(high, wanted);
+}
+
+/** From 0 up to the first round step that covers `high`: steps of 1, 2 or 5 times a power of ten. */
+function linear(high: number, wanted: number): PlotScale {
+  const step = roundStep((high || 1) / wanted);
+  const count = Math.max(1, Math.ceil((high || 1) / step - 1e-9));
+  const ticks = Array.from({ length: count + 1 }, (_, index) => tidy(index * step));
+  const end = count * step;
+  return { ticks, place: (value) => value / end };
+}
+
+/** The smallest of 1, 2, 5, 10 times a power of ten that is not below `step`. */
+function roundStep(step: number): number {
+  const power = 10 ** Math.floor(Math.log10(step));
+  return power * ([1, 2, 5, 10].find((digit) => digit * power >= step * (1 - 1e-9)) ?? 10);
+}
+
+/** From the last to the first of 1, 2, 5 times powers of ten that cover the values. */
+function decades(low: number, high: number, wanted: number): PlotScale {
+  const from = Math.floor(Math.log10(low));
+  const to = Math.ceil(Math.log10(high));
+  const fine = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    .flatMap((power) => [1, 2, 5].map((digit) => tidy(digit * 10 ** power)))
+    .filter((_, index, all) => (all[index + 1] ?? Infinity) > low && (all[index - 1] ?? 0) < high);
+  const coarse = fine.filter((tick) => Number.isInteger(tidy(Math.log10(tick))));
+  return logarithmic(fine, fine.length <= wanted + FURTHER_TICKS || coarse.length < 2 ? fine : coarse);
+}
+
+function logarithmic(covered: readonly number[], ticks: readonly number[]): PlotScale {
+  const from = Math.log(Math.min(...covered));
+  const range = Math.log(Math.max(...covered)) - from;
+  // A single value stands in the middle.
+  return { ticks, place: (value) => (range === 0 ? 0.5 : (Math.log(value) - from) / range) };
+}
+
+/** Without the last digits that multiplying left. */
+function tidy(value: number): number {
+  return Number(value.toPrecision(12));
+}

@@ -1,0 +1,36 @@
+/** Characters that mean something in XML, and those that XML 1.0 does not allow at all. */
+const ESCAPED: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+
+/** Text as it may stand between tags and in attributes. */
+export function escapeXml(text: string): string {
+  return text.replaceAll(FORBIDDEN, "\ufffd").replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? "");
+}
+
+/** An element with its attributes escaped and coordinates rounded; what is inside is markup already. */
+export function element(
+  name: string,
+  attributes: Readonly<Record<string, string | number | undefined>>,
+  ...inside: readonly string[]
+): string {
+  const written = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${escapeXml(typeof value === "number" ? String(round(value)) : value)}"`],
+  );
+  const start = `<${name}${written.join("")}`;
+  return inside.length === 0 ? `${start}/>` : `${start}>${inside.join("")}</${name}>`;
+}
+
+/** An element that holds nothing but text. */
+export function textElement(
+  name: string,
+  attributes: Readonly<Record<string, string | number | undefined>>,
+  text: string,
+): string {
+  return element(name, attributes, escapeXml(text));
+}
+
+/** To hundredths of a pixel. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,97 @@
+import type { Hono } from "hono";
+import type { AgentPool } from "../../protocol/agent-pool.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Env } from "../config.ts";
+import { answerArtifact } from "../http/answer-artifact.ts";
+import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
+import { mediaTypeOf, readBody } from "../http/read-body.ts";
+import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
+import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import {
+  createAgentPool,
+  deleteAgentPool,
+  findAgentPool,
+  listAgentPools,
+  saveStates,
+  sizeOf,
+} from "../store/agent-pool-store.ts";
+import { openDatabase } from "../store/database.ts";
+import { deleteUnnamed } from "../store/job-artifact-store.ts";
+
+const STATES = "application/octet-stream";
+
+export function bindAgents(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createAgentPool, async ({ env, body }) => {
+    if (sizeOf(body) > LIMITS.poolBytes) {
+      const message = `must leave the states within ${LIMITS.poolBytes} bytes; these have ${sizeOf(body)}`;
+      throw invalidRequest([{ pointer: "#/agents", message }]);
+    }
+    const created = await createAgentPool(env.DB, body);
+    if (created === "full") {
+      throw new ProblemError("conflict", `There are ${LIMITS.agentPools} agent pools already: delete one first.`);
+    }
+    if (created === "taken") {
+      const errors = [{ pointer: "#/name", message: "is taken" }];
+      throw new ProblemError("conflict", `There is an agent pool ${body.name} already.`, { errors });
+    }
+    return withETag(created, 201);
+  });
+  bind(app, endpoints.listAgentPools, ({ env, query }) => listAgentPools(openDatabase(env.DB), query));
+  bind(app, endpoints.getAgentPool, async ({ env, params: { name } }) => withETag(await mustFind(env, name)));
+
+  bind(app, endpoints.readAgents, async ({ c, env, params: { name } }) => {
+    const { digest, sizeBytes } = await mustFind(env, name);
+    if (digest !== null) return answerArtifact(c, { digest, sizeBytes, mediaType: STATES });
+    return new Response(new Uint8Array(sizeBytes), { headers: { "content-type": STATES } });
+  });
+
+  bind(app, endpoints.writeAgents, async ({ c, env, params: { name }, headers }) => {
+    if (mediaTypeOf(c.req.raw) !== STATES) throw unsupportedMediaType(mediaTypeOf(c.req.raw), [STATES]);
+    const bytes = new Uint8Array(await readBody(c.req.raw, LIMITS.poolBytes));
+    const pool = await mustFind(env, name);
+    const wanted = headers["if-match"];
+    if (wanted === undefined) throw missingMatch("pool");
+    if (!isMatch(wanted, pool)) throw staleMatch("pool", `is not the current ETag ${eTagOf(pool)}`);
+    const digest = await putStates(env, pool, bytes);
+    const saved = await saveStates(openDatabase(env.DB), name, pool.version, { digest, generation: pool.generation });
+    if (saved === null) throw staleMatch("pool", "is of before another change");
+    if (pool.digest !== null && pool.digest !== digest) await deleteUnnamed(env.DB, env.ARTIFACTS, [pool.digest]);
+    return withETag(saved);
+  });
+
+  bind(app, endpoints.deleteAgentPool, async ({ env, params: { name } }) => {
+    const digest = await deleteAgentPool(openDatabase(env.DB), name);
+    if (digest === undefined) throw missing(name);
+    if (digest !== null) await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
+    return new Response(null, { status: 204 });
+  });
+}
+
+/** Keeps states that are as many finite numbers as the pool has. */
+async function putStates(env: Env, pool: AgentPool, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { sizeBytes, agents, stateSize } = pool;
+  if (bytes.byteLength !== sizeBytes) {
+    const message = `must have ${sizeBytes} bytes, ${agents} × ${stateSize} numbers of float32, not ${bytes.byteLength}`;
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  const wrong = new Float32Array(bytes.buffer).findIndex((value) => !Number.isFinite(value));
+  if (wrong >= 0) {
+    const message = `must have finite numbers; number ${wrong % stateSize} of agent ${Math.floor(wrong / stateSize)} is none`;
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  const digest = await digestOf(bytes.buffer);
+  await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
+  return digest;
+}
+
+async function mustFind(env: Env, name: string): Promise<AgentPool> {
+  const pool = await findAgentPool(openDatabase(env.DB), name);
+  if (pool === null) throw missing(name);
+  return pool;
+}
+
+function missing(name: string): ProblemError {
+  return new ProblemError("not-found", `There is no agent pool ${name}.`);
+}

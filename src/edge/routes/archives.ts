@@ -1,0 +1,88 @@
+import type { Hono } from "hono";
+import { encodeArchive } from "../../protocol/archive-file.ts";
+import type { ArchiveSummary, StoredArchive } from "../../protocol/archive.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { pruneElites } from "../archive/prune-elites.ts";
+import { readArchive, readArchiveHead } from "../archive/read-archive.ts";
+import type { Env } from "../config.ts";
+import { answerArtifact } from "../http/answer-artifact.ts";
+import { answerSvg } from "../http/answer-svg.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import { drawHeat } from "../plots/draw-heat.ts";
+import { heatPlot } from "../plots/heat-plot.ts";
+import { addArchive, findArchive, listArchives, removeArchive } from "../store/archive-store.ts";
+import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import { cutPage, decodeCursor, wrongCursor } from "../store/cursor.ts";
+import { openDatabase } from "../store/database.ts";
+import { deleteUnnamed } from "../store/job-artifact-store.ts";
+
+/** Archives of elites. */
+export function bindArchives(app: Hono<AppEnv>): void {
+  bind(app, endpoints.listArchives, ({ env, query }) => listArchives(openDatabase(env.DB), query));
+  bind(app, endpoints.getArchive, ({ env, params }) => mustFind(env, params.id));
+  bind(app, endpoints.listElites, async ({ env, params, query: { limit, cursor } }) => {
+    const last = cursor === undefined ? -1 : Number(decodeCursor(cursor, 1)[0]);
+    if (!Number.isInteger(last)) throw wrongCursor();
+    const { summary, cells, fitness, measures } = await readArchiveHead(env.ARTIFACTS, await mustFind(env, params.id));
+    const axes = summary.dims.length;
+    const from = last + 1;
+    const found = Array.from(cells.subarray(from, from + limit + 1), (cell, at) => ({ cell, index: from + at }));
+    const { rows, nextCursor } = cutPage(found, limit, ({ index }) => [index]);
+    const items = rows.map(({ cell, index }) => ({
+      cell,
+      fitness: fitness[index]!,
+      measures: [...measures.subarray(index * axes, (index + 1) * axes)],
+    }));
+    return { items, nextCursor };
+  });
+  bind(app, endpoints.plotArchive, async ({ c, env, params, query }) => {
+    const head = await readArchiveHead(env.ARTIFACTS, await mustFind(env, params.id));
+    return answerSvg(c, drawHeat(heatPlot(head), query));
+  });
+  bind(app, endpoints.downloadArchive, async ({ c, env, params }) => {
+    const { digest, sizeBytes } = await mustFind(env, params.id);
+    return answerArtifact(c, { digest, sizeBytes, mediaType: "application/octet-stream" });
+  });
+  bind(app, endpoints.pruneArchive, async ({ env, params, body }) => {
+    const archive = await mustFind(env, params.id);
+    // Its genomes are float32 while it is pruned, whatever they are kept as.
+    const bytes = Math.max(archive.sizeBytes, 4 * archive.filled * archive.parameters);
+    if (bytes > LIMITS.prunedArchiveBytes) {
+      const detail = `The archive has ${bytes} bytes in memory; the edge prunes up to ${LIMITS.prunedArchiveBytes}.`;
+      throw new ProblemError("payload-too-large", detail);
+    }
+    const { summary, ...elites } = await readArchive(env.ARTIFACTS, archive);
+    const description = { ...summary, prunedFrom: archive.id };
+    const pruned = encodeArchive(description, pruneElites(elites, body), body.genomes ?? summary.genomes.format);
+    return storePruned(env, pruned.bytes, withLoss(pruned.summary, summary));
+  });
+  bind(app, endpoints.deleteArchive, async ({ env, params }) => {
+    const { id, digest } = await mustFind(env, params.id);
+    await removeArchive(openDatabase(env.DB), id);
+    await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
+    return new Response(null, { status: 204 });
+  });
+}
+
+/** What was lost when the genomes were made smaller before is lost still. */
+function withLoss(pruned: ArchiveSummary, { genomes }: ArchiveSummary): ArchiveSummary {
+  const largestError = pruned.genomes.largestError + genomes.largestError;
+  return { ...pruned, genomes: { ...pruned.genomes, largestError } };
+}
+
+async function storePruned(env: Env, bytes: Uint8Array<ArrayBuffer>, summary: ArchiveSummary): Promise<StoredArchive> {
+  const digest = await digestOf(bytes.buffer);
+  await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
+  const stored = await addArchive(env.DB, { jobId: null, digest, sizeBytes: bytes.length, summary });
+  if (stored !== null) return stored;
+  await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
+  throw new ProblemError("conflict", `There are ${LIMITS.archives} archives already.`);
+}
+
+async function mustFind(env: Env, id: string): Promise<StoredArchive> {
+  const archive = await findArchive(openDatabase(env.DB), id);
+  if (archive === null) throw new ProblemError("not-found", `There is no archive ${id}.`);
+  return archive;
+}

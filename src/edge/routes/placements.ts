@@ -1,0 +1,52 @@
+import type { Hono } from "hono";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Placement } from "../../protocol/model.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { isSameConfiguration, type ServingConfiguration } from "../../protocol/serving-configuration.ts";
+import type { Env } from "../config.ts";
+import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { checkThreads } from "../queue/check-threads.ts";
+import { openDatabase } from "../store/database.ts";
+import { applyConfiguration, findPlacement } from "../store/placement-store.ts";
+import { findRunner } from "../store/runner-store.ts";
+import { jobQueue, runnerLink } from "../stubs.ts";
+
+export function bindPlacements(app: Hono<AppEnv>): void {
+  bind(app, endpoints.getPlacement, ({ env, params }) => mustFind(params.id, readPlacement(env, params.id)));
+
+  bind(app, endpoints.configurePlacement, async ({ c, env, params, body }) => {
+    const placement = await mustFind(params.id, readPlacement(env, params.id));
+    const { runnerId, modelVersionId } = placement;
+    if (placement.backend === "edge-wasm") {
+      throw new ProblemError("conflict", "The edge computes one request at a time; there is nothing to configure.");
+    }
+    const runner = await findRunner(openDatabase(env.DB), runnerId, []);
+    const errors = checkThreads(body, placement.backend, runner?.capabilities ?? null);
+    if (errors.length > 0) throw invalidRequest(errors);
+    const stored = isSameConfiguration(placement.configuration, body) ? placement : await store(env, placement, body);
+    // An object that was restarted or moved rejects its calls: the runner connects anew then, and is told.
+    await runnerLink(env, runnerId)
+      .configure(modelVersionId)
+      .catch(() => undefined);
+    const calibration = await jobQueue(env).calibrateAnew(runnerId, modelVersionId);
+    if (!calibration.ok) {
+      const { code, detail, ...more } = calibration.problem;
+      throw new ProblemError(code, `The configuration counts, but nothing measures it yet: ${detail}`, more);
+    }
+    c.header("location", `/v1/jobs/${calibration.job.id}`);
+    return stored;
+  });
+}
+
+function store(env: Env, { id }: Placement, configuration: ServingConfiguration): Promise<Placement> {
+  const applied = { configuration, measured: null, validated: null };
+  return mustFind(id, applyConfiguration(openDatabase(env.DB), id, applied));
+}
+
+const readPlacement = (env: Env, id: string) => findPlacement(openDatabase(env.DB), id);
+
+async function mustFind(id: string, found: Promise<Placement | null>): Promise<Placement> {
+  const placement = await found;
+  if (placement === null) throw new ProblemError("not-found", `There is no placement ${id}.`);
+  return placement;
+}

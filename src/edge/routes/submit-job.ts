@@ -1,0 +1,35 @@
+import type { Context } from "hono";
+import type { Job, JobInput } from "../../protocol/job.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Env } from "../config.ts";
+import type { AppEnv } from "../http/bind.ts";
+import { digestRequest } from "../queue/digest-request.ts";
+import type { SubmitOutcome } from "../queue/job-queue.ts";
+import { prepareSpec } from "../queue/prepare-spec.ts";
+import { openDatabase } from "../store/database.ts";
+import { findProfile } from "../store/profile-store.ts";
+import { jobQueue } from "../stubs.ts";
+
+interface Submitter {
+  readonly c: Context<AppEnv>;
+  readonly env: Env;
+  readonly principal: { readonly id: string } | null;
+  /** What the caller gave for `Idempotency-Key`. */
+  readonly key: string | undefined;
+}
+
+/** Queues a job that a caller asks for, and says where it is. Throws the problem that is in the way. */
+export async function submitJob({ c, env, principal, key }: Submitter, input: JobInput): Promise<Job> {
+  const profile = input.profile === undefined ? null : await findProfile(openDatabase(env.DB), input.profile);
+  const spec = await prepareSpec(env, input, profile);
+  const submitted: SubmitOutcome = await jobQueue(env).submit({
+    spec,
+    profile,
+    // Two callers may use the same key without meeting.
+    idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
+    requestHash: await digestRequest(input),
+  });
+  if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
+  c.header("location", `/v1/jobs/${submitted.job.id}`);
+  return submitted.job;
+}

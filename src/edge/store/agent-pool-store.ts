@@ -1,0 +1,91 @@
+import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { AgentPool, type AgentPoolSpec, type PooledAgents } from "../../protocol/agent-pool.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import type { PageQuery } from "../../protocol/page.ts";
+import { cutPage, decodeCursor } from "./cursor.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { toInstant } from "./instant.ts";
+import { agentPools } from "./schema.ts";
+
+function toAgentPool(row: typeof agentPools.$inferSelect): AgentPool {
+  const { spec, digest, generation, version } = row;
+  const times = { createdAt: toInstant(row.createdAtMs), updatedAt: toInstant(row.updatedAtMs) };
+  return AgentPool.parse({ ...spec, digest, generation, version, sizeBytes: sizeOf(spec), ...times });
+}
+
+/** Bytes of a pool's states. */
+export function sizeOf({ agents, stateSize }: Pick<AgentPoolSpec, "agents" | "stateSize">): number {
+  return 4 * agents * stateSize;
+}
+
+/** A pool as a runner gets it with a job. */
+export function toPooledAgents(pool: AgentPool): PooledAgents {
+  const { name, digest, agents, stateSize, residency, minFreeGpu, minFreeHost, generation, version } = pool;
+  return { name, digest, agents, stateSize, residency, minFreeGpu, minFreeHost, generation, version };
+}
+
+/** Creates a pool, unless its name is taken or there are as many as there may be. */
+export async function createAgentPool(binding: D1Database, spec: AgentPoolSpec): Promise<AgentPool | "taken" | "full"> {
+  const { meta } = await binding
+    .prepare(
+      `insert into agent_pools (name, spec, digest, generation, version, created_at_ms, updated_at_ms)
+       select ?1, ?2, null, 0, 1, ?3, ?3 where (select count(*) from agent_pools) < ?4 on conflict do nothing`,
+    )
+    .bind(spec.name, JSON.stringify(spec), Date.now(), LIMITS.agentPools)
+    .run();
+  const found = await findAgentPool(openDatabase(binding), spec.name);
+  if (meta.changes > 0 && found !== null) return found;
+  return found === null ? "full" : "taken";
+}
+
+export async function findAgentPool(db: Database, name: string): Promise<AgentPool | null> {
+  const [row] = await db.select().from(agentPools).where(eq(agentPools.name, name));
+  return row === undefined ? null : toAgentPool(row);
+}
+
+/** Pools by name. Throws `invalid-request` for a cursor that is not of this list. */
+export async function listAgentPools(
+  db: Database,
+  { cursor, limit }: PageQuery,
+): Promise<{ items: AgentPool[]; nextCursor: string | null }> {
+  const after = cursor === undefined ? undefined : gt(agentPools.name, String(decodeCursor(cursor, 1)[0]));
+  const found = await db
+    .select()
+    .from(agentPools)
+    .where(after)
+    .orderBy(asc(agentPools.name))
+    .limit(limit + 1);
+  const { rows, nextCursor } = cutPage(found, limit, (row) => [row.name]);
+  return { items: rows.map(toAgentPool), nextCursor };
+}
+
+/** Gives a pool other states if it still has `version`; null where it does not, or is gone. */
+export async function saveStates(
+  db: Database,
+  name: string,
+  version: number,
+  { digest, generation }: { readonly digest: string; readonly generation: number },
+): Promise<AgentPool | null> {
+  const [row] = await db
+    .update(agentPools)
+    .set({ digest, generation, version: sql`${agentPools.version} + 1`, updatedAtMs: Date.now() })
+    .where(and(eq(agentPools.name, name), eq(agentPools.version, version)))
+    .returning();
+  return row === undefined ? null : toAgentPool(row);
+}
+
+/** Deletes a pool and gives the digest of its states; undefined where there is none. */
+export async function deleteAgentPool(db: Database, name: string): Promise<string | null | undefined> {
+  const [gone] = await db.delete(agentPools).where(eq(agentPools.name, name)).returning({ digest: agentPools.digest });
+  return gone === undefined ? undefined : gone.digest;
+}
+
+/** Whether an artifact is the states of a pool. */
+export async function isPoolDigest(db: Database, digest: string): Promise<boolean> {
+  const [row] = await db
+    .select({ name: agentPools.name })
+    .from(agentPools)
+    .where(eq(agentPools.digest, digest))
+    .limit(1);
+  return row !== undefined;
+}

@@ -1,0 +1,79 @@
+import { eq, sql } from "drizzle-orm";
+import type { Device, Fingerprint, Hardware } from "../../protocol/hardware.ts";
+import type { Placement } from "../../protocol/model.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { fitProfile } from "../budget/profile-fit.ts";
+import type { Database } from "./database.ts";
+import { toPlacement } from "./placement-store.ts";
+import { placements, runners } from "./schema.ts";
+
+/** An eligible placement with what admission and telemetry need to know of it and its runner. */
+export interface LivePlacement extends Placement {
+  readonly fingerprint: Fingerprint;
+  readonly online: boolean;
+  readonly draining: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Names of the hardware profiles that its device fits. */
+  readonly profiles: readonly string[];
+  /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
+  readonly connectedAtMs: number;
+  readonly warmAtMs: number;
+  /** Whether its runner has a listener of its own. */
+  readonly direct: boolean;
+}
+
+/** Every eligible placement; which of `profiles` a device fits is worked out here, once for all requests. */
+export async function readLivePlacements(db: Database, profiles: readonly Profile[]): Promise<LivePlacement[]> {
+  const [rows, hosts] = await Promise.all([
+    db.select().from(placements).where(eq(placements.state, "eligible")),
+    readHosts(db),
+  ]);
+  const hostById = new Map(hosts.map((host) => [host.id, host]));
+  const loadMsByRunner = new Map<string, number>();
+  for (const { runnerId, loadMs } of rows) loadMsByRunner.set(runnerId, (loadMsByRunner.get(runnerId) ?? 0) + loadMs);
+  return rows.flatMap((row) => {
+    const host = hostById.get(row.runnerId);
+    if (host === undefined) return [];
+    const { online, draining, labels } = host;
+    const connectedAtMs = host.connectedAtMs ?? 0;
+    return {
+      ...toPlacement(row),
+      fingerprint: row.fingerprint,
+      online,
+      draining,
+      labels,
+      direct: host.direct === 1,
+      profiles: fittedProfiles(profiles, host, row.deviceKey),
+      connectedAtMs,
+      warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
+    };
+  });
+}
+
+type Host = Awaited<ReturnType<typeof readHosts>>[number];
+
+/** The runners of all placements, without what they say of kernels. */
+function readHosts(db: Database) {
+  const { id, online, draining, labels, connectedAtMs, capabilities } = runners;
+  return db
+    .select({
+      id,
+      online,
+      draining,
+      labels,
+      connectedAtMs,
+      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
+      hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
+      devices: sql<string | null>`${capabilities} -> '$.devices'`,
+    })
+    .from(runners)
+    .where(sql`${id} in (select ${placements.runnerId} from ${placements})`);
+}
+
+function fittedProfiles(profiles: readonly Profile[], { hardware, devices }: Host, deviceKey: string): string[] {
+  if (hardware === null || devices === null) return [];
+  const device = (JSON.parse(devices) as Device[]).find(({ key }) => key === deviceKey);
+  if (device === undefined) return [];
+  const machine = { hardware: JSON.parse(hardware) as Hardware, devices: [device] };
+  return profiles.filter((profile) => fitProfile(profile, machine).fits).map(({ name }) => name);
+}

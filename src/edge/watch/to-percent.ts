@@ -1,0 +1,4 @@
+/** `35 %` */
+export function toPercent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}
