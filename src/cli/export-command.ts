@@ -2,14 +2,13 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { createClient } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import { addEdge, type EdgeOptions } from "./edge-options.ts";
 import { writeArchive } from "./transfer/write-archive.ts";
 
-interface ExportOptions {
-  readonly edge: string;
-  readonly key?: string;
+interface ExportOptions extends EdgeOptions {
   readonly out: string;
 }
 
@@ -18,10 +17,8 @@ const GZIP_LEVEL = 4;
 
 /** `millrace export`: everything that an edge has in its database and beside it, as one file. */
 export function exportCommand(): Command {
-  return new Command("export")
+  return addEdge(new Command("export"), "scope admin")
     .description("Write everything that an edge has in its database and its bucket to a file, secrets among it")
-    .addOption(new Option("--edge <url>", "address of the edge").env("MILLRACE_EDGE").default("http://127.0.0.1:8787"))
-    .addOption(new Option("--key <key>", "API key with the scope admin").env("MILLRACE_KEY"))
     .requiredOption("--out <file>", "where to write it (gzip); replaced when all is there")
     .action(exportDatabase);
 }

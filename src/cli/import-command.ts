@@ -1,23 +1,20 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { createClient } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import { addEdge, type EdgeOptions } from "./edge-options.ts";
 import { checkArchive } from "./transfer/check-archive.ts";
 import { compareEdge } from "./transfer/compare-edge.ts";
 import { uploadArchive } from "./transfer/upload-archive.ts";
 
-interface ImportOptions {
-  readonly edge: string;
-  readonly key?: string;
+interface ImportOptions extends EdgeOptions {
   readonly force: boolean;
 }
 
 /** `millrace import`: a file of `millrace export` into another edge, then compared with what is there. */
 export function importCommand(): Command {
-  return new Command("import")
+  return addEdge(new Command("import"), "scope admin")
     .description("Bring the file of an export into an edge whose database is empty, and compare the two")
     .argument("<file>", "what `millrace export` wrote")
-    .addOption(new Option("--edge <url>", "address of the edge").env("MILLRACE_EDGE").default("http://127.0.0.1:8787"))
-    .addOption(new Option("--key <key>", "API key with the scope admin").env("MILLRACE_KEY"))
     .option("--force", "into a database with other rows, too: those of the same keys are replaced", false)
     .action(importDatabase);
 }

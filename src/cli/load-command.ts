@@ -7,14 +7,13 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { ModelVersion } from "../protocol/model.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { createSeededInputs } from "../protocol/seeded-inputs.ts";
+import { addEdge, type EdgeOptions } from "./edge-options.ts";
 import { burstArrivals, poissonArrivals, readArrivals } from "./load/arrivals.ts";
 import { LiveLine } from "./load/live-line.ts";
 import { type LoadReport, reportLoad } from "./load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "./load/open-loop.ts";
 
-interface LoadOptions {
-  readonly edge: string;
-  readonly key?: string;
+interface LoadOptions extends EdgeOptions {
   readonly model: string;
   readonly budget: number;
   readonly rate: number;
@@ -39,11 +38,9 @@ interface LoadPlan {
 
 /** `millrace load`: requests at times that are fixed in advance, and what became of them. */
 export function loadCommand(): Command {
-  return new Command("load")
+  return addEdge(new Command("load"), "scopes infer and read")
     .description("Put a load on a model: an open loop, latency from the scheduled arrival")
     .requiredOption("--model <name>", "model, or `name@2` for a version")
-    .addOption(new Option("--edge <url>", "address of the edge").env("MILLRACE_EDGE").default("http://127.0.0.1:8787"))
-    .addOption(new Option("--key <key>", "API key with the scopes infer and read").env("MILLRACE_KEY"))
     .option("--budget <ms>", "budget of each request", number(LIMITS.minBudgetMs, LIMITS.maxBudgetMs), 50)
     .option("--rate <requests/s>", "mean rate of arrivals", number(0.01, 1e5), 50)
     .option("--duration <s>", "how long requests arrive", number(0.1, 86_400), 10)

@@ -7,6 +7,7 @@ import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
 import { loadCommand } from "./load-command.ts";
 import { runnerCommand } from "./runner-command.ts";
+import { zooCommand } from "./zoo-command.ts";
 
 new Command("millrace")
   .description("Benchmarks, inference within a latency budget, and history, on your own runners")
@@ -17,6 +18,7 @@ new Command("millrace")
   .addCommand(importCommand())
   .addCommand(compareCommand())
   .addCommand(checkCommand())
+  .addCommand(zooCommand())
   .parseAsync()
   .catch((error: unknown) => {
     // The command has said what was wrong with its options, and chosen the code.

@@ -3,11 +3,10 @@ import { createClient } from "../client/client.ts";
 import { readReply } from "../client/read-reply.ts";
 import { type ComparisonReply, Statistic } from "../protocol/comparison.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import { addEdge, type EdgeOptions } from "./edge-options.ts";
 
 /** What of the history is compared; as the query has it. */
-export interface SelectionOptions {
-  readonly edge: string;
-  readonly key?: string;
+export interface SelectionOptions extends EdgeOptions {
   readonly statistic: string;
   readonly confidence: string;
   readonly series?: string;
@@ -27,9 +26,7 @@ export interface SelectionOptions {
 
 /** Adds the address of the edge and the dimensions of series; the edge checks their values. */
 export function addSelection(command: Command): Command {
-  return command
-    .addOption(new Option("--edge <url>", "address of the edge").env("MILLRACE_EDGE").default("http://127.0.0.1:8787"))
-    .addOption(new Option("--key <key>", "API key with the scope read").env("MILLRACE_KEY"))
+  return addEdge(command, "scope read")
     .option("--series <ids>", "ids of series, with commas between")
     .option("--subject <name>", "what was measured: a kernel, a model, a benchmark")
     .option("--subject-kind <kind>", "kernel, model, policy or benchmark")

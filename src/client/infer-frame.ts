@@ -9,6 +9,7 @@ import { nameOf, parseBy } from "./read-reply.ts";
 export interface InferFrameRequest extends Pick<InferFrameHeader, "model" | "budgetMs"> {
   readonly confidence?: InferFrameHeader["confidence"];
   readonly runnerId?: InferFrameHeader["runnerId"];
+  readonly placementId?: InferFrameHeader["placementId"];
   readonly inputs: readonly Tensor[];
   readonly signal?: AbortSignal;
 }

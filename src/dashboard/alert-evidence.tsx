@@ -2,7 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../client/client.ts";
 import type { AlertDetail, Change } from "../protocol/alert.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import { nameAlert } from "./alert-words.ts";
+import { nameAlert, nameChange } from "./alert-words.ts";
 import { describeLevels, describeMove } from "./describe-change.ts";
 import { writeAddress } from "./page-address.ts";
 import { toneOf } from "./plot-marks.ts";
@@ -33,6 +33,7 @@ export function AlertEvidence({ client, id }: { client: Client; id: string }) {
       </div>
     );
   const shown = value.items.find((change) => change.id === picked) ?? value.leading;
+  if (shown === null) return null;
   return (
     <div class="evidence">
       {value.items.length > 1 && <ChangeTable detail={value} shown={shown} onPick={setPicked} />}
@@ -92,7 +93,7 @@ function ChangeTable({ detail, shown, onPick }: ChangeTableProps) {
       </thead>
       <tbody>
         {detail.items.map((change) => {
-          const name = nameAlert({ leading: change });
+          const name = nameChange(change);
           const tone = toneOf(change);
           return (
             <tr key={change.id}>

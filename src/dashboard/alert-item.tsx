@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import type { Client } from "../client/client.ts";
-import type { Alert } from "../protocol/alert.ts";
+import type { Alert, Change } from "../protocol/alert.ts";
 import { endpoints } from "../protocol/endpoints.ts";
 import { AlertEvidence } from "./alert-evidence.tsx";
-import { ACTION_WORDS, ACTIONS_OF, ALERT_STATES, describeNeighbours, nameAlert } from "./alert-words.ts";
+import { ACTION_WORDS, actionsOf, ALERT_STATES, describeNeighbours, FINDING_WORDS, nameAlert } from "./alert-words.ts";
 import { Badge } from "./badge.tsx";
 import { describeKind, describeLevels, describeMove, describeSureness } from "./describe-change.ts";
 import { EventSign } from "./event-sign.tsx";
 import { Fact } from "./fact.tsx";
+import { FindingFacts } from "./finding-facts.tsx";
 import { toneOf } from "./plot-marks.ts";
 import { Timestamp } from "./timestamp.tsx";
 import type { Writer } from "./use-writer.ts";
@@ -24,26 +25,49 @@ interface AlertItemProps {
   readonly onDone: (what: string) => void;
 }
 
-/** One alert: what moved, how far, how sure, since when, and what to do about it. */
+/** One alert: what moved or was found, how far, how sure, since when, and what to do about it. */
 export function AlertItem(props: AlertItemProps) {
   const { client, alert, isOpen, onToggle } = props;
-  const { leading } = alert;
+  const { leading, finding } = alert;
   const [tone, word] = ALERT_STATES[alert.state];
-  const direction = toneOf(leading);
-  const neighbours = describeNeighbours(alert);
   const name = nameAlert(alert);
   return (
     <article class={`alert ${alert.state}`} aria-labelledby={alert.id}>
       <div class="alert-head">
         <h3 id={alert.id}>
-          <span class={direction === "worse" ? "bad" : "good"}>
-            <EventSign kind={leading.to > leading.from ? "up" : "down"} tone={direction === "worse" ? "bad" : "good"} />{" "}
-            {direction} {describeMove(leading)}
-          </span>{" "}
-          {name}
+          {leading !== null && <ChangeHead leading={leading} />}
+          {finding !== null && <span class="bad">{FINDING_WORDS[finding.kind]}</span>} {name}
         </h3>
         <Badge tone={tone}>{word}</Badge>
       </div>
+      {leading !== null && <ChangeFacts alert={alert} leading={leading} />}
+      {finding !== null && <FindingFacts finding={finding} note={alert.note} />}
+      <AlertActions {...props} />
+      {leading !== null && isOpen && <AlertEvidence client={client} id={alert.id} />}
+      {leading !== null && (
+        <button type="button" class="link" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
+          {isOpen ? "Hide the evidence" : "Show the evidence"}
+          <span class="unseen">{` for ${name}`}</span>
+        </button>
+      )}
+    </article>
+  );
+}
+
+function ChangeHead({ leading }: { leading: Change }) {
+  const direction = toneOf(leading);
+  const tone = direction === "worse" ? "bad" : "good";
+  return (
+    <span class={tone}>
+      <EventSign kind={leading.to > leading.from ? "up" : "down"} tone={tone} /> {direction} {describeMove(leading)}
+    </span>
+  );
+}
+
+function ChangeFacts({ alert, leading }: { alert: Alert; leading: Change }) {
+  const neighbours = describeNeighbours(alert);
+  return (
+    <>
       <p>
         {describeLevels(leading, leading.series.unit)}, {describeKind(leading)}
         {neighbours !== null && <strong>{` · ${neighbours}`}</strong>}
@@ -70,26 +94,20 @@ export function AlertItem(props: AlertItemProps) {
         </Fact>
         {alert.note !== null && <Fact name="Note">{alert.note}</Fact>}
       </dl>
-      <AlertActions {...props} />
-      {isOpen && <AlertEvidence client={client} id={alert.id} />}
-      <button type="button" class="link" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
-        {isOpen ? "Hide the evidence" : "Show the evidence"}
-        <span class="unseen">{` for ${name}`}</span>
-      </button>
-    </article>
+    </>
   );
 }
 
 function AlertActions({ client, writer, alert, onDone }: AlertItemProps) {
   const [note, setNote] = useState("");
   const name = nameAlert(alert);
-  const { series } = alert.leading;
+  const series = alert.leading?.series ?? null;
   const body = note.trim() === "" ? {} : { note: note.trim() };
   // Two people at once: the later one is told, and looks again.
   const headers = { "if-match": `"${alert.version}"` };
   return (
     <div class="alert-actions">
-      {ACTIONS_OF[alert.state].map((action) => {
+      {actionsOf(alert).map((action) => {
         const { press, done } = ACTION_WORDS[action];
         return (
           <WriteButton
@@ -103,14 +121,16 @@ function AlertActions({ client, writer, alert, onDone }: AlertItemProps) {
           </WriteButton>
         );
       })}
-      <WriteButton
-        writer={writer}
-        label={`Mute series ${name}`}
-        work={() => client.call(endpoints.muteSeries, { params: { id: series.id } })}
-        onDone={() => onDone(`${name} is muted: its further changes alert nobody.`)}
-      >
-        Mute series
-      </WriteButton>
+      {series !== null && (
+        <WriteButton
+          writer={writer}
+          label={`Mute series ${name}`}
+          work={() => client.call(endpoints.muteSeries, { params: { id: series.id } })}
+          onDone={() => onDone(`${name} is muted: its further changes alert nobody.`)}
+        >
+          Mute series
+        </WriteButton>
+      )}
       <input
         type="text"
         aria-label={`Note on ${name}`}

@@ -1,4 +1,5 @@
-import type { Alert, AlertAction, AlertState } from "../protocol/alert.ts";
+import type { Alert, AlertAction, AlertKind, AlertState, Change } from "../protocol/alert.ts";
+import type { FindingKind } from "../protocol/health.ts";
 import type { Tone } from "./badge.tsx";
 
 /** How each state is shown. */
@@ -10,24 +11,47 @@ export const ALERT_STATES: Record<AlertState, readonly [Tone, string]> = {
   muted: ["quiet", "muted"],
 };
 
-/** What can be done with an alert in a state. */
-export const ACTIONS_OF: Record<AlertState, readonly AlertAction[]> = {
-  open: ["acknowledge", "resolve", "dismiss"],
-  acknowledged: ["resolve", "dismiss", "reopen"],
+const ACTIONS_OF: Record<AlertState, readonly AlertAction[]> = {
+  open: ["acknowledge", "resolve", "dismiss", "mute"],
+  acknowledged: ["resolve", "dismiss", "mute", "reopen"],
   muted: ["acknowledge", "resolve", "dismiss", "reopen"],
-  resolved: ["reopen"],
-  dismissed: ["reopen"],
+  resolved: ["mute", "reopen"],
+  dismissed: ["mute", "reopen"],
+};
+
+/** What can be done with an alert in a state. Of changes, it is their series that are muted. */
+export function actionsOf({ kind, state }: { kind: AlertKind; state: AlertState }): readonly AlertAction[] {
+  return ACTIONS_OF[state].filter((action) => action !== "mute" || kind === "finding");
+}
+
+/** Findings of the watch in the words of the page. */
+export const FINDING_WORDS: Record<FindingKind, string> = {
+  "thermal-throttling": "throttled by heat",
+  "host-contention": "slowed by other processes",
+  "slow-backend": "slow backend",
+  "latency-drift": "slower for no cause that is seen",
+  "low-utilisation": "badly used",
+  "memory-growth": "growing memory",
+  errors: "errors",
+  queueing: "queueing",
 };
 
 export const ACTION_WORDS: Record<AlertAction, { readonly press: string; readonly done: string }> = {
   acknowledge: { press: "Acknowledge", done: "acknowledged" },
+  mute: { press: "Mute", done: "muted" },
   resolve: { press: "Resolve", done: "resolved" },
   dismiss: { press: "Dismiss", done: "dismissed" },
   reopen: { press: "Reopen", done: "open again" },
 };
 
 /** What an alert is about, in few words. */
-export function nameAlert({ leading: { series } }: Pick<Alert, "leading">): string {
+export function nameAlert({ leading, finding }: Pick<Alert, "leading" | "finding">): string {
+  if (finding !== null) return finding.subject ?? finding.deviceKey ?? finding.runnerId;
+  return leading === null ? "" : nameChange(leading);
+}
+
+/** What a change is of, in few words. */
+export function nameChange({ series }: Pick<Change, "series">): string {
   return `${series.subject} ${series.metric}${series.label === null ? "" : ` on ${series.label}`}`;
 }
 

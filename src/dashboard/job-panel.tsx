@@ -17,10 +17,12 @@ interface JobPanelProps {
   readonly jobs: Resource<readonly JobSummary[]>;
   readonly models: Resource<readonly Model[]>;
   readonly runners: Resource<readonly Runner[]>;
+  /** Id of the job that somebody came for. */
+  readonly picked: string | null;
 }
 
 /** The latest jobs. */
-export function JobPanel({ client, jobs, models, runners }: JobPanelProps) {
+export function JobPanel({ client, jobs, models, runners, picked }: JobPanelProps) {
   const items = jobs.value ?? [];
   const running = items.filter(({ state }) => state === "leased").map(({ id }) => id);
   const followed = new Set(running.slice(0, FOLLOWED_JOBS));
@@ -63,6 +65,7 @@ export function JobPanel({ client, jobs, models, runners }: JobPanelProps) {
                 modelNames={modelNames}
                 runnerName={job.runnerId === null ? null : (runnerNames.get(job.runnerId) ?? job.runnerId)}
                 follow={followed.has(job.id)}
+                isPicked={job.id === picked}
                 now={now}
               />
             ))}

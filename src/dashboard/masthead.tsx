@@ -2,7 +2,10 @@ import type { ComponentChildren } from "preact";
 
 const LINKS = [
   ["/", "Overview"],
+  ["/#view=models", "Models"],
   ["/#view=history", "History"],
+  ["/#view=validation", "Validation"],
+  ["/#view=archives", "Archives"],
   ["/#view=alerts", "Alerts"],
   ["/docs", "API docs"],
   ["/docs/problems", "Problems"],

@@ -8,6 +8,16 @@ curl -X POST ${location.origin}/v1/runners/tokens \\
   ${HEADERS} -d '{}'
 npx millrace runner start --edge ${location.origin} --token TOKEN`,
 
+  uploadModel: `${READ_KEY}
+curl -X POST "${location.origin}/v1/models?name=cartpole" \\
+  -H "Authorization: Bearer $MILLRACE_KEY" -H "Content-Type: application/octet-stream" \\
+  --data-binary @models/cartpole/cartpole.onnx`,
+
+  createVariant: (model: string) => `${READ_KEY}
+curl -X POST ${location.origin}/v1/models/${model}/variants \\
+  ${HEADERS} \\
+  -d '{"recipe": {"method": "int8"}}'`,
+
   submitBenchmark: `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\
@@ -17,6 +27,31 @@ curl -X POST ${location.origin}/v1/jobs \\
 curl -X POST ${location.origin}/v1/history/detections \\
   ${HEADERS} \\
   -d '{"selector": {"subject": "gemm"}}'`,
+
+  submitValidation: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "validation", "subject": {"kind": "model", "model": "lenet5"},
+    "scenarios": [{"kind": "singleStream"}, {"kind": "server", "boundMs": 10}],
+    "requirements": [{"metric": "latencyMs", "percentile": 0.5, "atMost": 10}]}'`,
+
+  submitOptimisation: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "optimisation", "subject": {"kind": "model", "model": "lenet5"},
+    "targets": {"latencyMs": 10, "throughputPerS": 1000}}'`,
+
+  submitTraining: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "training", "environment": "cartpole", "algorithm": {"name": "sep-cma-es"},
+    "stopAt": 475, "publish": {"model": "balancer"}}'`,
+
+  submitDiversity: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "training", "environment": "arm", "network": {"kind": "direct"},
+    "algorithm": {"name": "map-elites"}, "episodes": 1, "generations": 50}'`,
 
   submitTuning: `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\

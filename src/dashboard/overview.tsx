@@ -1,7 +1,11 @@
 import { useCallback, useEffect } from "preact/hooks";
+import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import type { JobSummary } from "../protocol/job.ts";
+import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
+import { PolicyPanel } from "./policy-panel.tsx";
 import { PredictionPanel } from "./prediction-panel.tsx";
 import { RunnerPanel } from "./runner-panel.tsx";
 import { TuningPanel } from "./tuning-panel.tsx";
@@ -18,7 +22,7 @@ const HISTORY_GAP_MS = 2_000;
 
 /** The first view: runners, latency, predictions, tunings, jobs, kept up to date by the live feed. */
 export function Overview(props: ViewProps) {
-  const { client, subscribe, address } = props;
+  const { client, subscribe, address, onPick } = props;
   const runners = useResource(
     useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
   );
@@ -27,9 +31,11 @@ export function Overview(props: ViewProps) {
   );
   const jobs = useResource(
     useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
-      [client],
+      async (signal: AbortSignal) => {
+        const { items } = await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal });
+        return address.job === undefined ? items : withJob(client, items, address.job, signal);
+      },
+      [client, address.job],
     ),
   );
   const series = useSeriesList(client, subscribe, address.series);
@@ -71,20 +77,48 @@ export function Overview(props: ViewProps) {
   const isReady = [runners, jobs, series, models, tunings, predictions].every(
     ({ value, error }) => value !== null || error !== null,
   );
+  const diagnosed = runners.value?.find(({ id }) => id === address.runner);
   return (
     <main id="content" tabIndex={-1} aria-busy={!isReady}>
       <h1 class="unseen">Overview</h1>
       {isReady ? (
         <>
-          <RunnerPanel runners={runners} positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []} />
+          <RunnerPanel
+            runners={runners}
+            positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []}
+            diagnosed={address.runner ?? null}
+            onDiagnose={(runner) => onPick({ runner })}
+          />
+          {diagnosed !== undefined && (
+            <DiagnosisPanel
+              key={diagnosed.id}
+              client={client}
+              subscribe={subscribe}
+              runner={diagnosed}
+              onClose={() => onPick({ runner: undefined })}
+            />
+          )}
           <LatencyPanel {...props} series={series} />
           <PredictionPanel predictions={predictions} />
+          <PolicyPanel client={client} jobs={jobs} models={models} />
           <TuningPanel client={client} tunings={tunings} />
-          <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
+          <JobPanel picked={address.job ?? null} client={client} jobs={jobs} models={models} runners={runners} />
         </>
       ) : (
         <p class="muted loading">Reading runners, jobs and history …</p>
       )}
     </main>
   );
+}
+
+/** The job that is asked for behind the latest, unless it is one of them; what is gone is left out. */
+async function withJob(
+  client: Client,
+  latest: readonly JobSummary[],
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly JobSummary[]> {
+  if (latest.some((job) => job.id === id)) return latest;
+  const job = await client.call(endpoints.getJob, { params: { id }, signal }).catch(() => null);
+  return job === null ? latest : [...latest, { ...job, roofline: null, verdict: null }];
 }

@@ -1,5 +1,5 @@
 /** The parts of the page, by the name that the address has for them. */
-const VIEWS = ["overview", "history", "alerts"] as const;
+const VIEWS = ["overview", "models", "history", "validation", "archives", "alerts"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What is picked on the page, as far as it is not what follows from the data. */
@@ -16,9 +16,19 @@ export interface PageAddress {
   readonly state?: string;
   /** Id of the alert whose evidence is open. */
   readonly alert?: string;
+  /** Id of the run whose verdicts or trials are shown. */
+  readonly run?: string;
+  /** Id of the runner whose diagnosis is shown. */
+  readonly runner?: string;
+  /** Id of the archive whose map is shown. */
+  readonly archive?: string;
+  /** Id of the job that is shown among the latest. */
+  readonly job?: string;
+  /** Name of the model that is shown. */
+  readonly model?: string;
 }
 
-const NAMES = ["series", "window", "a", "b", "state", "alert"] as const;
+const NAMES = ["series", "window", "a", "b", "state", "alert", "run", "runner", "archive", "job", "model"] as const;
 
 /** Reads the address from a fragment such as `#view=history&series=ser_…`; what it does not know it leaves out. */
 export function readAddress(fragment: string): PageAddress {

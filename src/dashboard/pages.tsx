@@ -1,9 +1,8 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import { AlertPanel } from "./alert-panel.tsx";
 import { ConnectionBadge } from "./connection-badge.tsx";
-import { HistoryView } from "./history-view.tsx";
+import { LazyView } from "./lazy-view.tsx";
 import { Masthead } from "./masthead.tsx";
 import { Overview } from "./overview.tsx";
 import { useAddress } from "./use-address.ts";
@@ -40,8 +39,7 @@ export function Pages({ client, onLeave }: { client: Client; onLeave: () => void
         </button>
       </Masthead>
       {address.view === "overview" && <Overview {...shared} />}
-      {address.view === "history" && <HistoryView {...shared} />}
-      {address.view === "alerts" && <AlertPanel {...shared} />}
+      {address.view !== "overview" && <LazyView key={address.view} name={address.view} {...shared} />}
     </>
   );
 }

@@ -17,10 +17,13 @@ interface RunnerPanelProps {
   readonly runners: Resource<readonly Runner[]>;
   /** Where the latest benchmarks stand, each under the roofs of its own device. */
   readonly positions: readonly RooflinePosition[];
+  /** Id of the runner whose diagnosis is shown. */
+  readonly diagnosed: string | null;
+  readonly onDiagnose: (id: string) => void;
 }
 
 /** The runners with their devices. */
-export function RunnerPanel({ runners, positions }: RunnerPanelProps) {
+export function RunnerPanel({ runners, positions, diagnosed, onDiagnose }: RunnerPanelProps) {
   const items = runners.value ?? [];
   const online = items.filter(({ state }) => state === "online").length;
   return (
@@ -39,11 +42,18 @@ export function RunnerPanel({ runners, positions }: RunnerPanelProps) {
               <th scope="col">Devices</th>
               <th scope="col">Fits profiles</th>
               <th scope="col">Last seen</th>
+              <th scope="col">Health</th>
             </tr>
           </thead>
           <tbody>
             {items.map((runner) => (
-              <RunnerRow key={runner.id} runner={runner} positions={positions} />
+              <RunnerRow
+                key={runner.id}
+                runner={runner}
+                positions={positions}
+                isDiagnosed={runner.id === diagnosed}
+                onDiagnose={() => onDiagnose(runner.id)}
+              />
             ))}
           </tbody>
         </table>
@@ -58,7 +68,14 @@ export function RunnerPanel({ runners, positions }: RunnerPanelProps) {
   );
 }
 
-function RunnerRow({ runner, positions }: { runner: Runner; positions: readonly RooflinePosition[] }) {
+interface RunnerRowProps {
+  readonly runner: Runner;
+  readonly positions: readonly RooflinePosition[];
+  readonly isDiagnosed: boolean;
+  readonly onDiagnose: () => void;
+}
+
+function RunnerRow({ runner, positions, isDiagnosed, onDiagnose }: RunnerRowProps) {
   const { capabilities } = runner;
   const fitting = runner.profiles.filter(({ fits }) => fits).map(({ profile }) => profile);
   return (
@@ -96,6 +113,11 @@ function RunnerRow({ runner, positions }: { runner: Runner; positions: readonly 
       </td>
       <td data-label="Last seen">
         <Timestamp at={runner.lastSeenAt} />
+      </td>
+      <td data-label="Health">
+        <button type="button" aria-pressed={isDiagnosed} onClick={onDiagnose}>
+          Diagnose<span class="unseen">{` ${runner.name}`}</span>
+        </button>
       </td>
     </tr>
   );

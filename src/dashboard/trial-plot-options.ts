@@ -1,5 +1,6 @@
 import uPlot from "uplot";
 import { formatNumber } from "./format.ts";
+import { logRange } from "./log-range.ts";
 import { readPlotTheme } from "./plot-theme.ts";
 import type { TimedTrial } from "./timed-trials.ts";
 
@@ -23,7 +24,7 @@ export function trialPlotOptions(element: HTMLElement, onHover: (index: number |
     cursor: { y: false, drag: { setScale: false, x: false, y: false } },
     scales: {
       x: { time: false, range: (self) => [0.5, (self.data[0]?.length ?? 1) + 0.5] },
-      y: { distr: 3, range: (_, min, max) => [(min ?? 1) / 1.5, (max ?? 1) * 1.5] },
+      y: { distr: 3, range: (_, min, max) => logRange(min, max) },
     },
     axes: [
       {

@@ -1,4 +1,4 @@
-import { philox4x32 } from "../../stats/philox.ts";
+import { drawPoissonArrivals } from "../../stats/poisson-arrivals.ts";
 
 /** How requests arrive; rates are per second. */
 export interface ArrivalPlan {
@@ -17,19 +17,14 @@ export interface BurstShape {
 /** Bursts of 400 ms that are nearly three times as dense as the mean. */
 const BURSTS: BurstShape = { density: 5, share: 0.2, periodMs: 2_000 };
 
-/**
- * Times of a Poisson process in milliseconds from the start: gaps are exponential, drawn by inversion
- * from a counter-based generator, so that a seed always means the same trace.
- */
+/** Times of a Poisson process in milliseconds from the start; a seed always means the same trace. */
 export function poissonArrivals({ ratePerSecond, durationMs, seed }: ArrivalPlan): Float64Array<ArrayBuffer> {
   const times: number[] = [];
-  for (let index = 0, atMs = 0; ; index++) {
-    const [word] = philox4x32([index, 0, 0, 0], [seed, 0]);
-    // In (0, 1): the logarithm is finite.
-    atMs -= (Math.log((word + 0.5) / 2 ** 32) / ratePerSecond) * 1e3;
-    if (atMs >= durationMs) return Float64Array.from(times);
+  for (const atMs of drawPoissonArrivals(ratePerSecond, seed)) {
+    if (atMs >= durationMs) break;
     times.push(atMs);
   }
+  return Float64Array.from(times);
 }
 
 /**

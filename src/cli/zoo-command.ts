@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command } from "commander";
+import { ZOO, type ZooModel } from "../../models/zoo.ts";
+import { type Client, createClient } from "../client/client.ts";
+import { endpoints } from "../protocol/endpoints.ts";
+import type { Runner } from "../protocol/runner.ts";
+import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { PROCESS, type Shell } from "./shell.ts";
+import { averageZoo } from "./zoo/average-zoo.ts";
+import { measurePlacement } from "./zoo/measure-placement.ts";
+import { uploadZooModel, waitForPlacements } from "./zoo/place-zoo.ts";
+import { renderZoo } from "./zoo/render-zoo.ts";
+import type { ZooFailure, ZooRow } from "./zoo/zoo-row.ts";
+
+interface ZooOptions extends EdgeOptions {
+  readonly runner?: string;
+  readonly dataDir: string;
+  readonly json: boolean;
+}
+
+/** `millrace zoo`: uploads the zoo, has a runner measure it, and prints what guides to inference print. */
+export function zooCommand(shell: Shell = PROCESS): Command {
+  return addEdge(new Command("zoo"), "scopes submit and read")
+    .description("Measure the networks of the zoo on a runner; results stay in the history")
+    .argument("[models...]", "names of networks; without any, all of them")
+    .option("--runner <name>", "name or id of the runner; not needed where one is online")
+    .option("--data-dir <folder>", "where `npm start` keeps its key, which is taken where none is given", ".millrace")
+    .option("--json", "print one JSON object a line", false)
+    .action(async (names: string[], options: ZooOptions) => {
+      shell.exit(await measureZoo(names, options, shell));
+    });
+}
+
+/** The exit code: 1 where something could not be measured. */
+async function measureZoo(names: readonly string[], options: ZooOptions, shell: Shell): Promise<number> {
+  const chosen = chooseModels(names);
+  const key = options.key ?? (await readLocalKey(options.dataDir));
+  const client = createClient({ baseUrl: options.edge, key, fetch: shell.fetch });
+  const runner = await findRunner(client, options.runner);
+  const say = sayOn(shell);
+  const models = [];
+  for (const model of chosen) {
+    say(`uploading ${model.name}`, models.length, chosen.length);
+    models.push(await uploadZooModel(client, model));
+  }
+  const placements = await waitForPlacements(client, models, runner, (placed) =>
+    say(`calibrating on ${runner.name}`, placed, models.length),
+  );
+  const [rows, failures]: [ZooRow[], ZooFailure[]] = [[], []];
+  for (const [index, model] of models.entries()) {
+    for (const placement of placements.get(model.name) ?? []) {
+      say(`measuring ${model.name} by ${placement.backend}`, index, models.length);
+      const found = await measurePlacement(client, model, placement, runner.name);
+      if (options.json) shell.print(`${JSON.stringify(found)}\n`);
+      if ("reason" in found) failures.push(found);
+      else rows.push(found);
+    }
+  }
+  say("measured", models.length, models.length);
+  const means = averageZoo(rows);
+  if (options.json) for (const mean of means) shell.print(`${JSON.stringify(mean)}\n`);
+  else shell.print(renderZoo(rows, means, failures, shell.columns));
+  return failures.length > 0 ? 1 : 0;
+}
+
+function chooseModels(names: readonly string[]): readonly ZooModel[] {
+  const unknown = names.find((name) => !ZOO.some((model) => model.name === name));
+  if (unknown !== undefined) throw new Error(`${unknown} is not of the zoo: ${ZOO.map(({ name }) => name).join(", ")}`);
+  return names.length === 0 ? ZOO : ZOO.filter(({ name }) => names.includes(name));
+}
+
+async function readLocalKey(dataDir: string): Promise<string> {
+  const path = join(dataDir, "admin.key");
+  const text = await readFile(path, "utf8").catch(() => "");
+  if (text.trim() === "")
+    throw new Error(`there is no key: start the edge by npm start, which keeps one in ${path}, or name one with --key`);
+  return text.trim();
+}
+
+async function findRunner(client: Client, wanted: string | undefined): Promise<Runner> {
+  const { items } = await client.call(endpoints.listRunners, { query: { limit: 200 } });
+  const online = items.filter(({ state }) => state === "online");
+  const fitting = online.filter(({ name, id }) => wanted === undefined || wanted === name || wanted === id);
+  const [runner, other] = fitting;
+  if (runner !== undefined && other === undefined) return runner;
+  const names = online.map(({ name }) => name).join(", ") || "none";
+  if (runner === undefined) throw new Error(`no runner ${wanted ?? ""} is online; online: ${names}`.replace("  ", " "));
+  throw new Error(
+    `name one of several runners with --runner: ${fitting.map(({ name, id }) => `${name} (${id})`).join(", ")}`,
+  );
+}
+
+/** One line that is written over on a terminal; elsewhere one for each network. */
+function sayOn(shell: Shell): (what: string, done: number, total: number) => void {
+  const isTerminal = process.stderr.isTTY;
+  return (what, done, total) => {
+    const text = `${String(done).padStart(2)} of ${total}  ${what}`;
+    const end = done === total && what === "measured";
+    shell.warn(isTerminal ? `\r\x1b[K${end ? "" : text}` : `${text}\n`);
+  };
+}
