@@ -2,12 +2,15 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { InferenceSession } from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
-import { readModelCard } from "./model-card.ts";
+import { readModelCard, readZooCard } from "./model-card.ts";
 import { countOnnxParameters } from "./onnx-parameter-count.ts";
 
-describe.each(["lenet5", "cartpole"])("the card of %s", (name) => {
+describe.each([
+  ["lenet5", readZooCard],
+  ["cartpole", readModelCard],
+] as const)("the card of %s", (name, readCard) => {
   const folder = new URL(`${name}/`, import.meta.url);
-  const card = readModelCard(folder);
+  const card = readCard(folder);
   const file = readFileSync(new URL(card.file.name, folder));
 
   it("is of the file beside it", () => {

