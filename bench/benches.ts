@@ -92,6 +92,21 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "rollout",
+    {
+      description: "Policies in environments, on wgsl and on cpu-simd, against typed-arrays, gymnasium and envpool",
+      load: async () => (await import("./rollout.ts")).benchRollout,
+    },
+  ],
+  [
+    "archive",
+    {
+      description:
+        "Inserts into an archive of elites, on wgsl and in typed arrays, against pyribs; its share of a generation",
+      load: async () => (await import("./archive.ts")).benchArchive,
+    },
+  ],
+  [
     "hrr",
     {
       description: "Bindings of holographic reduced representations, against fft.js, typed arrays and AssemblyScript",
@@ -106,10 +121,25 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "zoo",
+    {
+      description:
+        "The networks of the zoo, a row at a time: wgsl against ort-webgpu, ort-cpu and edge-wasm against ort-web-wasm",
+      load: async () => (await import("./zoo.ts")).benchZoo,
+    },
+  ],
+  [
     "detection",
     {
       description: "Changes in generated histories, against bencher-ttest, github-action-benchmark and otava",
       load: async () => (await import("./detection.ts")).benchDetection,
+    },
+  ],
+  [
+    "learning",
+    {
+      description: "Trainings over seeds, against the generations and returns that others published",
+      load: async () => (await import("./learning.ts")).benchLearning,
     },
   ],
   [
@@ -140,6 +170,14 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     {
       description: "Points stored a second, against an insert a point; nothing lost where the edge is killed meanwhile",
       load: async () => (await import("./ingest.ts")).benchIngest,
+    },
+  ],
+  [
+    "optimise",
+    {
+      description:
+        "Configurations that a search finds, against exhaustive measurement of the same space and the default",
+      load: async () => (await import("./optimise.ts")).benchOptimise,
     },
   ],
   [

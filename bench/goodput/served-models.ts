@@ -3,8 +3,8 @@ import type { TensorSpec } from "../../src/protocol/model.ts";
 import { createSeededInputs } from "../../src/protocol/seeded-inputs.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
 import {
-  type OnnxConstant,
-  type OnnxNode,
+  type GraphConstant,
+  type GraphNode,
   writeOnnxGraph,
 } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 
@@ -66,15 +66,15 @@ function writeVision(): Uint8Array<ArrayBuffer> {
 
 /** A chain of operators, each on what the one before gave. */
 class Graph {
-  readonly #constants: OnnxConstant[] = [];
-  readonly #nodes: OnnxNode[] = [];
+  readonly #constants: GraphConstant[] = [];
+  readonly #nodes: GraphNode[] = [];
   readonly #input: string;
 
   constructor(input: string) {
     this.#input = input;
   }
 
-  add(operator: string, weights: readonly string[] = [], attributes?: OnnxNode["attributes"]): void {
+  add(operator: string, weights: readonly string[] = [], attributes?: GraphNode["attributes"]): void {
     const last = this.#nodes.at(-1)?.output ?? this.#input;
     const node = { operator, inputs: [last, ...weights], output: `${operator}${this.#nodes.length}` };
     this.#nodes.push(attributes === undefined ? node : { ...node, attributes });

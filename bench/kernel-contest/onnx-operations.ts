@@ -1,7 +1,7 @@
 import {
   type OnnxGraph,
-  type OnnxNode,
-  type OnnxValue,
+  type GraphNode,
+  type GraphValue,
   writeOnnxGraph,
 } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
 import { readDenseLayers } from "./dense-layers.ts";
@@ -12,7 +12,7 @@ import { permuteAxes } from "./permute-axes.ts";
 /** A case as ONNX has it; weights of networks stand in the file, so that a runtime may arrange them as it likes. */
 export interface OnnxOperation {
   readonly file: Uint8Array<ArrayBuffer>;
-  readonly feeds: readonly (OnnxValue & { readonly values: Float32Array })[];
+  readonly feeds: readonly (GraphValue & { readonly values: Float32Array })[];
   /** Name of the output. */
   readonly output: string;
   /** An output as our kernel lays it out. */
@@ -54,7 +54,7 @@ const mlp: Build = (input) => {
     { name: `w${index}`, shape: [inner, outer], values: weights },
     { name: `b${index}`, shape: [outer], values: bias },
   ]);
-  const nodes = layers.flatMap((_, index): OnnxNode[] => {
+  const nodes = layers.flatMap((_, index): GraphNode[] => {
     const last = index + 1 === layers.length;
     const dense = {
       operator: "Gemm",

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { readConfig } from "../../src/gpu-runner/config.ts";
+import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
+import type { WorkloadContext } from "../../src/gpu-runner/workloads/workload.ts";
+import { createId } from "../../src/protocol/id.ts";
+import type { PlacedModel } from "../../src/protocol/link.ts";
+import type { OptimisedModel } from "./optimised-models.ts";
+
+/** What a runner has of the model: its devices as it starts them, and a loader of its files. */
+export interface OpenModel {
+  readonly model: PlacedModel;
+  readonly context: Pick<WorkloadContext, "fleet" | "models" | "signal">;
+  close(): Promise<void>;
+}
+
+/** Starts the devices of this machine as a runner does, and knows a model in all of its variants. */
+export async function openModel({ variants, inputs, outputs }: OptimisedModel): Promise<OpenModel> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-optimise-"));
+  const logger = pino({ level: "silent" });
+  const fleet = await DeviceFleet.start(readConfig({ MILLRACE_RUNNER_DIR: folder }), logger);
+  const read = async (digest: string) => variants.get(digest)!;
+  const models = new ModelLoader({ keep: () => {}, read }, logger);
+  const model: PlacedModel = {
+    modelVersionId: createId("modelVersion"),
+    // The loader only hands the digest on to whoever reads.
+    variants: [...variants.keys()].map((name) => ({ name, digest: name })),
+    inputs,
+    outputs,
+  };
+  return {
+    model,
+    context: { fleet, models, signal: new AbortController().signal },
+    async close() {
+      await fleet.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { EnvironmentSpec } from "../../kernels/environments/environment-spec.ts";
+import { environmentNamed } from "../../kernels/environments/registry.ts";
+import { applyDense } from "../../kernels/rollout/dense.reference.ts";
+import type { EpisodeOutcome } from "../../kernels/rollout/roll-out.reference.ts";
+import { layOutPolicy, spreadAction } from "../../kernels/rollout/policy-layout.ts";
+import type { LayeredNetwork } from "../../src/protocol/policy-network.ts";
+import { createDraws } from "../../src/stats/draws.ts";
+
+/** What every contender of a case rolls out. */
+export interface RolloutCase {
+  readonly environment: string;
+  readonly members: number;
+  /** Of each member, one after the other, for contenders that take episodes and not steps of all members at once. */
+  readonly episodes: number;
+  /** File of f32: a row for each member in the layout of policy-layout.ts. */
+  readonly weightsFile: string;
+}
+
+export const HIDDEN = 32;
+
+/** One hidden layer; what is continuous is kept within its bounds. */
+export function networkOf({ action }: Pick<EnvironmentSpec, "action">): LayeredNetwork {
+  const outputActivation = action.kind === "discrete" ? "none" : "sigmoid";
+  return { kind: "mlp", hidden: [HIDDEN], activation: "tanh", outputActivation };
+}
+
+/** Members whose first episode is compared. */
+export const COMPARED = 64;
+
+/** What a contender tells of a member's first episode: what it saw first, how long it was, and the sum of rewards. */
+export interface FirstEpisode {
+  readonly observation: Float64Array;
+  readonly length: number;
+  readonly total: number;
+}
+
+/** First episodes as one output: observation, length and total of each. */
+export function writeFirstEpisodes(episodes: readonly FirstEpisode[]): Float32Array {
+  return Float32Array.from(episodes.flatMap(({ observation, length, total }) => [...observation, length, total]));
+}
+
+function readFirstEpisodes(output: Float32Array, observationSize: number): FirstEpisode[] {
+  const numbers = observationSize + 2;
+  if (output.length !== COMPARED * numbers) throw new Error(`${output.length} numbers`);
+  return Array.from({ length: COMPARED }, (_, member) => {
+    const row = Float64Array.from(output.subarray(member * numbers, (member + 1) * numbers));
+    return { observation: row.subarray(0, observationSize), length: row.at(-2)!, total: row.at(-1)! };
+  });
+}
+
+/** First episodes of ours, whose draws the reference knows. */
+export function listStarts(environment: EnvironmentSpec, seed: number): Float64Array[] {
+  return Array.from({ length: COMPARED }, (_, member) => {
+    const state = new Float64Array(environment.state.reduce((sum, { count }) => sum + count, 0));
+    environment.reference!.reset(state, createDraws({ seed, stream: 1, member, episode: 0, step: 0 }));
+    const observation = new Float64Array(environment.observationSize);
+    environment.reference!.observe(state, observation);
+    return observation;
+  });
+}
+
+/** Of the chaotic ones, whose f32 and f64 part ways, fewer need be as long. */
+const SAME_SHARE: Readonly<Record<string, number>> = { cartpole: 0.97, acrobot: 0.85, "breakout-plain": 0.97 };
+
+/**
+ * Plays the first episodes again in f64, from what was seen first and with the same weights. Throws where too few are as
+ * long, or, of shots at balls, where returns differ on average by more than four standard errors.
+ */
+export function checkFirstEpisodes({ environment }: RolloutCase, output: Float32Array, rows: Float32Array): void {
+  const spec = environmentNamed(environment);
+  const parameters = rows.length / COMPARED;
+  const episodes = readFirstEpisodes(output, spec.observationSize);
+  const expected = episodes.map(({ observation }, member) =>
+    playFrom(spec, rows.subarray(member * parameters, (member + 1) * parameters), startFrom(environment, observation)),
+  );
+  const share = SAME_SHARE[environment];
+  if (share !== undefined) {
+    const same = episodes.filter(({ length }, member) => length === expected[member]!.length).length;
+    if (same < share * COMPARED)
+      throw new Error(`${same} of ${COMPARED} first episodes are as long as the reference's`);
+    return;
+  }
+  const gaps = episodes.map(({ total }, member) => total - expected[member]!.total);
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / COMPARED;
+  const deviation = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / (COMPARED - 1));
+  if (Math.abs(mean) > (4 * deviation) / Math.sqrt(COMPARED)) throw new Error(`returns differ by ${mean} on average`);
+}
+
+/** The state that shows itself so at the beginning of an episode. */
+function startFrom(environment: string, observation: Float64Array): Float64Array {
+  const spec = environmentNamed(environment);
+  const seen = (index: number) => observation[index]!;
+  if (environment === "cartpole") return Float64Array.from(observation);
+  if (environment === "acrobot") {
+    return Float64Array.of(Math.atan2(seen(1), seen(0)), Math.atan2(seen(3), seen(2)), seen(4), seen(5));
+  }
+  const state = new Float64Array(spec.state.reduce((sum, { count }) => sum + count, 0));
+  // Games begin in one of a few ways: the draws that lead to it stand for it.
+  for (let episode = 0; ; episode++) {
+    const shown = new Float64Array(spec.observationSize);
+    spec.reference!.reset(state, createDraws({ seed: 0, stream: 1, member: 0, episode, step: 0 }));
+    if (environment.startsWith("sinuca")) state[8] = seen(1) * 0.635;
+    spec.reference!.observe(state, shown);
+    if (shown.every((number, index) => Math.abs(number - seen(index)) < 1e-5)) return state;
+    if (episode > 100) throw new Error("it begins as no episode does");
+  }
+}
+
+function playFrom(environment: EnvironmentSpec, row: Float32Array, state: Float64Array): Omit<EpisodeOutcome, "cause"> {
+  const { reference, action, stepLimit, observationSize } = environment;
+  const network = networkOf(environment);
+  const layers = layOutPolicy(network, environment);
+  const { base, spread } = spreadAction(network, action);
+  const observation = new Float64Array(observationSize);
+  let total = 0;
+  for (let length = 1; ; length++) {
+    reference!.observe(state, observation);
+    const outputs = applyDense(layers, row, observation);
+    const chosen =
+      action.kind === "discrete"
+        ? Float64Array.of(outputs.indexOf(Math.max(...outputs)))
+        : outputs.map((y) => base + spread * y);
+    const draws = { words: () => [0xffffffff, 0, 0, 0] as const };
+    const { reward, terminated } = reference!.step(state, chosen, draws);
+    total += reward;
+    if (terminated || length >= stepLimit) return { length, total };
+  }
+}
