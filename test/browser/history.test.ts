@@ -1,16 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Client, createClient } from "../../src/client/client.ts";
-import { createBootstrapSecret } from "../../src/local/data-folder.ts";
-import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { lehmer } from "../../src/stats/lehmer.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
-import { launchChromium } from "./chromium.ts";
+import { type EdgePage, startEdgePage } from "./edge-page.ts";
 import { seriousFindings } from "./serious-findings.ts";
+import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
 const RUNS = 60;
 const RUN_GAP_MS = 3_600_000;
@@ -18,40 +12,25 @@ const NEW_DRIVER = 12;
 const SPIKE = 30;
 const SLOWER = 45;
 
-let edge: EdgeHost;
-let dataDir: string;
-let browser: Browser;
-let client: Client;
-let adminKey: string;
+let edge: EdgePage;
 let readKey: string;
 let watched: WatchedPage;
 
 /** An edge without a runner: all of the history is reported from outside. */
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "millrace-history-"));
-  const bootstrapSecret = createBootstrapSecret();
-  const root = join(import.meta.dirname, "../..");
-  [edge, browser] = await Promise.all([startEdge({ port: 0, dataDir, root, bootstrapSecret }), launchChromium()]);
-  const bootstrap = createClient({ baseUrl: edge.url, key: bootstrapSecret });
-  const createKey = async (scope: "admin" | "read") =>
-    (await bootstrap.call(endpoints.createKey, { body: { name: scope, scopes: [scope] } })).secret;
-  [adminKey, readKey] = [await createKey("admin"), await createKey("read")];
-  client = createClient({ baseUrl: edge.url, key: adminKey });
-}, 120_000);
-
-afterAll(async () => {
-  await browser?.close();
-  await edge?.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  edge = await startEdgePage();
+  readKey = (await edge.client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;
 });
+
+afterAll(() => edge?.stop());
 
 afterEach(async () => {
   await watched?.close();
 });
 
 async function openView(hash: string, options: Parameters<typeof openWatchedPage>[2] & { key?: string } = {}) {
-  const { key = adminKey, ...rest } = options;
-  watched = await openWatchedPage(browser, edge.url, rest);
+  const { key = edge.adminKey, ...rest } = options;
+  watched = await openWatchedPage(edge.browser, edge.url, rest);
   await watched.page.goto(`/#key=${key}&${hash}`);
   await watched.page.getByRole("status").filter({ hasText: "Live" }).waitFor();
   return watched.page;
@@ -78,7 +57,7 @@ async function plant(subjects: readonly string[]): Promise<void> {
       label,
       values: Array.from({ length: 10 }, () => about * (1 + 0.004 * draw())),
     });
-    await client.call(endpoints.reportPoints, {
+    await edge.client.call(endpoints.reportPoints, {
       body: {
         at: new Date(startMs + run * RUN_GAP_MS).toISOString(),
         revision: `commit${run}`,
@@ -90,11 +69,11 @@ async function plant(subjects: readonly string[]): Promise<void> {
       },
     });
   }
-  await client.call(endpoints.detectChanges, { body: { selector: {} } });
+  await edge.client.call(endpoints.detectChanges, { body: { selector: {} } });
 }
 
 async function seriesOf(subject: string): Promise<string> {
-  const { items } = await client.call(endpoints.listSeries, { query: { subject, label: "main" } });
+  const { items } = await edge.client.call(endpoints.listSeries, { query: { subject, label: "main" } });
   const found = items.toSorted((a, b) => (b.lastPointAt ?? "").localeCompare(a.lastPointAt ?? ""))[0];
   return found?.id ?? "";
 }
@@ -123,7 +102,7 @@ describe("alerts", () => {
     await page.keyboard.press("Enter");
     await page.getByText("matmul wallMs on main: acknowledged.").waitFor();
     await alert.getByText("acknowledged", { exact: true }).waitFor();
-    const { items } = await client.call(endpoints.listAlerts, { query: { subject: "matmul" } });
+    const { items } = await edge.client.call(endpoints.listAlerts, { query: { subject: "matmul" } });
     expect(items[0]).toMatchObject({ state: "acknowledged", note: "looking" });
     await page.getByRole("link", { name: "Alerts", exact: true }).waitFor();
 

@@ -48,7 +48,7 @@ describe("the handshake", () => {
     expect(welcome).toEqual({
       type: "welcome",
       runnerId: runner.runnerId,
-      intervals: { pingMs: PING_MS, heartbeatMs: 500, leaseMs: 20_000, resendMs: 500 },
+      intervals: { pingMs: PING_MS, heartbeatMs: 500, leaseMs: 20_000, resendMs: 500, watchMs: 10_000 },
       placed: [],
     });
     await expect.poll(stateOf, BOUND).toBe("online");

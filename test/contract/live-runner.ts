@@ -8,9 +8,12 @@ import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
 import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
 import type { TuningCache } from "../../src/gpu-runner/memory/tuning-cache.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { BackendChoices } from "../../src/gpu-runner/rollout/choose-backend.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
+import { Watch } from "../../src/gpu-runner/watch/watch.ts";
 import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
+import type { Sensor } from "../../src/protocol/health.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { benchmarkResult, capabilities, memoryReport } from "../edge/samples.ts";
 import { createGuarding } from "../unit/gpu-runner/guarding-fleet.ts";
@@ -23,8 +26,9 @@ export interface StartedBenchmark {
 
 export interface LiveRunner {
   readonly benchmarks: StartedBenchmark[];
-  /** What was loaded, as `<device> <version>/<variant>`. */
+  /** What was loaded, and what was freed, as `<device> <version>/<variant>` with its threads where they are several. */
   readonly warmed: string[];
+  readonly freed: string[];
   /** What a listener of its own would share with it. */
   readonly parts: {
     readonly fleet: DeviceFleet;
@@ -39,10 +43,25 @@ export interface LiveRunner {
   stop(): Promise<void>;
 }
 
+/** What every report tells of the machine's clocks. */
+export const sensors: Sensor[] = [
+  {
+    of: "cpu",
+    clockMhz: 2_400,
+    maxClockMhz: 3_000,
+    temperatureC: 55,
+    limitC: 100,
+    utilisation: null,
+    throttled: null,
+    source: "a test",
+  },
+];
+
 /** The runner's real session, jobs and connection, on devices that a test plays; `infer` is what they do with a request. */
 export function startLiveRunner(port: number, infer: InferenceBackend["infer"]): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];
+  const freed: string[] = [];
   const [cpu, gpu] = capabilities.devices;
   const benchmark = (_spec: unknown, { signal }: { signal: AbortSignal }) =>
     new Promise((resolve, reject) => {
@@ -60,10 +79,19 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
       warmed.push(`${deviceKey} ${modelKey}`);
       return { loadMs: 1 };
     };
-  const server = new InferenceServer({ infer });
   const devices = [cpu, gpu].map((device) => ({
-    host: { device, kernelDigests: {}, benchmark, loadModel: createLoad(device?.key), infer },
-    server,
+    host: {
+      device,
+      pid: null,
+      isDown: false,
+      restarts: 0,
+      kernelDigests: {},
+      benchmark,
+      loadModel: createLoad(device?.key),
+      unloadModel: async (modelKey: string) => void freed.push(`${device?.key} ${modelKey}`),
+      infer,
+    },
+    server: new InferenceServer({ infer }),
   }));
   const find = (key: string) => {
     const device = devices.find(({ host }) => host.device?.key === key);
@@ -74,7 +102,10 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     keep: () => {},
     keepOnly: async () => {},
     read: async () => new Uint8Array(),
+    add: async () => {},
+    useOnDevice: <Value>(_digest: string, _deviceKey: string, work: () => Promise<Value>) => work(),
     report: async () => memoryReport,
+    counters: () => ({ pageOuts: 0, migrationBytes: 0 }),
   };
   const logger = pino({ level: "silent" });
   const models = new ModelLoader(residency, logger);
@@ -91,12 +122,28 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
   const probe = new LinkProbe(channel);
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) } as unknown as RooflineStore;
   const tunings = { find: async () => null } as unknown as TuningCache;
-  const refuse = async () => {
+  const openEdge = () => {
     throw new ProblemError("not-found", "This edge computes nothing.");
   };
+  const refuse = async () => openEdge();
   const edgeProbe = { run: refuse, measureMs: refuse };
+  const watch = new Watch({ fleet, models, residency, channel, readSensors: async () => sensors, logger });
   const jobs = new JobRunner(
-    { fleet, models, probe, edgeProbe, rooflines, tunings, userKernels: true },
+    {
+      hardware: capabilities.hardware,
+      fleet,
+      models,
+      probe,
+      edgeProbe,
+      openEdge,
+      openArtifacts: () => ({ put: refuse, get: refuse }),
+      residency,
+      rooflines,
+      tunings,
+      backends: new BackendChoices(fleet),
+      userKernels: true,
+      watch,
+    },
     channel,
     logger,
   );
@@ -111,6 +158,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     channel,
     outcomes,
     ticketKeys: keys,
+    watch,
     logger,
   });
   const stopping = new AbortController();
@@ -126,6 +174,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
   return {
     benchmarks,
     warmed,
+    freed,
     parts: { fleet, models, keys, outcomes },
     done,
     changeSlots: (slots) => {

@@ -11,6 +11,7 @@ import {
 } from "../../src/protocol/link.ts";
 import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../src/protocol/serving-configuration.ts";
 import { RunSamples } from "../../src/protocol/run-samples.ts";
 import { capabilities, memoryReport } from "../edge/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
@@ -26,6 +27,8 @@ const model: PlacedModel = {
   inputs: [],
   outputs: [],
 };
+/** What a model without inputs and outputs is asked when it is loaded. */
+const PROOFS = 3;
 let hub: ScriptedHub;
 let runner: LiveRunner;
 /** What the devices do with a request. */
@@ -208,6 +211,43 @@ describe("an inference", () => {
       connection.sendFrame(bad.frame);
       expect(await connection.next("inferFailed")).toMatchObject({ requestId: bad.requestId, problem: { code } });
     }
+  });
+
+  it("is served under the configuration of its place, and under another one once the hub says so", async () => {
+    const placedUnder = (configuration: ServingConfiguration): PlacedModel => ({
+      ...model,
+      places: [{ deviceKey: "cpu", variant: "fp32", configuration }],
+    });
+    const key = `cpu ${model.modelVersionId}/fp32`;
+    const connection = await nextWelcomed([placedUnder({ ...DEFAULT_CONFIGURATION, threads: 2 })]);
+    const asked: string[] = [];
+    const held = Promise.withResolvers<void>();
+    infer = async (modelKey, tensors) => {
+      asked.push(modelKey);
+      if (asked.length > PROOFS + 1) await held.promise;
+      return { tensors: [...tensors], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } };
+    };
+    connection.sendFrame(request("cpu").frame);
+    await vi.waitFor(() => expect(connection.frames).toMatchObject([{ type: "inferResult" }]));
+    expect(runner.warmed).toEqual([`${key}/threads-2`]);
+    expect(new Set(asked)).toEqual(new Set([`${model.modelVersionId}/fp32/threads-2`]));
+
+    asked.length = 0;
+    connection.send({ type: "configure", placed: [placedUnder({ ...DEFAULT_CONFIGURATION, maxInFlight: 1 })] });
+    await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]));
+    connection.sendFrame(request("cpu").frame);
+    await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1));
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2));
+    connection.sendFrame(request("cpu").frame);
+    const refused = request("cpu");
+    connection.sendFrame(refused.frame);
+    expect(await connection.next("inferFailed")).toMatchObject({
+      requestId: refused.requestId,
+      problem: { code: "overloaded", detail: expect.stringContaining("in flight") },
+    });
+    held.resolve();
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(3));
+    expect(new Set(asked)).toEqual(new Set([`${model.modelVersionId}/fp32`]));
   });
 
   it("that the hub cancels while it waits is not begun", async () => {

@@ -31,11 +31,21 @@ export interface LocalStack {
   stop(): Promise<void>;
 }
 
+interface StackOptions {
+  /** Further variables of the edge, such as `WATCH_MS`. */
+  readonly edgeVariables?: Record<string, string>;
+  /** Added to the first runner's environment, by the folder that it works in. */
+  readonly runnerVariables?: (dataDir: string) => Readonly<Record<string, string>>;
+}
+
 /** Edge and runner as `npm start` runs them, on a free port and an empty folder. */
-export async function startLocalStack(): Promise<LocalStack> {
+export async function startLocalStack({
+  edgeVariables = {},
+  runnerVariables = () => ({}),
+}: StackOptions = {}): Promise<LocalStack> {
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-e2e-"));
   const bootstrapSecret = createBootstrapSecret();
-  let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret });
+  let edge: EdgeHost = await startEdge({ port: 0, dataDir, root, bootstrapSecret, variables: edgeVariables });
   const baseUrl = edge.url;
   const port = Number(new URL(baseUrl).port);
   const bootstrap = createClient({ baseUrl, key: bootstrapSecret });
@@ -57,7 +67,7 @@ export async function startLocalStack(): Promise<LocalStack> {
     });
     return { id, pid: () => runner.pid ?? Number.NaN };
   };
-  const { id: runnerId, pid: runnerPid } = await startRunner("local", dataDir, {});
+  const { id: runnerId, pid: runnerPid } = await startRunner("local", dataDir, { ...runnerVariables(dataDir) });
   return {
     baseUrl,
     adminKey,
@@ -69,7 +79,7 @@ export async function startLocalStack(): Promise<LocalStack> {
     devicePids: async () => childPids(runnerPid()),
     stopEdge: () => edge.stop(),
     startEdge: async () => {
-      edge = await startEdge({ port, dataDir, root, bootstrapSecret });
+      edge = await startEdge({ port, dataDir, root, bootstrapSecret, variables: edgeVariables });
     },
     stop: async () => {
       for (const runner of runners) await runner.stop();

@@ -58,7 +58,9 @@ it("does what its tour says, as written", async () => {
   expect(stdout).toContain('"state":"valid"');
   expect(stdout).toContain('"name":"textbook-gemm"');
   expect(stdout).toContain('"budgetMet":true');
+  expect(stdout).toContain('"name":"low-rank-90"');
   expect(stdout).toContain('"code":"budget-unattainable"');
+  expect(stdout).toMatch(/"action":[01]\b/);
   expect(stdout).toContain('"p99"');
   expect(stdout).toContain('"token":"mt_');
   expect(stdout).not.toMatch(/"status":(4(?!22)|5)\d\d/);

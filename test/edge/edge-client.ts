@@ -80,6 +80,7 @@ export const missingId = {
   runner: createId("runner"),
   job: createId("job"),
   run: createId("run"),
+  placement: createId("placement"),
   series: createId("series"),
   fingerprint: createId("fingerprint"),
   threshold: createId("threshold"),
@@ -88,6 +89,8 @@ export const missingId = {
   tuning: createId("tuning"),
   webhook: createId("webhook"),
   transfer: createId("transfer"),
+  environment: createId("environment"),
+  archive: createId("archive"),
 };
 
 const TABLES = [
@@ -95,6 +98,7 @@ const TABLES = [
   "registration_tokens",
   "runners",
   "profiles",
+  "requirement_sets",
   "models",
   "model_versions",
   "placements",
@@ -112,6 +116,9 @@ const TABLES = [
   "webhook_deliveries",
   "transfers",
   "baselines",
+  "populations",
+  "archives",
+  "job_artifacts",
 ];
 
 /** Rows of every table and objects in the bucket: tells whether anything was written. */

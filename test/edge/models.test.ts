@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { hexOf } from "../../src/edge/store/secret.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { byNumber, callEdge, countStored, fetchEdge, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
@@ -66,6 +66,86 @@ describe("an uploaded model", () => {
     );
     const stranger = await registerRunner();
     expect(problemOf(await callEdge("GET", path, { key: stranger.credential })).code).toBe("not-found");
+  });
+});
+
+describe("a file that is checked", () => {
+  const check = (body: Uint8Array, headers = { "content-type": "application/octet-stream" }) =>
+    callEdge("POST", "/v1/models/check", { body, headers });
+
+  it("is told of and not kept", async () => {
+    const before = await countStored();
+    const report = await check(lenet5);
+    expect(report.status).toBe(200);
+    expect(report.json).toMatchObject({
+      ok: true,
+      problems: [],
+      summary: { parameters: 61_706, operators: { Conv: 2 } },
+    });
+    expect(await countStored()).toEqual(before);
+  });
+
+  it("has its problems told", async () => {
+    const unpacked = new TextEncoder().encode("PK\u0003\u0004 a model inside");
+    const report = await check(unpacked);
+    expect(report.status).toBe(200);
+    expect(report.json).toMatchObject({
+      ok: false,
+      summary: null,
+      problems: [{ pointer: "#", message: "the file is a zip archive: unpack it first" }],
+    });
+    expect(problemOf(await check(lenet5, { "content-type": "text/plain" })).code).toBe("unsupported-media-type");
+    expect(problemOf(await check(new Uint8Array(LIMITS.modelBytes + 1))).code).toBe("payload-too-large");
+  });
+});
+
+describe("what a model is made of", () => {
+  it("is stored with it, and learnt of what was stored before", async () => {
+    const first = await upload("counted", lenet5);
+    const { summary } = first.json.version;
+    expect(summary).toMatchObject({ parameters: 61_706, quantisedParameters: 0 });
+    expect(first.json.version.variants[0].summary).toEqual(summary);
+    await env.DB.prepare("update model_versions set summary = null where id = ?1").bind(first.json.version.id).run();
+    expect((await callEdge("GET", "/v1/models/counted")).json.versions[0].summary).toBeNull();
+    expect((await upload("counted", lenet5)).json.version.summary).toEqual(summary);
+    const variant = await callEdge("POST", "/v1/models/counted/versions/1/variants?name=other", {
+      body: variantOf(lenet5, 7),
+      headers: { "content-type": "application/octet-stream" },
+    });
+    expect(variant.json.variants[1]).toMatchObject({ name: "other", summary });
+  });
+});
+
+describe("files that were stored before anybody counted", () => {
+  it("are counted behind readings of their model, variants too", async () => {
+    const { id, summary } = (await upload("uncounted", variantOf(lenet5, 8))).json.version;
+    await callEdge("POST", "/v1/models/uncounted/versions/1/variants?name=other", {
+      body: variantOf(lenet5, 9),
+      headers: { "content-type": "application/octet-stream" },
+    });
+    for (const [table, column] of [
+      ["model_versions", "id"],
+      ["model_variants", "model_version_id"],
+    ] as const) {
+      await env.DB.prepare(`update ${table} set summary = null where ${column} = ?1`).bind(id).run();
+    }
+    const read = async () => (await callEdge("GET", "/v1/models/uncounted")).json.versions[0];
+    expect((await read()).variants).toMatchObject([{ summary: null }, { summary: null }]);
+    await vi.waitFor(
+      async () => expect((await read()).variants).toMatchObject([{ summary }, { name: "other", summary }]),
+      { timeout: 10_000 },
+    );
+    expect((await read()).summary).toEqual(summary);
+  });
+
+  it("stay as they are where they would be refused today, or are gone", async () => {
+    const { id } = (await upload("refused", variantOf(cartpole, 21))).json.version;
+    const digest = `sha256:${"f".repeat(64)}`;
+    await env.DB.prepare("update model_versions set summary = null, digest = ?2 where id = ?1").bind(id, digest).run();
+    for (let reading = 0; reading < 3; reading++) {
+      const reply = await callEdge("GET", "/v1/models/refused");
+      expect([reply.status, reply.json.versions[0].summary]).toEqual([200, null]);
+    }
   });
 });
 

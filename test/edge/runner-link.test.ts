@@ -23,7 +23,7 @@ describe("the socket", () => {
     scripted.send({ type: "hello", capabilities, running: [] });
     const welcome = await scripted.next("welcome");
     expect(welcome).toMatchObject({ runnerId: runner.runnerId, placed: [] });
-    expect(Object.values(welcome.intervals).every((ms) => ms > 0)).toBe(true);
+    expect(Object.values(welcome.intervals).every((ms) => (ms ?? 0) > 0)).toBe(true);
     scripted.send({ type: "echo", id: 7 });
     expect((await scripted.next("echoReply")).id).toBe(7);
   });

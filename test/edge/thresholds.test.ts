@@ -124,8 +124,8 @@ describe.each(CASES)("the $test test", ({ test, broken, kept }) => {
     expect(more).toEqual([]);
     expect(alert).toMatchObject({ state: "open", direction: "regression", at: timeOf(20), changes: 1 });
     expect(alert?.leading).toMatchObject({ kind: "threshold", thresholdId: id, to: 14, revision: "commit-20" });
-    expect(alert?.leading.limits).toMatchObject({ threshold: "watch", test, lowerLimit: null });
-    expect(alert?.leading.from).toBeCloseTo(10, 0);
+    expect(alert?.leading?.limits).toMatchObject({ threshold: "watch", test, lowerLimit: null });
+    expect(alert?.leading?.from).toBeCloseTo(10, 0);
     await plant(keyOf(subject), [14.1], 21);
     await tend();
     expect(await alertsOf(subject)).toMatchObject([{ id: alert?.id, state: "open", changes: 1 }]);

@@ -196,7 +196,9 @@ describe("an import", () => {
       expect([400, 409]).toContain(reply.status);
       if (reply.status === 400) expect(problemOf(reply).errors?.[0]?.pointer).toBe("#/1");
     }
-    const orphan = await post(id, "model_versions", [["ver_x", "mdl_none", 1, "d", 1, "[]", "[]", null, 1]]);
+    const orphan = await post(id, "model_versions", [
+      ["ver_x", "mdl_none", 1, "d", 1, "[]", "[]", null, null, null, 1],
+    ]);
     expect(problemOf(orphan).detail).toContain("FOREIGN KEY");
     expect((await post(id, "nobody", [good])).status).toBe(404);
     expect((await env.DB.prepare("select * from profiles").all()).results).toEqual([]);

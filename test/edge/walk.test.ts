@@ -106,6 +106,14 @@ const WRONG_QUERY: Record<string, string> = {
   action: "dance",
   seed: "-1",
   runnerId: "rnr_x",
+  placementId: "plc_x",
+  network: "brain",
+  environment: "not a name",
+  job: "job_x",
+  entrant: "-1",
+  member: "nobody",
+  fromEpisode: "soon",
+  toEpisode: "-1",
   cursor: "x".repeat(600),
   state: "asleep",
   kind: "holiday",
@@ -153,14 +161,22 @@ const WRONG_QUERY: Record<string, string> = {
   adapter: "x".repeat(257),
   driver: "x".repeat(257),
   direction: "sideways",
+  runner: "rnr_x",
   runs: "1",
   change: "little",
   profile: "not a name",
+  theme: "sepia",
+  width: "20",
+  scenario: "-1",
+  memoryBytes: "0",
+  latencyMs: "0",
+  version: "0",
   labels: Array.from({ length: LIMITS.labelCount + 1 }, (_, i) => `label${i}=x`).join(","),
 };
 
 async function walkQuery(endpoint: Endpoint, sample: WalkCase): Promise<void> {
-  if (endpoint.query === undefined) return;
+  // Runner routes are closed to keys, so their queries are walked in job-artifacts.test.ts.
+  if (endpoint.query === undefined || endpoint.access === "runner") return;
   for (const name of Object.keys(shapeOf(endpoint.query))) {
     const wrong = WRONG_QUERY[name];
     if (wrong === undefined) throw new Error(`the walk has no wrong value for query/${name}`);
@@ -193,6 +209,8 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   const { body, rawBody, access } = endpoint;
   // Keys do not get as far as the body; edge-wasm.test.ts sends wrong ones as a runner.
   if (access === "runner") return;
+  // What is wrong with states depends on their pool: agent-pools.test.ts sends them to one.
+  if (endpoint.path === endpoints.writeAgents.path) return;
   if (body === undefined && rawBody === undefined) {
     // A body that nobody asked for does not get anything past the checks either.
     if (endpoint.method !== "get") refused(await send(endpoint, sample, { body: large }), 404);
@@ -201,7 +219,11 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   const [mediaType = "application/json"] = rawBody?.mediaTypes ?? [];
   const typed = { "content-type": mediaType };
   const tooLarge = TEN_MEGABYTES > (rawBody?.maxBytes ?? LIMITS.jsonBodyBytes) ? 413 : [400, 422];
-  refused(await send(endpoint, sample, { body: large, headers: typed }), tooLarge, "#");
+  const refusedBody = (reply: Reply, statuses: number | readonly number[], pointer?: string) => {
+    if (sample.reports === true) expect(reply.json).toMatchObject({ ok: false, problems: [{ pointer }] });
+    else refused(reply, statuses, pointer);
+  };
+  refusedBody(await send(endpoint, sample, { body: large, headers: typed }), tooLarge, "#");
   refused(
     await send(endpoint, sample, { body: "hello", headers: { "content-type": "text/plain" } }),
     415,
@@ -215,7 +237,8 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   for (const type of rawBody?.mediaTypes ?? ["application/json"]) {
     for (const garbage of ["", "{", "null", "[]", '"text"', "17", new Uint8Array([0xff, 0xfe, 0, 1, 2, 3])]) {
       const pointer = type === FRAME_MEDIA_TYPE || mediaType === type ? "#" : undefined;
-      refused(await send(endpoint, sample, { body: garbage, headers: { "content-type": type } }), [400, 422], pointer);
+      const headers = { "content-type": type };
+      refusedBody(await send(endpoint, sample, { body: garbage, headers }), [400, 422], pointer);
     }
   }
   if (body === undefined) return;
@@ -223,7 +246,8 @@ async function walkBody(endpoint: Endpoint, sample: WalkCase): Promise<void> {
   for (const field of Object.keys(valid)) {
     const { [field]: value, ...rest } = valid;
     refusedField(await send(endpoint, sample, { body: { ...valid, [field]: wrongTypeOf(value) } }), field);
-    refusedField(await send(endpoint, sample, { body: { ...valid, [field]: null } }), field);
+    const without = { ...valid, [field]: null };
+    if (!body.safeParse(without).success) refusedField(await send(endpoint, sample, { body: without }), field);
     if (!body.safeParse(rest).success) refusedField(await send(endpoint, sample, { body: rest }), field);
     for (const changed of mutateInside(value))
       refusedField(await send(endpoint, sample, { body: { ...valid, [field]: changed } }), field);

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { deliverDue } from "../../src/edge/history/webhooks/deliver-due.ts";
-import { type AlertEvent, enqueueDeliveries } from "../../src/edge/history/webhooks/enqueue-deliveries.ts";
+import { type AlertEvent, prepareDeliveries } from "../../src/edge/history/webhooks/prepare-deliveries.ts";
 import { tendHistory } from "../../src/edge/history/tend-history.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
@@ -52,7 +52,7 @@ describe("a webhook", () => {
     const listed = await callEdge("GET", "/v1/webhooks");
     expect(listed.json.items).toEqual([webhook]);
     expect(JSON.stringify(listed.json)).not.toContain(secret.slice(6));
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     await deliverDue(env, NOW_MS);
     expect(JSON.stringify(await deliveriesOf(webhook.id))).not.toContain(secret.slice(6));
   });
@@ -92,7 +92,7 @@ describe("a webhook", () => {
 
   it("goes with its deliveries, sent or not", async () => {
     const { id } = await create("going");
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     expect((await callEdge("DELETE", `/v1/webhooks/${id}`)).status).toBe(204);
     expect((await callEdge("GET", `/v1/webhooks/${id}/deliveries`)).status).toBe(404);
     await deliverDue(env, NOW_MS);
@@ -108,7 +108,7 @@ describe("an event", () => {
     const worse = await create("worse", { direction: "regression" });
     const better = await create("better", { direction: "improvement" });
     const alert = { id: "alr_1", direction: "regression", note: "first" };
-    await enqueueDeliveries(env.DB, happened({ alert }));
+    await prepareDeliveries(env.DB, happened({ alert })).run();
     alert.note = "second";
     await deliverDue(env, NOW_MS);
     expect(sent.map(({ url }) => url).toSorted()).toEqual([all.url, worse.url]);
@@ -127,7 +127,7 @@ describe("an event", () => {
   it("is sent again under the same id, ever later, and given up at last", async () => {
     const { id } = await create("down");
     answers.set("down.test", async () => new Response("sorry", { status: 500 }));
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     let nowMs = NOW_MS;
     const waits: number[] = [];
     for (let attempt = 1; attempt <= LIMITS.webhookAttempts; attempt++) {
@@ -153,7 +153,7 @@ describe("an event", () => {
 
   it("is sent once by several senders at a time", async () => {
     for (const name of ["one", "two", "three"]) await create(name);
-    for (let i = 0; i < 10; i++) await enqueueDeliveries(env.DB, happened());
+    for (let i = 0; i < 10; i++) await prepareDeliveries(env.DB, happened()).run();
     await Promise.all(Array.from({ length: 5 }, () => deliverDue(env, NOW_MS)));
     expect(sent).toHaveLength(30);
     expect(new Set(sent.map(({ id }) => id)).size).toBe(30);
@@ -161,7 +161,7 @@ describe("an event", () => {
 
   it("is sent anew where its sender was lost in the middle, and not before", async () => {
     const { id } = await create("lost");
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     // Never answers, as for a sender that ended meanwhile.
     answers.set("lost.test", () => new Promise(() => {}));
     const lost = deliverDue(env, NOW_MS);
@@ -177,9 +177,9 @@ describe("an event", () => {
 
   it("waits behind no other webhook's silence", async () => {
     await create("noisy");
-    for (let i = 0; i < 40; i++) await enqueueDeliveries(env.DB, happened({ atMs: NOW_MS - 1_000 }));
+    for (let i = 0; i < 40; i++) await prepareDeliveries(env.DB, happened({ atMs: NOW_MS - 1_000 })).run();
     const late = await create("late");
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     await deliverDue(env, NOW_MS);
     expect(sent.findIndex(({ url }) => url === late.url)).toBeLessThan(24);
   });
@@ -187,9 +187,9 @@ describe("an event", () => {
   it("stops at a receiver that is gone for good", async () => {
     const { id } = await create("gone");
     answers.set("gone.test", async () => new Response(null, { status: 410 }));
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     await deliverDue(env, NOW_MS);
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     await deliverDue(env, NOW_MS + DAY_MS);
     expect(sent).toHaveLength(1);
     expect(await deliveriesOf(id)).toMatchObject([{ state: "given-up", attempts: 1, lastOutcome: "answered 410" }]);
@@ -200,7 +200,7 @@ describe("an event", () => {
   it("is a failure where the receiver redirects or cannot be reached", async () => {
     const { id } = await create("moved");
     answers.set("moved.test", async () => new Response(null, { status: 302, headers: { location: URL_OF("other") } }));
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     await deliverDue(env, NOW_MS);
     expect(await deliveriesOf(id)).toMatchObject([{ state: "pending", lastOutcome: "answered 302" }]);
     answers.set("moved.test", () => Promise.reject(new TypeError("connection to whsec_ refused")));
@@ -211,7 +211,7 @@ describe("an event", () => {
 
   it("is sent by what tends the history, and forgotten after 30 days", async () => {
     const { id } = await create("tended");
-    await enqueueDeliveries(env.DB, happened());
+    await prepareDeliveries(env.DB, happened()).run();
     await tendHistory(env, NOW_MS);
     expect(await deliveriesOf(id)).toMatchObject([{ state: "delivered" }]);
     // Old deliveries go in the first minute of an hour.
@@ -224,7 +224,9 @@ describe("an event", () => {
 
   it("is listed page by page, newest first, each once", async () => {
     const { id } = await create("paged");
-    for (let i = 0; i < 7; i++) await enqueueDeliveries(env.DB, happened({ atMs: NOW_MS + Math.floor(i / 3) }));
+    for (let i = 0; i < 7; i++) {
+      await prepareDeliveries(env.DB, happened({ atMs: NOW_MS + Math.floor(i / 3) })).run();
+    }
     const all = await deliveriesOf(id);
     const paged: Delivery[] = [];
     let cursor = "";

@@ -27,6 +27,7 @@ const SHAPES: Readonly<Record<string, KernelShape>> = {
   "depthwise-conv2d": { batch: 5, height: 5, width: 7, channels: 9, kernel: 3 },
   quantize: { channels: 10, length: 100 },
   dequantize: { channels: 10, length: 100 },
+  "hrr-encode": { symbols: 10, dimension: 37 },
   "hrr-bind": { pairs: 7, dimension: 256 },
   "hrr-unbind": { pairs: 7, dimension: 24 },
   "hrr-similarity": { pairs: 10, dimension: 37 },

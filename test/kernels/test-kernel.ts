@@ -1,28 +1,11 @@
-import { pino } from "pino";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { AxisValues, KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { CACHE_DIR } from "./software-gpu-cache.ts";
+import type { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { openAdapters } from "./open-adapters.ts";
 
 /** A software GPU on a busy machine takes its time at the largest shapes. */
 const TIMEOUT_MS = 60_000;
-
-/**
- * Starts every adapter of this machine; none is a failure. The software GPU counts as one beside a real one.
- * Once in a worker: the project's files share their workers, and a device's process ends with the one that started it.
- */
-function openAdapters(): Promise<readonly DeviceHost[]> {
-  return (opened ??= startAdapters());
-}
-
-let opened: Promise<readonly DeviceHost[]> | undefined;
-
-async function startAdapters(): Promise<readonly DeviceHost[]> {
-  const options = { role: "gpu", deviceKey: "gpu0", cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) } as const;
-  const best = await DeviceHost.start(options);
-  return best.device.software ? [best] : [best, await DeviceHost.start({ ...options, driver: "software" })];
-}
 
 /**
  * Declares the tests of a kernel: every variant at every shape, and every value of every tuning axis

@@ -9,6 +9,7 @@ import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { proveRows } from "../../src/gpu-runner/serving/prove-rows.ts";
+import { readStatus } from "../../src/gpu-runner/validation/watch-resident-set.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
 import { problemOf } from "./problem-of.ts";
@@ -95,6 +96,25 @@ describe("a model", () => {
     expect(tensors[0]).toMatchObject({ name: "y", dtype: "float32", shape: [2, 3] });
     expect([...typedView(tensors[0]!)]).toEqual([3.5, 6.5, 11, 0.5, 1.5, 4]);
     for (const duration of Object.values(times)) expect(duration).toBeGreaterThanOrEqual(0);
+  });
+
+  test("is started anew where nothing is loaded, beside what serves", async () => {
+    const { pid } = host;
+    const limits = { timeoutMs: TIMEOUT_MS };
+    const { loadMs, firstAnswerMs } = await host.measureStart(model.modelKey, [input([1, 1])], limits);
+    expect(loadMs).toBeGreaterThan(0);
+    expect(firstAnswerMs).toBeGreaterThan(0);
+    expect(host.pid).toBe(pid);
+    expect((await problemOf(host.measureStart("absent", [input([1, 1])], limits))).code).toBe("not-found");
+    const wrong = host.measureStart(model.modelKey, [{ ...input([1, 1]), name: "z" }], limits);
+    expect((await problemOf(wrong)).code).toBe("backend-failed");
+  });
+
+  test("lies in a process that tells its memory as the system does", async () => {
+    const told = await host.readResidentSet(AbortSignal.timeout(TIMEOUT_MS));
+    const status = await readFile(`/proc/${pidOf(host)}/status`, "utf8").catch(() => null);
+    expect(told).toBeGreaterThan(2 ** 20);
+    if (status !== null) expect((readStatus(status)?.nowBytes ?? 0) / told).toBeCloseTo(1, 0);
   });
 
   test.each([

@@ -80,7 +80,7 @@ test("endless kernel", async () => {
 });
 
 test("endless kernel, a reference allowed", async () => {
-  const allowed = { shape: { n: 1_000 }, timeoutMs: 1_000, onDeviceFailure: "cpu-reference" };
+  const allowed = { shape: { n: 1_000 }, timeoutMs: 3_000, onDeviceFailure: "cpu-reference" };
   const { result, deviceKey } = await runKernel("triad", allowed);
   expect(deviceKey).toBe("cpu");
   expect(result).toMatchObject({
@@ -116,11 +116,11 @@ test("memory ends", async () => {
   const problem = await problemOf(runKernel("ones", huge));
   expect(problem).toMatchObject({ code: "out-of-memory", errors: [{ pointer: "#/shape/n" }] });
   const { result } = await runKernel("ones", { ...huge, allowSmallerBatch: true });
-  expect(result.shape["n"]).toBeLessThan(2 ** 26);
+  expect(result.shape["n"]).toBeLessThan(2 ** 28);
   // What the driver holds of the bounded memory differs from try to try, so what fits is found anew.
   const [, told = ""] = /^(\d+) would fit now$/.exec(problem.errors?.[0]?.message ?? "") ?? [];
   expect(Number(told)).toBeGreaterThan(0);
-  expect(Number(told)).toBeLessThan(2 ** 26);
+  expect(Number(told)).toBeLessThan(2 ** 28);
   const detail = `n = ${2 ** 28} did not fit; ${result.shape["n"]} was run`;
   expect(result.faults).toEqual([{ code: "out-of-memory", detail, action: "smaller-batch" }]);
   await expectNextRuns();

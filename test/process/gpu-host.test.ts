@@ -115,9 +115,12 @@ test("a wrong kernel or size is told by field", async () => {
   });
 });
 
-test("the GPU process serves no models", async () => {
+test("what is no model is told, and the device goes on", async () => {
   const load = host.loadModel({ modelKey: "mdv_1", path: "model.onnx" });
-  expect((await problemOf(load)).code).toBe("backend-failed");
+  expect((await problemOf(load)).code).toBe("invalid-model");
+  const bytes = host.loadModel({ modelKey: "mdv_1", read: async () => Uint8Array.of(1, 2, 3) });
+  expect((await problemOf(bytes)).code).toBe("invalid-model");
+  expect(host.restarts).toBe(0);
 });
 
 test(

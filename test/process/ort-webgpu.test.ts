@@ -14,6 +14,7 @@ import { runCalibration } from "../../src/gpu-runner/workloads/run-calibration.t
 import { CalibrationResult, CalibrationSpec } from "../../src/protocol/calibration.ts";
 import { createId } from "../../src/protocol/id.ts";
 import type { PlacedModel } from "../../src/protocol/link.ts";
+import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
 import { problemOf } from "./problem-of.ts";
 
 const logger = pino({ level: "silent" });
@@ -99,7 +100,9 @@ test("a model is proved and measured on both providers, in batches", async () =>
   ]);
   for (const { sweep, memory, fidelity, loadMs } of placements) {
     expect(sweep[0]).toMatchObject({ rows: 1, serviceMs: { count: 12 } });
-    expect(sweep.map(({ rows }) => rows)).toEqual([1, 2, 4].slice(0, sweep.length));
+    // A size that gained nothing on a loaded machine is left out.
+    const sizes = sweep.map(({ rows }) => rows);
+    expect(sizes).toEqual([1, 2, 4].filter((rows) => sizes.includes(rows)));
     expect(memory?.baseBytes).toBeGreaterThan(0);
     expect(memory?.bytesPerRow).toBeGreaterThanOrEqual(0);
     expect(fidelity).toBe(1);
@@ -177,7 +180,7 @@ test("a model whose rows are fixed is measured as it is", async () => {
 test("a process that dies comes back with its models", async () => {
   const model = convolution(8);
   const { host } = fleet.find("ort-gpu0");
-  await models.ensureLoaded(model, "fp32", host);
+  await models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
   const { restarts } = host;
   process.kill(host.pid!, "SIGKILL");
   await vi.waitFor(() => expect(host).toMatchObject({ restarts: restarts + 1, isDown: false }), 30_000);

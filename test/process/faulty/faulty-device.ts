@@ -27,9 +27,13 @@ function faulty(name: string, file: string, changes: Partial<KernelSpec<"n">> = 
     bytes: ({ n }) => 4 * n,
     tolerance: { relative: 0, absolute: () => 0, reason: "ones are exact" },
     generate: () => ({}),
-    reference: (_, { n }) => ({ output: "values", length: n, elementFlops: 1, element: () => 1 }),
+    reference: (_, { n }) => ones(n),
     ...changes,
   };
+}
+
+function ones(length: number) {
+  return { output: "values", length, elementFlops: 1, element: () => 1 };
 }
 
 /** Does it shortly after a run has begun. */
@@ -71,6 +75,7 @@ function listKernels(gpu: Gpu): KernelSpec[] {
   const destroy = () => gpu.device.destroy();
   return [
     faulty("ones", "ones.wgsl"),
+    faulty("not-twos", "ones.wgsl", { reference: (_, { n }) => ({ ...ones(n), element: () => 2 }) }),
     faulty("endless", "endless.wgsl"),
     // Under the name of a kernel that the CPU has a reference of.
     faulty("triad", "endless.wgsl"),

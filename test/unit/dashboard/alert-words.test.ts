@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ACTIONS_OF, describeNeighbours, nameAlert, orderAlerts } from "../../../src/dashboard/alert-words.ts";
+import { actionsOf, describeNeighbours, nameAlert, orderAlerts } from "../../../src/dashboard/alert-words.ts";
 import {
   describeKind,
   describeLevels,
@@ -7,7 +7,7 @@ import {
   describeSureness,
 } from "../../../src/dashboard/describe-change.ts";
 import { changeState } from "../../../src/edge/history/detect/change-state.ts";
-import { type Alert, AlertAction, AlertState } from "../../../src/protocol/alert.ts";
+import { type Alert, AlertAction, AlertKind, AlertState } from "../../../src/protocol/alert.ts";
 import { aChange, instant } from "./sample-change.ts";
 
 function anAlert(id: string, state: AlertState, createdAtS: number): Alert {
@@ -16,8 +16,10 @@ function anAlert(id: string, state: AlertState, createdAtS: number): Alert {
 
 describe("the words of an alert", () => {
   it.each(AlertState.options)("offer for one that is %s what the edge would do", (state) => {
-    const possible = AlertAction.options.filter((action) => changeState(state, action) !== null);
-    expect(new Set(ACTIONS_OF[state])).toEqual(new Set(possible));
+    for (const kind of AlertKind.options) {
+      const possible = AlertAction.options.filter((action) => changeState({ kind, state }, action) !== null);
+      expect(new Set(actionsOf({ kind, state }))).toEqual(new Set(possible));
+    }
   });
 
   it("put the open ones first, then the latest, each once", () => {
@@ -34,7 +36,7 @@ describe("the words of an alert", () => {
 
   it("tell what moved, how far and how sure", () => {
     const change = aChange(1);
-    expect(nameAlert({ leading: change })).toBe("gemm wallMs on main");
+    expect(nameAlert({ leading: change, finding: null })).toBe("gemm wallMs on main");
     expect(describeLevels(change, "ms")).toBe("p50 from 10 ms to 11 ms");
     expect(describeMove(change)).toBe("+10%");
     expect(describeMove({ relativeChange: null, from: 0, to: -2 })).toBe("−2");

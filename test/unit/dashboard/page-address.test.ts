@@ -5,6 +5,8 @@ describe("the address of the page", () => {
   it("comes back as it was written", () => {
     const address = { view: "history", series: "ser_1", window: "7 d", a: "label:main", b: "label:a & b" } as const;
     expect(readAddress(writeAddress(address))).toEqual(address);
+    const judged = { view: "validation", run: "run_1", runner: "rnr_1", job: "job_1" } as const;
+    expect(readAddress(writeAddress(judged))).toEqual(judged);
   });
 
   it("is empty where nothing is picked, and a fragment of something else picks nothing", () => {

@@ -6,6 +6,7 @@ import {
   largestRows,
 } from "../../../src/edge/budget/calibrated-service.ts";
 import { countRows } from "../../../src/edge/budget/count-rows.ts";
+import { DEFAULT_CONFIGURATION } from "../../../src/protocol/serving-configuration.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
 import { livePlacement } from "./live-placement.ts";
 import { sketchQuantile } from "../../../src/stats/sketch.ts";
@@ -18,7 +19,12 @@ const sweep = [
 describe("the calibrated service", () => {
   it("has its median between the sizes that were measured, and in proportion beyond", () => {
     expect([1, 2, 4, 8].map((rows) => calibratedMedianMs(sweep, rows))).toEqual([1, 2, 4, 8]);
-    expect(largestRows(sweep)).toBe(4);
+  });
+
+  it("has batches as large as were measured, or as may be formed", () => {
+    const largest = (maxRows: number | null) =>
+      largestRows({ sweep, configuration: { ...DEFAULT_CONFIGURATION, maxRows } });
+    expect([null, 8, 4, 3, 1].map(largest)).toEqual([4, 4, 4, 3, 1]);
   });
 
   it("has the distribution of the next size, moved to its median", () => {

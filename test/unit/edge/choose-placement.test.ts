@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ChoiceRules, choosePlacement } from "../../../src/edge/budget/choose-placement.ts";
 import type { Outlook } from "../../../src/edge/budget/placement-watch.ts";
-import type { LivePlacement } from "../../../src/edge/store/placement-store.ts";
+import type { LivePlacement } from "../../../src/edge/store/live-placement-store.ts";
 import { livePlacement } from "./live-placement.ts";
 
 const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => ({
@@ -60,6 +60,13 @@ describe("the choice of a placement", () => {
     });
   });
 
+  it("says which better one only the budget kept from being chosen", () => {
+    const passedOver = { placement: { id: "exact" }, prediction: { latencyMs: 7 } };
+    expect(choose({ placements: both, budgetMs: 6.9 })).toMatchObject({ kind: "admitted", passedOver });
+    expect(choose({ placements: both, budgetMs: 7 })).toMatchObject({ kind: "admitted", passedOver: null });
+    expect(choose({ placements: both.slice(0, 1), budgetMs: 6.9 })).toMatchObject({ passedOver: null });
+  });
+
   it("then the cheapest, though a dearer one has less to do", () => {
     const dear = [livePlacement("dear"), outlook(4)] as const;
     const cheap = [livePlacement("cheap"), outlook(2, { queueMs: 3 })] as const;
@@ -95,11 +102,14 @@ describe("the wishes of a request", () => {
   ] as const;
   const wish = (wishes: Case["wishes"] & {}) => chosen({ placements, budgetMs: 100, wishes });
 
-  it("narrow the choice by fidelity, backend, profile, labels and runner", () => {
+  it("narrow the choice by fidelity, backend, profile, labels, runner and placement", () => {
     expect(chosen({ placements, budgetMs: 2, wishes: { minFidelity: 0.9 } })).toBe("there");
     expect(chosen({ placements, budgetMs: 2, wishes: { minFidelity: 0.91 } })).toBe("unattainable");
     expect(wish({ backend: "ort-webgpu" })).toBe("there");
     expect(wish({ runnerId: "rnr_there" })).toBe("there");
+    expect(wish({ placementId: "here" })).toBe("here");
+    expect(wish({ placementId: "gone" })).toBe("unmatched");
+    expect(wish({ placementId: "here", runnerId: "rnr_there" })).toBe("unmatched");
     expect(wish({ profile: "balanced" })).toBe("here");
     expect(wish({ labels: { site: "lab" } })).toBe("here");
     expect(wish({ labels: { site: "lab", rack: "1" } })).toBe("here");

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { adjustVerdicts } from "../../../src/edge/history/adjust-verdicts.ts";
 import { compareSeries } from "../../../src/edge/history/compare-series.ts";
-import { merge, type Observed, observeRuns } from "../../../src/edge/history/observe-series.ts";
+import { type Observed, observeRuns } from "../../../src/edge/history/observe-series.ts";
 import { pairSeries } from "../../../src/edge/history/pair-series.ts";
 import { shareRuns } from "../../../src/edge/history/share-runs.ts";
 import type { StoredSeries } from "../../../src/edge/store/series-store.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { summarise } from "../../../src/stats/distribution.ts";
+import { openMerged, summarise } from "../../../src/stats/distribution.ts";
 import { samplePair } from "../cli/comparison-sample.ts";
 import { sampleSeries } from "../cli/sample-series.ts";
 
@@ -71,7 +71,7 @@ describe("runs", () => {
     expect(ids(shareRuns(all, all))).toEqual(["", "cba"]);
     const live = (fromMs: number): Observed => ({
       runs: [],
-      merged: { fromMs, toMs: fromMs + 10, aggregate: merge(points) },
+      merged: { fromMs, toMs: fromMs + 10, aggregate: openMerged(points) },
       truncated: false,
     });
     expect(shareRuns(live(0), live(10))[0].merged).not.toBeNull();

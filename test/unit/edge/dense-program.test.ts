@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readDenseNetwork } from "../../../src/edge/onnx/read-dense-network.ts";
-import { readSignature } from "../../../src/edge/onnx/read-signature.ts";
+import { readFileSignature } from "./read-file-signature.ts";
 import { openDenseProgram, type Precision } from "../../../src/edge/wasm/dense-program.ts";
 import { compileAssembly } from "../../../src/gpu-runner/cpu-simd/compile-assembly.ts";
 import { createSeededInputs } from "../../../src/protocol/seeded-inputs.ts";
@@ -30,7 +30,7 @@ const matrix = (rows: number, columns: number, seed = 1): FileTensor => ({
 const row = (count: number, seed = 2): FileTensor => ({ dims: [count], floats: numbers(count, seed) });
 
 function openFile(file: Uint8Array, precision: Precision = "fp32") {
-  const signature = readSignature(file);
+  const signature = readFileSignature(file);
   if (!signature.ok) throw new Error(signature.message);
   const dense = readDenseNetwork(file, signature);
   if (!dense.ok) throw new Error(dense.message);

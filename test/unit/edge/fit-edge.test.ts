@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addLoading, fitEdge } from "../../../src/edge/budget/fit-edge.ts";
-import type { LivePlacement } from "../../../src/edge/store/placement-store.ts";
+import type { LivePlacement } from "../../../src/edge/store/live-placement-store.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
 
 const sweep = [1, 8, 32].map((rows) => ({ rows, serviceMs: summarise([rows]) }));

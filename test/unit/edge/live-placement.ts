@@ -1,4 +1,5 @@
-import type { LivePlacement } from "../../../src/edge/store/placement-store.ts";
+import { DEFAULT_CONFIGURATION } from "../../../src/protocol/serving-configuration.ts";
+import type { LivePlacement } from "../../../src/edge/store/live-placement-store.ts";
 import { summarise } from "../../../src/stats/distribution.ts";
 
 /** A placement whose every request takes a millisecond of service and one of link, as far as was measured. */
@@ -17,6 +18,8 @@ export function livePlacement(id: string, changes: Partial<LivePlacement> = {}):
     memory: null,
     loadMs: 30,
     linkMs: summarise([1]),
+    configuration: DEFAULT_CONFIGURATION,
+    validated: null,
     updatedAt: "2026-11-21T00:00:00.000Z",
     fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: null, cpu: "sample" },
     online: true,

@@ -177,7 +177,7 @@ describe("a change that turns out to be none", () => {
 describe("states", () => {
   it("lead from each other by actions, and never to where they are", () => {
     const all = AlertState.options.flatMap((state) =>
-      AlertAction.options.map((action) => [state, action, changeState(state, action)] as const),
+      AlertAction.options.map((action) => [state, action, changeState({ kind: "finding", state }, action)] as const),
     );
     for (const [state, , to] of all) expect(to).not.toBe(state);
     expect(
@@ -191,9 +191,11 @@ describe("states", () => {
       "acknowledge resolved",
       "dismiss dismissed",
       "dismiss resolved",
+      "mute muted",
       "reopen open",
       "resolve dismissed",
       "resolve resolved",
     ]);
+    for (const state of AlertState.options) expect(changeState({ kind: "change", state }, "mute")).toBeNull();
   });
 });

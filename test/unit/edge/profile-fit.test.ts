@@ -4,10 +4,11 @@ import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
 import { devicesFor } from "../../../src/edge/queue/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
+import { OptimisationSpec } from "../../../src/protocol/optimisation.ts";
 import type { Capabilities } from "../../../src/protocol/hardware.ts";
 import { createId } from "../../../src/protocol/id.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
-import type { Profile } from "../../../src/protocol/profile.ts";
+import { BUILT_IN_PROFILES, type Profile } from "../../../src/protocol/profile.ts";
 import { capabilities } from "../../edge/samples.ts";
 
 const fit = (requirements: Profile["requirements"]) => fitProfile({ name: "sample", requirements }, capabilities);
@@ -33,8 +34,83 @@ describe("the fit of a runner to a profile", () => {
     ]);
   });
 
+  it("counts what the runner's container may use, and says what would mend it", () => {
+    const limited: Capabilities = {
+      ...capabilities,
+      hardware: { ...capabilities.hardware, container: { cores: 1.5, memoryBytes: 2 ** 30 } },
+    };
+    const wants = { minLogicalCores: 2, minMemoryBytes: 2 ** 31 };
+    expect(fitProfile({ name: "sample", requirements: wants }, limited).checks).toEqual([
+      {
+        requirement: "logical cores",
+        wanted: "at least 2",
+        found: "1.5",
+        ok: false,
+        mend: "give the runner's container more cores",
+      },
+      {
+        requirement: "memory bytes",
+        wanted: "at least 2147483648",
+        found: "1073741824",
+        ok: false,
+        mend: "raise the memory limit of the runner's container",
+      },
+    ]);
+    expect(fit(wants).checks.map(({ ok, mend }) => [ok, mend])).toEqual([
+      [true, null],
+      [true, null],
+    ]);
+    expect(fit({ minLogicalCores: 8 }).checks[0]?.mend).toBe("use a machine with more cores");
+  });
+
+  it("wants instruction sets and memory of a GPU as far as the runner tells of them", () => {
+    const [cpu, gpu] = capabilities.devices;
+    const wide: Capabilities = {
+      ...capabilities,
+      hardware: {
+        ...capabilities.hardware,
+        cpu: { ...capabilities.hardware.cpu, instructionSets: [{ name: "AVX2", parts: [] }] },
+      },
+      devices: [cpu!, { ...gpu!, memoryBytes: 8 * 2 ** 30 }],
+    };
+    const on = (requirements: Profile["requirements"], to = wide) =>
+      fitProfile({ name: "sample", requirements }, to).checks.map(({ found, ok }) => [found, ok]);
+    expect(on({ instructionSets: ["AVX2", "AVX-512"] })).toEqual([
+      ["AVX2", true],
+      ["absent", false],
+    ]);
+    expect(on({ instructionSets: ["AVX2"] }, capabilities)).toEqual([["not told by this runner", false]]);
+    const large = { minGpuMemoryBytes: 8 * 2 ** 30 };
+    expect(fitProfile({ name: "sample", requirements: large }, wide)).toMatchObject({ fits: true, deviceKey: "gpu0" });
+    expect(on({ device: "gpu", minGpuMemoryBytes: 2 ** 34 }, { ...wide, devices: [wide.devices[1]!] })).toEqual([
+      ["gpu", true],
+      ["8589934592", false],
+    ]);
+    expect(on(large, { ...wide, devices: [gpu!] })).toEqual([["not told", false]]);
+  });
+
   it("is none on a machine without devices", () => {
     expect(fitProfile({ name: "sample", requirements: {} }, { ...capabilities, devices: [] }).fits).toBe(false);
+  });
+});
+
+describe("the built-in profiles", () => {
+  it("have the targets of the guide", () => {
+    const GiB = 2 ** 30;
+    expect(
+      BUILT_IN_PROFILES.map(({ name, targets: { latencyMs, throughputRps, memoryBytes = 0 } }) => [
+        name,
+        latencyMs,
+        throughputRps,
+        memoryBytes / GiB,
+      ]),
+    ).toEqual([
+      ["high-performance-cpu", 5, 2_000, 32],
+      ["gpu-accelerated", 3, 5_000, 64],
+      ["memory-constrained", 15, 500, 8],
+      ["balanced", 10, 1_000, 16],
+    ]);
+    expect(BUILT_IN_PROFILES.map(({ settings }) => settings.precision)).toEqual(["fp32", "fp16", "int8", "fp32"]);
   });
 });
 
@@ -147,6 +223,26 @@ describe("a benchmark", () => {
     expect(mayOn(withDevices([locked(later, "gemm")]))).toBe(true);
     expect(mayOn(withDevices([locked(later)], []))).toBe(true);
     expect(mayOn(withDevices([locked(later)], []), { deviceKey: "gpu0" })).toBe(false);
+  });
+
+  it("that searches on devices which it names goes to a runner that has one of them", () => {
+    const search = (deviceKeys?: string[]) => ({
+      ...waiting({}),
+      spec: OptimisationSpec.parse({
+        kind: "optimisation",
+        subject: { kind: "kernel", kernel: "triad" },
+        objective: "latency",
+        targets: {},
+        space: { deviceKeys },
+      }),
+    });
+    const isTaken = (deviceKeys?: string[]) => assignJobs([search(deviceKeys)], [runner], [], NOW_MS).length === 1;
+    expect([isTaken(), isTaken(["gpu0"]), isTaken(["gpu1", "gpu0"]), isTaken(["gpu1"])]).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
   });
 
   it("runs on the CPU where its variant is asked for, the CPU is named or there is no GPU", () => {

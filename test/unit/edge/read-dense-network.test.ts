@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readDenseNetwork } from "../../../src/edge/onnx/read-dense-network.ts";
-import { readSignature } from "../../../src/edge/onnx/read-signature.ts";
+import { readFileSignature } from "./read-file-signature.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { type DenseFile, type FileNode, type FileTensor, writeDenseFile } from "../../edge/dense-file.ts";
 import { fc } from "../property.ts";
@@ -24,7 +24,7 @@ const layer: DenseFile = {
 };
 
 const read = (file: Uint8Array) => {
-  const signature = readSignature(file);
+  const signature = readFileSignature(file);
   return readDenseNetwork(file, signature.ok ? signature : SPECS);
 };
 const reasonOf = (changes: Partial<DenseFile>) => {
@@ -76,7 +76,27 @@ describe("a dense network", () => {
     ["not float32", { tensors: { w: { dims: [3, 2], integers: [1, 2, 3, 4, 5, 6] }, b: zeros(2) } }],
     ["more than a row", { tensors: { w: zeros(3, 2), b: zeros(2, 2) } }],
     ["more than a row", { tensors: { w: zeros(3, 2), b: zeros(3) } }],
-    ["behind a layer", chainOf({ operator: "Add", inputs: ["x", "b"], output: "s" }, { ...gemm, inputs: ["s", "w"] })],
+    ["more than a row", chainOf({ operator: "Sub", inputs: ["x", "b"], output: "s" }, { ...gemm, inputs: ["s", "w"] })],
+    [
+      "behind a layer",
+      {
+        tensors: { w: zeros(3, 2), c: zeros(3) },
+        nodes: [
+          { operator: "Sub", inputs: ["x", "c"], output: "s" },
+          { operator: "Relu", inputs: ["s"], output: "r" },
+          { ...gemm, inputs: ["r", "w"] },
+        ],
+      },
+    ],
+    ["with other inputs", chainOf({ ...gemm, output: "s" }, { operator: "Sub", inputs: ["b", "s"], output: "y" })],
+    ...["Add", "Sub", "Mul"].map((operator): [string, Partial<DenseFile>] => [
+      "behind a layer",
+      chainOf(
+        { ...gemm, output: "s" },
+        { operator: "Relu", inputs: ["s"], output: "r" },
+        { operator, inputs: ["r", "b"], output: "y" },
+      ),
+    ]),
     [
       "over other than rows",
       chainOf(
@@ -138,6 +158,41 @@ describe("a dense network", () => {
   it("takes as many parameters as the limit says", () => {
     const tensors = { w: zeros(1_024, 1_024) };
     expect(reasonOf({ input: [-1, 1_024], tensors, nodes: [{ ...gemm, inputs: ["x", "w"] }] })).toBeNull();
+  });
+
+  it("takes rows before its first layer and behind any into weights and biases", () => {
+    const file = writeDenseFile({
+      input: [-1, 2],
+      output: [-1, 2],
+      tensors: {
+        mean: { dims: [2], floats: [1, 2] },
+        scale: { dims: [1, 2], floats: [0.5, 0.25] },
+        two: { dims: [], floats: [2] },
+        w: { dims: [2, 2], floats: [1, 2, 3, 4] },
+        b: { dims: [2], floats: [10, 20] },
+      },
+      nodes: [
+        { operator: "Sub", inputs: ["x", "mean"], output: "s0" },
+        { operator: "Mul", inputs: ["scale", "s0"], output: "s1" },
+        { operator: "Gemm", inputs: ["s1", "w", "b"], output: "s2" },
+        { operator: "Mul", inputs: ["s2", "two"], output: "s3" },
+        { operator: "Sub", inputs: ["s3", "mean"], output: "y" },
+      ],
+    });
+    // x = [x0, x1]: 2 · ([(x0 − 1) / 2, (x1 − 2) / 4] · w + b) − [1, 2]
+    expect(read(file)).toMatchObject({
+      ok: true,
+      network: {
+        steps: [
+          {
+            kind: "dense",
+            weights: Float32Array.of(1, 2, 1.5, 2),
+            bias: Float32Array.of(2 * (10 - 0.5 - 1.5) - 1, 2 * (20 - 1 - 2) - 2),
+          },
+        ],
+        parameters: 13,
+      },
+    });
   });
 
   it("takes other inputs and outputs than one of float32 for none", () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
-import { readSignature } from "../../../src/edge/onnx/read-signature.ts";
+import { readFileSignature } from "./read-file-signature.ts";
 import { fc } from "../property.ts";
 
 const zoo = join(import.meta.dirname, "../../../models");
@@ -30,7 +30,7 @@ const input = bytes(11, valueInfo("x", 1, varint(1, 4)));
 const output = bytes(12, valueInfo("y", 1, text(2, "batch"), varint(1, 2)));
 
 const messageOf = (file: Uint8Array) => {
-  const result = readSignature(file);
+  const result = readFileSignature(file);
   return result.ok ? null : result.message;
 };
 
@@ -39,17 +39,20 @@ describe("the signature of a model", () => {
     expect(files.map(({ name }) => name)).toEqual(
       expect.arrayContaining([expect.stringContaining("lenet5"), expect.stringContaining("cartpole")]),
     );
-    for (const { name, bytes: file } of files)
-      expect(readSignature(file), name).toMatchObject({ ok: true, inputs: [{ dtype: "float32" }] });
-    const found = readSignature(lenet5);
+    for (const { name, bytes: file } of files) {
+      const signature = readFileSignature(file);
+      const dtypes = signature.ok ? signature.inputs.map(({ dtype }) => dtype) : [];
+      expect([...new Set(dtypes)], name).toEqual(["float32"]);
+    }
+    const found = readFileSignature(lenet5);
     expect(found.ok && found.inputs[0]?.shape.slice(-2)).toEqual([28, 28]);
     expect(found.ok && found.outputs[0]?.shape.at(-1)).toBe(10);
   });
 
   it("has free dimensions as -1 and leaves weights out of the inputs", () => {
-    const weight = bytes(5, text(8, "w"));
+    const weight = bytes(5, join8(varint(2, 1), text(8, "w"), bytes(9, new Uint8Array(4))));
     const file = graphOf(input, bytes(11, valueInfo("w", 1, varint(1, 9))), weight, output);
-    expect(readSignature(file)).toEqual({
+    expect(readFileSignature(file)).toEqual({
       ok: true,
       inputs: [{ name: "x", dtype: "float32", shape: [4] }],
       outputs: [{ name: "y", dtype: "float32", shape: [-1, 2] }],
@@ -74,7 +77,8 @@ describe("the signature of a model", () => {
     }
     const inFunction = join8(graphOf(input, output), bytes(25, bytes(7, bytes(5, bytes(5, elsewhere)))));
     expect(messageOf(inFunction)).toContain("outside of the file");
-    expect(messageOf(graphOf(input, output, attributeOf(bytes(5, varint(14, 0)))))).toBeNull();
+    const scalar = join8(varint(2, 1), bytes(9, new Uint8Array(4)), varint(14, 0));
+    expect(messageOf(graphOf(input, output, attributeOf(text(1, "value"), bytes(5, scalar))))).toBeNull();
   });
 
   it("is refused where no request could carry it", () => {
@@ -103,24 +107,25 @@ describe("the signature of a model", () => {
     for (const tensor of [location, varint(14, 1), join8(location, varint(14, 1))]) {
       expect(messageOf(graphOf(input, output, bytes(5, join8(text(8, "w"), tensor))))).toContain("outside of the file");
     }
-    expect(messageOf(graphOf(input, output, bytes(5, join8(text(8, "w"), varint(14, 0)))))).toBeNull();
+    const inside = join8(text(8, "w"), varint(2, 1), bytes(9, new Uint8Array(4)), varint(14, 0));
+    expect(messageOf(graphOf(input, output, bytes(5, inside)))).toBeNull();
   });
 
   it("of a truncated or damaged file is refused or read, and never throws", () => {
     fc.assert(
       fc.property(fc.nat(lenet5.byteLength - 1), (length) => {
         // The tail of the file is the opset: without it, or within the graph, there is no model.
-        expect(readSignature(lenet5.subarray(0, length)).ok).toBe(false);
+        expect(readFileSignature(lenet5.subarray(0, length)).ok).toBe(false);
       }),
     );
     fc.assert(
       fc.property(fc.nat(2_000), fc.nat(255), (at, value) => {
         const damaged = lenet5.slice();
         damaged[at] = value;
-        expect(typeof readSignature(damaged).ok).toBe("boolean");
+        expect(typeof readFileSignature(damaged).ok).toBe("boolean");
       }),
     );
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => !readSignature(noise).ok));
-    expect(readSignature(new Uint8Array(100_000).fill(0x0b)).ok).toBe(false);
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => !readFileSignature(noise).ok));
+    expect(readFileSignature(new Uint8Array(100_000).fill(0x0b)).ok).toBe(false);
   });
 });

@@ -29,3 +29,15 @@ it("keeps few series, whatever rows callers choose", () => {
     [256, 3],
   ]);
 });
+
+it("keeps what several threads took apart from what one did", () => {
+  const served = [undefined, 1, 4].map((threads) => ({
+    ...outcome(1),
+    ...(threads !== undefined && { configuration: { threads } }),
+  }));
+  const measured = measureOutcomes(served).filter(({ key }) => key.metric === "totalMs");
+  expect(measured.map(({ key, aggregate }) => [key.configuration["threads"], aggregate.count])).toEqual([
+    [undefined, 2],
+    [4, 1],
+  ]);
+});

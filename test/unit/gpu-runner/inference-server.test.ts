@@ -4,6 +4,7 @@ import {
   InferenceServer,
   type ServerRequest,
 } from "../../../src/gpu-runner/serving/inference-server.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
 import { type Tensor, typedView } from "../../../src/protocol/tensor.ts";
 
@@ -261,5 +262,168 @@ describe("a batch that fails", () => {
     await finish(1);
     await next;
     expect(calls.map(({ requestId }) => requestId)).toEqual(["left", "next"]);
+  });
+});
+
+describe("a probe", () => {
+  const probe = { isProbe: true };
+
+  it("goes behind whoever waits, by itself, and pushes out nobody", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const answers = [
+      serve("running", 60_000),
+      serve("probe", 1_000, probe),
+      serve("one", 60_000),
+      serve("two", 60_000),
+    ];
+    for (const number of [0, 1, 2]) await finish(number, 10);
+    await Promise.all(answers);
+    // Two waited together; the probe's earlier deadline helped it nothing.
+    expect(calls.map(({ requestId }) => requestId)).toEqual(["running", "one", "probe"]);
+    expect(calls.map(({ tensors }) => tensors[0]?.shape[0])).toEqual([1, 2, 1]);
+  });
+
+  it("leaves its place in a full queue to a request, and gets none there", async () => {
+    const { server, clock, serve } = scriptServer();
+    for (let number = 0; number < LIMITS.deviceQueueRequests; number++) void serve(`request${number}`, 60_000);
+    const probing = serve("probe", 60_000, probe);
+    void serve("last", 60_000);
+    await expect(probing).rejects.toThrow("more important");
+    await expect(serve("another", 60_000, probe)).rejects.toThrow("As much waits");
+    expect(server.meter.cut(clock.nowMs)).toMatchObject({ requests: LIMITS.deviceQueueRequests + 1, refused: 0 });
+  });
+
+  it("counts nowhere and teaches nothing", async () => {
+    const { server, clock, serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    server.meter.cut(clock.nowMs);
+    for (let number = 0; number < 8; number++) {
+      const probing = serve(`probe${number}`, 60_000, probe);
+      expect(server.waiting).toBe(0);
+      await finish(number, 500);
+      await probing;
+    }
+    // Ten milliseconds are expected as before.
+    const answer = serve("request", 20);
+    await finish(8, 10);
+    await answer;
+    expect(calls).toHaveLength(9);
+    const { queueMs, ...counted } = server.meter.cut(clock.nowMs);
+    expect(queueMs.count).toBe(1);
+    expect(counted).toEqual({
+      requests: 1,
+      refused: 0,
+      errors: 0,
+      batches: 1,
+      rows: 1,
+      busyMs: 10,
+      computeMs: 2,
+      transferMs: 1,
+      longestWaiting: 0,
+    });
+  });
+
+  it("takes no place of those that a model's cap leaves", async () => {
+    const { serve, finish } = scriptServer();
+    const probing = serve("probe", 60_000, probe);
+    const answer = serve("request", 60_000, { maxInFlight: 1 });
+    await finish(0);
+    await finish(1);
+    await expect(Promise.all([probing, answer])).resolves.toHaveLength(2);
+  });
+});
+
+describe("what is counted of a queue", () => {
+  it("is who came, was refused and failed, and how long they waited", async () => {
+    const { server, clock, serve, call, finish, learn } = scriptServer();
+    await learn(10);
+    server.meter.cut(clock.nowMs);
+    const alone = { joins: false };
+    const running = serve("running", 60_000, alone);
+    const waiting = [serve("one", 60_000, alone), serve("two", 60_000, alone)];
+    await expect(serve("hopeless", 1)).rejects.toThrow("longer here now");
+    expect(server.waiting).toBe(2);
+    clock.nowMs += 5;
+    // The batch that is under way counts by its part.
+    expect(server.meter.cut(clock.nowMs)).toMatchObject({
+      requests: 4,
+      refused: 1,
+      batches: 0,
+      busyMs: 5,
+      longestWaiting: 2,
+    });
+    await finish(0, 5);
+    await running;
+    (await call(1)).fail(new ProblemError("backend-failed", "broken"));
+    await finish(2, 10);
+    await Promise.allSettled(waiting);
+    clock.nowMs += 100;
+    const { queueMs, ...counted } = server.meter.cut(clock.nowMs);
+    expect(counted).toMatchObject({
+      requests: 0,
+      errors: 1,
+      batches: 2,
+      rows: 2,
+      busyMs: 15,
+      computeMs: 4,
+      longestWaiting: 0,
+    });
+    expect(queueMs).toMatchObject({ count: 2, min: 0, max: 10 });
+  });
+});
+
+describe("a configuration", () => {
+  it("has its model asked for under its threads, and its batches no larger than its rows", async () => {
+    const { serve, calls, finish, learn } = scriptServer();
+    await learn(10);
+    const configuration = { maxRows: 1, maxInFlight: null };
+    const answers = ["running", "a", "b"].map((id) => serve(id, 60_000, configuration));
+    const threaded = serve("c", 60_001, { threads: 4 });
+    for (let number = 0; number <= answers.length; number++) await finish(number, 10);
+    // Without the cap the two that waited would have been one batch.
+    expect((await Promise.all([...answers, threaded])).map(({ rows }) => rows)).toEqual([1, 1, 1, 1]);
+    expect(calls.map(({ modelKey }) => modelKey)).toEqual([
+      "ver_x/fp32",
+      "ver_x/fp32",
+      "ver_x/fp32",
+      "ver_x/fp32/threads-4",
+    ]);
+  });
+
+  it("lets no more requests of a model wait and run than it says, until one is answered", async () => {
+    const { serve, finish, learn } = scriptServer();
+    await learn(10);
+    const configuration = { maxInFlight: 2 };
+    const running = serve("running", 60_000, configuration);
+    const waiting = serve("waiting", 60_000, configuration);
+    const refused = await serve("third", 60_000, configuration).catch((error: ProblemError) => error.problem);
+    expect(refused).toMatchObject({ code: "overloaded", retryAfterMs: 20 });
+    // Another model, and the same under other threads, have nothing to do with it.
+    const others = [serve("other", 60_000, { variant: "int8" }), serve("threads", 60_000, { threads: 2 })];
+    await finish(0, 10);
+    await running;
+    const next = serve("next", 60_000, configuration);
+    expect(await serve("fifth", 60_000, configuration).then(String, codeOf)).toBe("overloaded");
+    const all = Promise.all([waiting, next, ...others]);
+    for (let number = 1; number <= 3; number++) await finish(number, 10);
+    expect((await all).map(({ rows }) => rows)).toEqual([2, 2, 1, 1]);
+  });
+
+  it("that is left is waited for until nothing of its model waits or runs", async () => {
+    const { server, serve, finish } = scriptServer();
+    let isSettled = false;
+    const answers = [serve("running", 60_000), serve("waiting", 60_000, { joins: false })];
+    const other = serve("other", 70_000, { threads: 2 });
+    const settled = server.settled("ver_x/fp32").then(() => (isSettled = true));
+    await finish(0, 10);
+    await answers[0];
+    await new Promise(setImmediate);
+    expect(isSettled).toBe(false);
+    await finish(1, 10);
+    await settled;
+    await finish(2, 10);
+    await other;
+    await server.settled("ver_x/fp32/threads-2");
   });
 });

@@ -62,7 +62,9 @@ function scriptJobs({ userKernels = true } = {}) {
   };
   const rooflines = { ensure: async () => ({ roofline: null, missing: "not measured" }) };
   const fleet = { withKernel: () => ({ host }), ...createGuarding() };
-  const shared = { fleet, models: {}, probe: {}, rooflines, userKernels };
+  const watch = { beside: (job: () => unknown) => job(), noteResult: () => undefined };
+  const openArtifacts = () => ({});
+  const shared = { fleet, models: {}, probe: {}, openArtifacts, rooflines, userKernels, watch };
   const jobs = new JobRunner(shared as never, channel, silent as never);
   const outcomes = () => sent.filter((message): message is JobOutcome => message.type === "jobOutcome");
   return { jobs, channel, socket, sent, started, outcomes };

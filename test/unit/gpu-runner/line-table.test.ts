@@ -23,6 +23,18 @@ it("requests that are not joined stand beside it and share its times", () => {
   expect(alone.times).toBe(line.times);
 });
 
+it("requests under other caps stand in another line of the same times", () => {
+  const table = new LineTable();
+  const free = table.lineOf("m", [tensor(1, 2)], true);
+  const capped = table.lineOf("m", [tensor(1, 2)], true, { maxRows: 4, maxInFlight: 2 });
+  expect(capped).toMatchObject({ modelKey: "m", maxRows: 4, maxInFlight: 2, joins: true });
+  expect(capped.alone).toMatchObject({ modelKey: "m", maxInFlight: 2, joins: false });
+  expect(capped).not.toBe(free);
+  expect(capped.times).toBe(free.times);
+  expect(table.lineOf("m", [tensor(3, 2)], true, { maxRows: 4, maxInFlight: 2 })).toBe(capped);
+  expect(table.lineOf("m", [tensor(1, 2)], true, { maxRows: null, maxInFlight: null })).toBe(free);
+});
+
 it("the line that was used longest ago is forgotten where callers send ever new shapes", () => {
   const table = new LineTable();
   const [first, second] = [table.lineOf("m", [tensor(1, 1)], true), table.lineOf("m", [tensor(1, 2)], true)];

@@ -1,10 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import type { DeviceHost } from "../../../src/gpu-runner/process/device-host.ts";
 import { explainFailure } from "../../../src/gpu-runner/serving/explain-failure.ts";
+import type { InferenceServer } from "../../../src/gpu-runner/serving/inference-server.ts";
+import { modelKeyOf } from "../../../src/gpu-runner/serving/model-key.ts";
 import { ModelLoader } from "../../../src/gpu-runner/serving/model-loader.ts";
 import { createId } from "../../../src/protocol/id.ts";
 import type { PlacedModel } from "../../../src/protocol/link.ts";
 import { ProblemError } from "../../../src/protocol/problem.ts";
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../../src/protocol/serving-configuration.ts";
 
 const model: PlacedModel = {
   modelVersionId: createId("modelVersion"),
@@ -16,20 +19,34 @@ const served = { modelVersionId: model.modelVersionId, variant: "fp32" };
 
 /** A loader, and a device on which each load ends as the test says. */
 function scriptLoads() {
-  const loads: PromiseWithResolvers<{ loadMs: number }>[] = [];
+  const loads: (PromiseWithResolvers<{ loadMs: number }> & { modelKey: string; threads: number })[] = [];
+  const unloaded: string[] = [];
   const host = {
     device: { key: "cpu" },
-    loadModel: () => {
-      const load = Promise.withResolvers<{ loadMs: number }>();
+    loadModel: ({ modelKey, threads }: { modelKey: string; threads: number }) => {
+      const load = { ...Promise.withResolvers<{ loadMs: number }>(), modelKey, threads };
       loads.push(load);
       return load.promise;
     },
-    unloadModel: async () => {},
+    unloadModel: async (modelKey: string) => void unloaded.push(modelKey),
     infer: async () => ({ tensors: [], times: { uploadMs: 0, computeMs: 0, readbackMs: 0 } }),
   } as unknown as DeviceHost;
   const residency = { keep: vi.fn<(digest: string) => void>(), read: async () => new Uint8Array() };
   const models = new ModelLoader(residency, { warn: () => {} });
-  return { models, host, loads, load: () => models.ensureLoaded(model, "fp32", host) };
+  const settled = Promise.withResolvers<void>();
+  const server = { settled: vi.fn<InferenceServer["settled"]>(() => settled.promise) };
+  const configure = (configuration: ServingConfiguration) =>
+    models.configure(model, "fp32", { host, server: server as unknown as InferenceServer }, configuration);
+  return {
+    models,
+    host,
+    loads,
+    unloaded,
+    server,
+    settled,
+    configure,
+    load: () => configure(DEFAULT_CONFIGURATION),
+  };
 }
 
 describe("a model", () => {
@@ -37,7 +54,7 @@ describe("a model", () => {
     const { models, host, loads, load } = scriptLoads();
     const wanted = Promise.all([load(), load()]);
     loads[0]?.resolve({ loadMs: 7 });
-    expect(await wanted).toEqual([7, 7]);
+    await wanted;
     expect(await models.ensureReady(served, host)).toMatchObject({ joins: false });
     expect(models.find(model.modelVersionId)).toBe(model);
     expect(loads).toHaveLength(1);
@@ -70,6 +87,157 @@ describe("a model", () => {
     await expect(failed).rejects.toThrow("unloaded");
     void load();
     expect(loads).toHaveLength(2);
+  });
+});
+
+const four = { ...DEFAULT_CONFIGURATION, threads: 4 };
+const keyOf = (threads: number) => modelKeyOf({ ...served, threads });
+
+describe("a configuration", () => {
+  it("is that which every placement begins with, until the edge says another", async () => {
+    const { models, host, loads, load, configure } = scriptLoads();
+    const loaded = load();
+    expect(loads[0]).toMatchObject({ modelKey: `${served.modelVersionId}/fp32`, threads: 1 });
+    loads[0]?.resolve({ loadMs: 1 });
+    await loaded;
+    const capped = { ...DEFAULT_CONFIGURATION, maxRows: 4, maxInFlight: 2 };
+    await configure(capped);
+    expect((await models.ensureReady(served, host)).configuration).toBe(capped);
+    // What is loaded serves under any caps.
+    expect(loads).toHaveLength(1);
+  });
+
+  it("is served once the model is loaded under it; what was served before is freed once nobody waits for it", async () => {
+    const { models, host, loads, unloaded, load, configure, server, settled } = scriptLoads();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    const configured = configure(four);
+    expect((await models.ensureReady(served, host)).configuration).toEqual(DEFAULT_CONFIGURATION);
+    loads[1]?.resolve({ loadMs: 2 });
+    await vi.waitFor(() => expect(server.settled).toHaveBeenCalledWith(keyOf(1)));
+    expect((await models.ensureReady(served, host)).configuration).toBe(four);
+    expect(loads.map(({ threads }) => threads)).toEqual([1, 4]);
+    expect(unloaded).toEqual([]);
+    settled.resolve();
+    await configured;
+    expect(unloaded).toEqual([keyOf(1)]);
+  });
+
+  it("that cannot be loaded leaves what is served", async () => {
+    const { models, host, loads, unloaded, load, configure } = scriptLoads();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    const failed = configure(four);
+    loads[1]?.reject(new ProblemError("backend-failed", "No threads."));
+    await expect(failed).rejects.toThrow("No threads.");
+    expect((await models.ensureReady(served, host)).configuration).toEqual(DEFAULT_CONFIGURATION);
+    expect(unloaded).toEqual([]);
+  });
+
+  it("of several at once is the last, whichever is loaded first", async () => {
+    const { models, host, loads, unloaded, load, configure, settled } = scriptLoads();
+    settled.resolve();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    const two = { ...DEFAULT_CONFIGURATION, threads: 2 };
+    const [first, last] = [configure(four), configure(two)];
+    loads[2]?.resolve({ loadMs: 1 });
+    await last;
+    loads[1]?.resolve({ loadMs: 1 });
+    await first;
+    expect((await models.ensureReady(served, host)).configuration).toBe(two);
+    expect(unloaded).toEqual([keyOf(1), keyOf(4)]);
+  });
+
+  it("is kept where the next one wants the same threads under other caps", async () => {
+    const { models, host, loads, unloaded, load, configure, settled } = scriptLoads();
+    settled.resolve();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    const capped = { ...four, maxRows: 4 };
+    const both = [configure(four), configure(capped)];
+    loads[1]?.resolve({ loadMs: 1 });
+    await Promise.all(both);
+    expect((await models.ensureReady(served, host)).configuration).toBe(capped);
+    expect(unloaded).toEqual([keyOf(1)]);
+    expect(loads).toHaveLength(2);
+  });
+
+  it("of a runner that has just connected is waited for by its first requests", async () => {
+    const { models, host, loads, configure } = scriptLoads();
+    const configured = configure(four);
+    const ready = models.ensureReady(served, host);
+    loads[0]?.resolve({ loadMs: 1 });
+    await configured;
+    expect((await ready).configuration).toBe(four);
+    expect(loads).toHaveLength(1);
+  });
+
+  it("that a measurement found is adopted only where the edge has said none", async () => {
+    const { models, host, loads, configure, server } = scriptLoads();
+    const configured = configure(four);
+    loads[0]?.resolve({ loadMs: 1 });
+    await configured;
+    const device = { host, server: server as unknown as InferenceServer };
+    await models.adopt(model, "fp32", device, DEFAULT_CONFIGURATION);
+    expect(models.configurationOf(served, host)).toBe(four);
+    expect(loads).toHaveLength(1);
+  });
+});
+
+describe("a model that is borrowed", () => {
+  it("stays until the last one who borrowed it gives it back, beside what is served", async () => {
+    const { models, host, loads, unloaded, load } = scriptLoads();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    const borrowing = [1, 2].map(() => models.borrow(model, "fp32", host, four));
+    loads[1]?.resolve({ loadMs: 5 });
+    const [one, two] = await Promise.all(borrowing);
+    expect(one).toMatchObject({ modelKey: keyOf(4), loadMs: 5, joins: false });
+    await one!.release();
+    await one!.release();
+    expect(unloaded).toEqual([]);
+    await two!.release();
+    expect(unloaded).toEqual([keyOf(4)]);
+    const again = models.borrow(model, "fp32", host, four);
+    loads[2]?.resolve({ loadMs: 5 });
+    await (await again).release();
+    expect(unloaded).toEqual([keyOf(4), keyOf(4)]);
+  });
+
+  it("stays where it is served, also where it came to be so meanwhile", async () => {
+    const { models, host, loads, unloaded, load, configure, settled } = scriptLoads();
+    settled.resolve();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    await (await models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION)).release();
+    const borrowed = models.borrow(model, "fp32", host, four);
+    loads[1]?.resolve({ loadMs: 1 });
+    const { release } = await borrowed;
+    await configure(four);
+    await release();
+    expect(unloaded).toEqual([keyOf(1)]);
+  });
+
+  it("is not freed under whoever borrowed it", async () => {
+    const { models, host, loads, unloaded, load } = scriptLoads();
+    void load();
+    loads[0]?.resolve({ loadMs: 1 });
+    const { release } = await models.borrow(model, "fp32", host, DEFAULT_CONFIGURATION);
+    await models.unload(served, host);
+    expect(unloaded).toEqual([]);
+    await release();
+    expect(unloaded).toEqual([keyOf(1)]);
+  });
+
+  it("and cannot be loaded leaves nothing behind", async () => {
+    const { models, host, loads, unloaded } = scriptLoads();
+    const failed = models.borrow(model, "fp32", host, four);
+    loads[0]?.reject(new ProblemError("invalid-model", "No model."));
+    await expect(failed).rejects.toThrow("No model.");
+    void models.borrow(model, "fp32", host, four);
+    expect(loads).toHaveLength(2);
+    expect(unloaded).toEqual([]);
   });
 });
 

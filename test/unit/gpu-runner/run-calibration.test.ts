@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { ModelLoader } from "../../../src/gpu-runner/serving/model-loader.ts";
 import { runCalibration } from "../../../src/gpu-runner/workloads/run-calibration.ts";
 import type { WorkloadContext } from "../../../src/gpu-runner/workloads/workload.ts";
 import { CalibrationResult, CalibrationSpec } from "../../../src/protocol/calibration.ts";
@@ -32,6 +33,13 @@ interface Script {
   readonly enter?: () => void;
 }
 
+const borrow: ModelLoader["borrow"] = async () => ({
+  modelKey: `${model.modelVersionId}/fp32`,
+  loadMs: 1,
+  joins: true,
+  release: async () => {},
+});
+
 /** The CPU and a GPU that answer alike; what waits does so for a second. */
 function scriptContext({ cpu = {}, gpu = {} }: { cpu?: Script; gpu?: Script }) {
   const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y" }];
@@ -55,7 +63,7 @@ function scriptContext({ cpu = {}, gpu = {} }: { cpu?: Script; gpu?: Script }) {
   }));
   return {
     fleet: { all: () => devices, cpu: devices[0] },
-    models: { ensureLoaded: async () => 1, unload: async () => {} },
+    models: { adopt: async () => {}, unload: async () => {}, borrow },
     probe: { measureMs: async (count: number) => Array<number>(count).fill(0.1) },
     model,
     edge: null,

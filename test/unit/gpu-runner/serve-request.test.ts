@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { type InferenceBackend, InferenceServer } from "../../../src/gpu-runner/serving/inference-server.ts";
-import type { ModelLoader } from "../../../src/gpu-runner/serving/model-loader.ts";
+import type { ModelLoader, Readiness } from "../../../src/gpu-runner/serving/model-loader.ts";
 import { serveRequest } from "../../../src/gpu-runner/serving/serve-request.ts";
 import type { InferOffer } from "../../../src/protocol/link.ts";
 import { type ProblemCode, ProblemError } from "../../../src/protocol/problem.ts";
+import { DEFAULT_CONFIGURATION } from "../../../src/protocol/serving-configuration.ts";
 import type { Tensor } from "../../../src/protocol/tensor.ts";
 
 const offer: InferOffer = {
@@ -30,7 +31,10 @@ function scriptFleet({ fails, isDown = false }: { fails?: ProblemCode; isDown?: 
     return { host: { isDown: key === "gpu0" && isDown }, server: new InferenceServer({ infer }), infer };
   };
   const [cpu, gpu] = [device("cpu"), device("gpu0", fails)];
-  const ensureReady = vi.fn<ModelLoader["ensureReady"]>(async () => ({ joins: true }));
+  const ensureReady = vi.fn<ModelLoader["ensureReady"]>(async () => ({
+    joins: true,
+    configuration: DEFAULT_CONFIGURATION,
+  }));
   const parts = { fleet: { cpu, find: (key: string) => (key === "cpu" ? cpu : gpu) }, models: { ensureReady } };
   const cancelling = new AbortController();
   const serve = async (changes: Partial<InferOffer> = {}) =>
@@ -76,11 +80,11 @@ describe("a request that is placed on a GPU", () => {
 describe("a request that is cancelled", () => {
   it("while its model is loaded is not begun", async () => {
     const { serve, gpu, cpu, ensureReady, cancelling } = scriptFleet();
-    const loaded = Promise.withResolvers<{ joins: boolean }>();
+    const loaded = Promise.withResolvers<Readiness>();
     ensureReady.mockReturnValue(loaded.promise);
     const served = serve();
     cancelling.abort();
-    loaded.resolve({ joins: true });
+    loaded.resolve({ joins: true, configuration: DEFAULT_CONFIGURATION });
     expect(await served).toBe("budget-exceeded");
     expect([gpu.infer.mock.calls, cpu.infer.mock.calls]).toEqual([[], []]);
   });

@@ -32,11 +32,17 @@ describe("a sweep of batch sizes", () => {
     expect((await sweep((rows) => 10 + rows, { maxRows: 24 })).steps.at(-1)?.rows).toBe(16);
   });
 
-  it("leaves out the size that gains nothing, after a look at it", async () => {
+  it("leaves out sizes that gain nothing, after a look at two of them", async () => {
     const { steps, asked } = await sweep((rows) => (rows <= 4 ? 10 : rows * 2.5));
     expect(steps.map(({ rows }) => rows)).toEqual([1, 2, 4]);
     expect(asked.filter((rows) => rows === 8)).toHaveLength(26);
-    expect(asked).not.toContain(16);
+    expect(asked.filter((rows) => rows === 16)).toHaveLength(26);
+    expect(asked).not.toContain(32);
+  });
+
+  it("goes on behind a size that met a bad moment", async () => {
+    const { steps } = await sweep((rows) => (rows === 4 ? 1_000 : 10 + rows));
+    expect(steps.map(({ rows }) => rows)).toEqual([1, 2, 8, 16, 32]);
   });
 
   it("measures no size that is not sound", async () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { faultFields } from "../../../src/protocol/fault.ts";
+import { HealthReport } from "../../../src/protocol/health.ts";
+import { JobInput } from "../../../src/protocol/job.ts";
 import { fromShapeText, toShapeText } from "../../../src/protocol/leaderboard.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { MemoryReport } from "../../../src/protocol/memory.ts";
+import { PlotLook } from "../../../src/protocol/plot-endpoints.ts";
+import { ProbeResult } from "../../../src/protocol/probe.ts";
+import { report, sensor } from "../../edge/health-samples.ts";
 import { memoryReport } from "../../edge/samples.ts";
 
 const repeat = <Item>(item: Item, count: number) => Array.from({ length: count }, () => item);
@@ -25,6 +30,54 @@ describe("a list of the wire", () => {
     const fault = { code: "device-lost", detail: "It died.", action: "retried" };
     expect(faultFields.faults.safeParse(repeat(fault, LIMITS.faults)).success).toBe(true);
     expect(faultFields.faults.safeParse(repeat(fault, LIMITS.faults + 1)).success).toBe(false);
+  });
+});
+
+describe("a number of the wire", () => {
+  const model = { kind: "model", model: "lenet5" };
+  const offline = { kind: "offline" };
+  const validation = { kind: "validation", subject: model, scenarios: [offline] };
+  const optimisation = { kind: "optimisation", subject: model };
+  const isTaken = (job: object) => JobInput.safeParse(job).success;
+
+  it.each([
+    ["a validation's time", LIMITS.validationMs, (timeoutMs: number) => ({ ...validation, timeoutMs })],
+    [
+      "a scenario's time",
+      LIMITS.scenarioMs,
+      (minDurationMs: number) => ({ ...validation, scenarios: [{ ...offline, minDurationMs }] }),
+    ],
+    [
+      "a scenario's queries",
+      LIMITS.scenarioQueries,
+      (samples: number) => ({ ...validation, scenarios: [{ ...offline, samples }] }),
+    ],
+    ["a search's time", LIMITS.optimisationMs, (budgetMs: number) => ({ ...optimisation, budgetMs })],
+    ["a search's trials", LIMITS.optimisationTrials, (maxTrials: number) => ({ ...optimisation, maxTrials })],
+  ])("%s ends at its limit", (_, limit, jobOf) => {
+    expect(isTaken(jobOf(limit))).toBe(true);
+    expect(isTaken(jobOf(limit + 1))).toBe(false);
+  });
+
+  it("of scenarios ends at its limit", () => {
+    const many = (count: number) => isTaken({ ...validation, scenarios: repeat(offline, count) });
+    expect([many(LIMITS.validationScenarios), many(LIMITS.validationScenarios + 1)]).toEqual([true, false]);
+  });
+
+  it("of a plot's width lies between its limits", () => {
+    const isWidth = (width: number) => PlotLook.safeParse({ width: String(width) }).success;
+    const { minPlotWidth: min, maxPlotWidth: max } = LIMITS;
+    expect([min - 1, min, max, max + 1].map(isWidth)).toEqual([false, true, true, false]);
+  });
+
+  it("of probed claims, and of sensors, ends at its limit", () => {
+    const claim = { claim: "subgroups", claimed: "yes", found: "yes", ok: true };
+    const { claims } = ProbeResult.shape;
+    expect(claims.safeParse(repeat(claim, LIMITS.probedClaims)).success).toBe(true);
+    expect(claims.safeParse(repeat(claim, LIMITS.probedClaims + 1)).success).toBe(false);
+    const isReport = (sensors: number) =>
+      HealthReport.safeParse(report(0, { sensors: repeat(sensor(), sensors) })).success;
+    expect([isReport(LIMITS.watchedSensors), isReport(LIMITS.watchedSensors + 1)]).toEqual([true, false]);
   });
 });
 

@@ -36,13 +36,14 @@ it.each([
   ["is another one", (response: ServerResponse) => response.end("others"), "backend-failed", "damaged"],
   [
     "is too large",
-    (response: ServerResponse) => response.writeHead(200, { "content-length": LIMITS.modelBytes + 1 }).flushHeaders(),
+    (response: ServerResponse) =>
+      response.writeHead(200, { "content-length": LIMITS.artifactBytes + 1 }).flushHeaders(),
     "payload-too-large",
     "larger than",
   ],
   [
     "turns out to be too large",
-    (response: ServerResponse) => void response.writeHead(200).end(new Uint8Array(LIMITS.modelBytes + 1)),
+    (response: ServerResponse) => void response.writeHead(200).end(new Uint8Array(LIMITS.artifactBytes + 1)),
     "payload-too-large",
     "larger than",
   ],

@@ -1,0 +1,165 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+import { drawPlot } from "../../src/edge/plots/draw-plot.ts";
+import { tradePlot } from "../../src/edge/plots/trade-plot.ts";
+import { weighVariants } from "../../src/edge/sweep/weigh-variants.ts";
+import { ModelPage, ModelVariant, type Placement } from "../../src/protocol/model.ts";
+import { PlotLook } from "../../src/protocol/plot-endpoints.ts";
+import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { seriousFindings } from "./serious-findings.ts";
+import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+
+const fileOf = (name: string) => ({
+  mediaType: "application/octet-stream",
+  content: new Uint8Array(readFileSync(join(import.meta.dirname, `../../models/${name}/${name}.onnx`))),
+});
+
+let edge: EdgePage;
+let watched: WatchedPage;
+
+beforeAll(async () => {
+  edge = await startEdgePage();
+});
+
+afterAll(() => edge?.stop());
+
+afterEach(async () => {
+  await watched?.close();
+});
+
+/** Where a runner would have measured a model, with the times given in milliseconds. */
+function placed(modelVersionId: string, p50: number, changes: Partial<Placement>): Placement {
+  const serviceMs = { count: 50, min: p50, max: p50 * 3, sum: p50 * 60, mean: p50 * 1.2, standardDeviation: 0 };
+  const times = { ...serviceMs, p50, p90: p50 * 1.5, p95: p50 * 2, p99: p50 * 2.5, sketch: "" };
+  return {
+    id: `plc_${"0".repeat(25)}${changes.deviceKey === "gpu0" ? 1 : 0}`,
+    modelVersionId,
+    runnerId: `rnr_${"0".repeat(26)}`,
+    deviceKey: "cpu",
+    software: false,
+    variant: "fp32",
+    backend: "ort-cpu",
+    state: "eligible",
+    fidelity: 1,
+    sweep: [{ rows: 1, serviceMs: times }],
+    memory: null,
+    loadMs: 2,
+    linkMs: times,
+    configuration: { intraOpThreads: 1, maxRows: null, inFlight: 1 },
+    validated: null,
+    updatedAt: "2026-11-22T07:00:00.000Z",
+    ...changes,
+  } as Placement;
+}
+
+const int8 = ModelVariant.parse({
+  name: "int8",
+  digest: `sha256:${"0".repeat(64)}`,
+  sizeBytes: 70_000,
+  fidelity: 0.98,
+  recipe: { method: "int8" },
+  measured: {
+    basis: "metric",
+    value: 0.98,
+    metric: "accuracy",
+    rows: 300,
+    parent: 0.97,
+    variant: 0.96,
+    difference: { value: -0.01, low: -0.03, high: 0 },
+  },
+  jobId: `job_${"0".repeat(26)}`,
+  createdAt: "2026-11-22T07:00:00.000Z",
+});
+
+async function openView(options: Parameters<typeof openWatchedPage>[2] = {}, hash = ""): Promise<Page> {
+  watched = await openWatchedPage(edge.browser, edge.url, options);
+  const { page } = watched;
+  await page.goto(`/#key=${edge.adminKey}&view=models${hash}`);
+  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
+  return page;
+}
+
+const findings = () => [...watched.complaints, ...watched.strangers];
+
+describe("the view of models", () => {
+  it("tells how to begin while there is none", async () => {
+    const page = await openView();
+    await page.getByText("No model has been uploaded yet.").waitFor();
+    await page.getByText("/v1/models?name=cartpole").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+
+  it.each([
+    ["light", 1280],
+    ["dark", 1280],
+    ["light", 390],
+  ] as const)("shows a graph, its variants and its latency, in %s at %d pixels", async (colorScheme, width) => {
+    const upload = (name: string) =>
+      edge.client.call(endpoints.uploadModel, { query: { name }, rawBody: fileOf(name) });
+    const { version } = await upload("lenet5");
+    await upload("cartpole");
+    const items = [
+      placed(version.id, 0.5, {}),
+      placed(version.id, 0.3, { variant: "int8", fidelity: 0.98 }),
+      placed(version.id, 4, { deviceKey: "gpu0", software: true, backend: "ort-webgpu" }),
+    ];
+    const page = await openView({ colorScheme, viewport: { width, height: 900 } });
+    await page.route("**/models/lenet5/placements", (route) => route.fulfill({ json: { items } }));
+    await page.route("**/v1/models?*", async (route) => {
+      const response = await route.fetch();
+      const json = ModelPage.parse(await response.json());
+      json.items.find(({ name }) => name === "lenet5")?.versions[0]?.variants.push(int8);
+      await route.fulfill({ response, json });
+    });
+    await page.route("**/models/lenet5/plots/trade.svg?*", (route) => {
+      const look = PlotLook.parse(Object.fromEntries(new URL(route.request().url()).searchParams));
+      const trade = { model: "lenet5", version: 1, items: weighVariants(version, items) };
+      return route.fulfill({ contentType: "image/svg+xml", body: drawPlot(tradePlot(trade)!, look) });
+    });
+    // What it has read so far came past these routes.
+    await page.reload();
+    await page.getByRole("heading", { name: "cartpole" }).waitFor();
+    await page.getByText("No runner has measured it yet.").waitFor();
+    await page.getByText("It has no smaller variant yet.").waitFor();
+    await page.getByText("/v1/models/cartpole/variants").waitFor();
+    const show = page.getByRole("button", { name: "Show the model lenet5" });
+    await show.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "lenet5" }).waitFor();
+    expect(page.url()).toContain("model=lenet5");
+    await page.getByText("2 Conv").waitFor();
+    await page.getByText("image: float32 n × 1 × 28 × 28").waitFor();
+    const made = page.getByRole("row", { name: "int8" }).first();
+    await made.getByText("accuracy 0.96 beside 0.97, on 300 rows of its data").waitFor();
+    await made.getByText("weights of 8 bits").waitFor();
+    expect(await made.getByRole("link", { name: "its job" }).getAttribute("href")).toBe(`#job=${int8.jobId}`);
+    expect(await page.getByText("It has no smaller variant yet.").count()).toBe(0);
+    await page.getByRole("img", { name: /^lenet5@1: latency against fidelity/ }).waitFor();
+    const latency = page.getByRole("table").last();
+    await latency.getByText("0.5 ms").waitFor();
+    expect(await latency.getByRole("row").nth(3).textContent()).toMatch(/gpu0.*software.*4 ms8 ms10 ms/);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+
+  it("leads to the job that made a variant, however many came since", async () => {
+    await edge.client.call(endpoints.uploadModel, { query: { name: "cartpole" }, rawBody: fileOf("cartpole") });
+    const ask = (method: "fp16" | "int4") =>
+      edge.client.call(endpoints.createVariant, { params: { model: "cartpole" }, body: { recipe: { method } } });
+    const { id } = await ask("fp16");
+    for (let later = 0; later < 20; later++) await ask("int4");
+    watched = await openWatchedPage(edge.browser, edge.url, {});
+    const { page } = watched;
+    await page.goto(`/#key=${edge.adminKey}&job=${id}`);
+    const row = page.locator('tr[aria-current="true"]');
+    await row.getByText("fp16").waitFor();
+    expect(await row.count()).toBe(1);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+});

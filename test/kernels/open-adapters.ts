@@ -1,0 +1,31 @@
+import { pino } from "pino";
+import type { EnvironmentSpec } from "../../kernels/environments/environment-spec.ts";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { CACHE_DIR } from "./software-gpu-cache.ts";
+
+/**
+ * Starts every adapter of this machine; none is a failure. The software GPU counts as one beside a real one.
+ * Once in a worker: the project's files share their workers, and a device's process ends with the one that started it.
+ */
+export function openAdapters(): Promise<readonly DeviceHost[]> {
+  return (opened ??= startAdapters());
+}
+
+/** The adapters and, for an environment that has a twin there, the CPU: everything that rolls it out. */
+export async function openRolloutDevices({
+  assembly,
+}: Pick<EnvironmentSpec, "assembly">): Promise<readonly DeviceHost[]> {
+  if (assembly === undefined) return openAdapters();
+  cpu ??= DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...SHARED });
+  return [...(await openAdapters()), await cpu];
+}
+
+const SHARED = { cacheDir: CACHE_DIR, logger: pino({ level: "silent" }) } as const;
+let opened: Promise<readonly DeviceHost[]> | undefined;
+let cpu: Promise<DeviceHost> | undefined;
+
+async function startAdapters(): Promise<readonly DeviceHost[]> {
+  const options = { role: "gpu", deviceKey: "gpu0", ...SHARED } as const;
+  const best = await DeviceHost.start(options);
+  return best.device.software ? [best] : [best, await DeviceHost.start({ ...options, driver: "software" })];
+}

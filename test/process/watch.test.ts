@@ -1,0 +1,137 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
+import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { FailureFile } from "../../src/gpu-runner/faults/failure-file.ts";
+import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { readSensors } from "../../src/gpu-runner/sensors/read-sensors.ts";
+import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
+import { parseProcessTimes } from "../../src/gpu-runner/watch/parse-proc.ts";
+import { Watch } from "../../src/gpu-runner/watch/watch.ts";
+import { HealthReport } from "../../src/protocol/health.ts";
+import { createId } from "../../src/protocol/id.ts";
+import type { PlacedModel, RunnerMessage } from "../../src/protocol/link.ts";
+import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
+import { hogCpu } from "../plants/hog-cpu.ts";
+import { plantSleep, type PlantedSleep } from "../plants/plant-sleep.ts";
+import { childPids } from "./child-pids.ts";
+
+/** The watch over a real device's process, which can be told to sleep. */
+
+const WATCH_MS = 500;
+const BOUND = { timeout: 60_000, interval: 10 };
+const logger = pino({ level: "silent" });
+const layer = { inputs: 2, outputs: 2, weights: Float32Array.of(1, 2, 3, 4), bias: Float32Array.of(0, 0) };
+const placed: PlacedModel = {
+  modelVersionId: createId("modelVersion"),
+  variants: [{ name: "fp32", digest: "sha256:dense" }],
+  inputs: [{ name: "x", dtype: "float32", shape: [-1, 2] }],
+  outputs: [{ name: "y", dtype: "float32", shape: [-1, 2] }],
+  places: [{ deviceKey: "cpu", variant: "fp32" }],
+};
+const reports: HealthReport[] = [];
+let folder = "";
+let sleep: PlantedSleep;
+let host: DeviceHost;
+let watch: Watch;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "millrace-watch-"));
+  sleep = plantSleep(folder);
+  const file = path.join(folder, "dense.onnx");
+  await writeFile(file, writeOnnxMlp({ name: "dense", input: "x", output: "y", layers: [layer] }));
+  const { environment } = sleep;
+  host = await DeviceHost.start({ role: "cpu", deviceKey: "cpu", cacheDir: folder, environment, logger });
+  const fleet = new DeviceFleet([host], new FailureFile(folder, logger));
+  const residency = {
+    keep: () => {},
+    read: () => readFile(file),
+    counters: () => ({ pageOuts: 0, migrationBytes: 0 }),
+  };
+  const models = new ModelLoader(residency, logger);
+  await models.borrow(placed, "fp32", host, DEFAULT_CONFIGURATION);
+  const send = (message: RunnerMessage) => {
+    if (message.type === "health") reports.push(HealthReport.parse(message.report));
+    return true;
+  };
+  watch = new Watch({ fleet, models, residency, channel: { send }, readSensors, logger });
+  watch.start(WATCH_MS, [placed]);
+});
+afterAll(async () => {
+  watch.stop();
+  await host.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The first report from now on that is as it should be. */
+async function nextReport(isWanted: (report: HealthReport) => boolean = () => true): Promise<HealthReport> {
+  reports.length = 0;
+  return vi.waitFor(() => reports.find(isWanted) ?? Promise.reject(new Error(JSON.stringify(reports.at(-1)))), BOUND);
+}
+
+const p50Of = ({ placements }: HealthReport) => placements[0]?.serviceMs?.p50 ?? Number.NaN;
+
+/** CPU time in milliseconds that somebody took in the span of a report. */
+function cpuMsOf({ spanMs, host: { logicalCores, busyShare, ownShare } }: HealthReport) {
+  const allMs = spanMs * logicalCores;
+  return { own: ownShare! * allMs, others: (busyShare - ownShare!) * allMs };
+}
+
+describe("processes", () => {
+  test("are told with their memory and what they took of the CPU", async () => {
+    const { host: machine, devices } = await nextReport((report) => p50Of(report) > 0);
+    const [cpu] = devices;
+    expect(cpu?.processRssBytes).toBeGreaterThan(10 * 2 ** 20);
+    expect(cpu?.processCpuShare).toBeGreaterThanOrEqual(0);
+    expect(machine.ownRssBytes).toBeGreaterThan(cpu!.processRssBytes!);
+    expect(machine.busyShare).toBeGreaterThanOrEqual(machine.ownShare! * 0.8);
+  });
+
+  test("that are our own count as our own", async () => {
+    await nextReport();
+    const before = process.cpuUsage();
+    while (process.cpuUsage(before).user < 300_000);
+    const { own } = cpuMsOf(await nextReport());
+    expect(own).toBeGreaterThan(250);
+  });
+
+  test("of others show as such: a hog is none of ours", async () => {
+    const hogs = hogCpu();
+    try {
+      const cpuMs = async () => {
+        const stats = (await childPids(hogs.pid)).map((pid) => readFile(`/proc/${pid}/stat`, "utf8"));
+        return (await Promise.all(stats)).reduce((sum, stat) => sum + parseProcessTimes(stat)!.cpuMs, 0);
+      };
+      await nextReport();
+      const beforeMs = await cpuMs();
+      const { others } = cpuMsOf(await nextReport());
+      // Somewhat more than in the span of the report.
+      expect(others).toBeGreaterThan(0.6 * ((await cpuMs()) - beforeMs));
+      expect(await cpuMs()).toBeGreaterThan(0);
+    } finally {
+      await hogs.stop();
+    }
+  });
+
+  test("that died are counted", async () => {
+    const { restarts } = host;
+    process.kill(host.pid!, "SIGKILL");
+    const { devices } = await nextReport((report) => report.devices[0]!.restarts > restarts);
+    expect(devices[0]?.restarts).toBe(restarts + 1);
+    await nextReport((report) => p50Of(report) > 0);
+  });
+});
+
+test("a backend that sleeps shows in what probes take, and not once it is awake", async () => {
+  const sleepMs = 40;
+  const awake = await nextReport((report) => p50Of(report) < sleepMs);
+  expect(awake.placements[0]?.errors).toBe(0);
+  await sleep.sleepMs(sleepMs);
+  const { placements } = await nextReport((report) => p50Of(report) >= sleepMs);
+  expect(placements[0]?.computeMs?.max).toBeGreaterThanOrEqual(sleepMs);
+  await sleep.sleepMs(0);
+  await nextReport((report) => p50Of(report) < sleepMs);
+});

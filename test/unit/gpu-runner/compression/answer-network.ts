@@ -1,0 +1,21 @@
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import type { OnnxModel } from "../../../../src/onnx/onnx-model.ts";
+import { writeModel } from "../../../../src/onnx/write-model.ts";
+import type { Values } from "./interpret.ts";
+
+/** What ONNX Runtime's CPU provider answers. */
+export async function answerNetwork(
+  model: OnnxModel,
+  inputs: ReadonlyMap<string, Values>,
+): Promise<Map<string, Values>> {
+  const session = await InferenceSession.create(writeModel(model), { intraOpNumThreads: 1, logSeverityLevel: 3 });
+  try {
+    const feeds = [...inputs].map(([name, { dims, data }]) => [name, new Tensor("float32", data, [...dims])] as const);
+    const answers = await session.run(Object.fromEntries(feeds));
+    return new Map(
+      Object.entries(answers).map(([name, { dims, data }]) => [name, { dims, data: [...(data as Float32Array)] }]),
+    );
+  } finally {
+    await session.release();
+  }
+}
