@@ -27,6 +27,8 @@ export default defineConfig({
           ...node,
           ...everyCore,
           name: "unit",
+          // They leave nothing behind, and most of a small file's time would go into a worker of its own.
+          isolate: false,
           include: ["test/unit/**/*.test.ts", "models/**/*.test.ts"],
           testTimeout: 30_000,
         },
