@@ -6,11 +6,16 @@ type View = ComponentType<ViewProps>;
 
 /** The views beside the first: each comes with its own code when it is first wanted. */
 const VIEWS = {
+  runners: async (): Promise<View> => (await import("./runners/runner-view.tsx")).RunnerView,
   models: async (): Promise<View> => (await import("./model-view.tsx")).ModelView,
-  history: async (): Promise<View> => (await import("./history-view.tsx")).HistoryView,
-  validation: async (): Promise<View> => (await import("./validation-view.tsx")).ValidationView,
+  jobs: async (): Promise<View> => (await import("./jobs/job-view.tsx")).JobView,
+  kernels: async (): Promise<View> => (await import("./kernels/kernel-view.tsx")).KernelView,
+  evaluations: async (): Promise<View> => (await import("./evaluations/evaluation-view.tsx")).EvaluationView,
   archives: async (): Promise<View> => (await import("./archive-view.tsx")).ArchiveView,
+  validation: async (): Promise<View> => (await import("./validation-view.tsx")).ValidationView,
+  history: async (): Promise<View> => (await import("./history-view.tsx")).HistoryView,
   alerts: async (): Promise<View> => (await import("./alert-panel.tsx")).AlertPanel,
+  settings: async (): Promise<View> => (await import("./settings/settings-view.tsx")).SettingsView,
 };
 
 /** A view by name, once its code is there. */

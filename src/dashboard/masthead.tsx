@@ -2,14 +2,18 @@ import type { ComponentChildren } from "preact";
 
 const LINKS = [
   ["/", "Overview"],
+  ["/#view=runners", "Runners"],
   ["/#view=models", "Models"],
-  ["/#view=history", "History"],
-  ["/#view=validation", "Validation"],
+  ["/#view=jobs", "Jobs"],
+  ["/#view=kernels", "Kernels"],
+  ["/#view=evaluations", "Evaluations"],
   ["/#view=archives", "Archives"],
+  ["/#view=validation", "Validation"],
+  ["/#view=history", "History"],
   ["/#view=alerts", "Alerts"],
+  ["/#view=settings", "Settings"],
   ["/docs", "API docs"],
   ["/docs/problems", "Problems"],
-  ["/openapi.json", "OpenAPI"],
 ] as const;
 
 interface MastheadProps {

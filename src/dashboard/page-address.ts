@@ -1,5 +1,17 @@
 /** The parts of the page, by the name that the address has for them. */
-const VIEWS = ["overview", "models", "history", "validation", "archives", "alerts"] as const;
+const VIEWS = [
+  "overview",
+  "runners",
+  "models",
+  "jobs",
+  "kernels",
+  "evaluations",
+  "archives",
+  "validation",
+  "history",
+  "alerts",
+  "settings",
+] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What is picked on the page, as far as it is not what follows from the data. */
@@ -26,9 +38,27 @@ export interface PageAddress {
   readonly job?: string;
   /** Name of the model that is shown. */
   readonly model?: string;
+  /** Name or id of the kernel that is shown. */
+  readonly kernel?: string;
+  /** Which part of a view is open, where it has several. */
+  readonly part?: string;
 }
 
-const NAMES = ["series", "window", "a", "b", "state", "alert", "run", "runner", "archive", "job", "model"] as const;
+const NAMES = [
+  "series",
+  "window",
+  "a",
+  "b",
+  "state",
+  "alert",
+  "run",
+  "runner",
+  "archive",
+  "job",
+  "model",
+  "kernel",
+  "part",
+] as const;
 
 /** Reads the address from a fragment such as `#view=history&series=ser_…`; what it does not know it leaves out. */
 export function readAddress(fragment: string): PageAddress {
