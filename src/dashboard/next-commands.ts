@@ -5,6 +5,13 @@ function startRunner(token: string): string {
   return `npx millrace runner start --edge ${location.origin} --token ${token}`;
 }
 
+function benchmarkKernel(kernel: string): string {
+  return `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "benchmark", "kernel": "${kernel}"}'`;
+}
+
 /** The commands that a newcomer needs next, for this edge. */
 export const nextCommands = {
   registerRunner: `${READ_KEY}
@@ -24,10 +31,14 @@ curl -X POST ${location.origin}/v1/models/${model}/variants \\
   ${HEADERS} \\
   -d '{"recipe": {"method": "int8"}}'`,
 
-  submitBenchmark: `${READ_KEY}
+  submitBenchmark: benchmarkKernel("gemm"),
+
+  benchmarkKernel,
+
+  tuneKernel: (kernel: string) => `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\
-  -d '{"kind": "benchmark", "kernel": "gemm"}'`,
+  -d '{"kind": "tuning", "kernel": "${kernel}", "budgetMs": 20000}'`,
 
   searchAgain: `${READ_KEY}
 curl -X POST ${location.origin}/v1/history/detections \\
@@ -80,9 +91,4 @@ curl -X POST ${location.origin}/v1/webhooks \\
 curl -X POST ${location.origin}/v1/kernels \\
   ${HEADERS} \\
   --data-binary @kernels/gemm/example-submission.json`,
-
-  submitTuning: `${READ_KEY}
-curl -X POST ${location.origin}/v1/jobs \\
-  ${HEADERS} \\
-  -d '{"kind": "tuning", "kernel": "gemm", "budgetMs": 20000}'`,
 } as const;

@@ -7,7 +7,7 @@ import { ChoicesField, InputField } from "../forms/field.tsx";
 import { Panel } from "../panel.tsx";
 import { Timestamp } from "../timestamp.tsx";
 import { useResource } from "../use-resource.ts";
-import { ConfirmButton } from "./confirm-button.tsx";
+import { ConfirmButton } from "../confirm-button.tsx";
 import { LacksAdmin } from "./lacks-admin.tsx";
 import type { PartProps } from "./part-props.ts";
 import { SecretNote } from "./secret-note.tsx";

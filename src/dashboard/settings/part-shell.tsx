@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Panel } from "../panel.tsx";
 import type { Resource } from "../use-resource.ts";
-import { ConfirmButton } from "./confirm-button.tsx";
+import { ConfirmButton } from "../confirm-button.tsx";
 
 /** One thing that is edited: null is a new one. */
 type Edited<Item> = { readonly item: Item | null };

@@ -9,7 +9,7 @@ export function describeRequirements({ requirements }: Pick<Profile, "requiremen
   return list([
     device === undefined ? null : device === "gpu" ? "a GPU" : "a CPU",
     allowSoftware === false && "no software device",
-    minLogicalCores !== undefined && `${minLogicalCores} logical cores`,
+    minLogicalCores !== undefined && `${minLogicalCores} logical ${minLogicalCores === 1 ? "core" : "cores"}`,
     minMemoryBytes !== undefined && `${formatBytes(minMemoryBytes)} of memory`,
     minGpuMemoryBytes !== undefined && `${formatBytes(minGpuMemoryBytes)} of GPU memory`,
     instructionSets?.join(", "),
