@@ -11,7 +11,7 @@ export function CheckState({ kernel }: { readonly kernel: SubmittedKernel }) {
   const [tone, word] = KERNEL_STATES[state];
   return (
     <>
-      <dl class="facts">
+      <dl class="facts definition-facts">
         <Fact name="Check">
           <Badge tone={tone}>{word}</Badge>
           {checkJobId !== null && (

@@ -29,7 +29,7 @@ export function DefinitionTables({ kernel, definition }: DefinitionTablesProps) 
 
 function DefinitionFacts({ definition: { tolerance, limits, passes } }: { readonly definition: KernelDefinition }) {
   return (
-    <dl class="facts">
+    <dl class="facts definition-facts">
       <Fact name="Tolerance">
         {tolerance === undefined
           ? "that of what it competes with"

@@ -11,7 +11,6 @@ import { BenchmarkForm } from "./benchmark-form.tsx";
 import { CheckState } from "./check-state.tsx";
 import { DefinitionTables } from "./definition-tables.tsx";
 import { LeaderboardPanel } from "./leaderboard-panel.tsx";
-import { nameToAsk } from "./name-to-ask.ts";
 import { SourcePanel } from "./source-panel.tsx";
 import { TuningPanel } from "./tuning-panel.tsx";
 
@@ -73,7 +72,7 @@ export function KernelDetail(props: KernelDetailProps) {
       </Panel>
       {submitted.value !== null && (
         <>
-          <LeaderboardPanel {...props} name={nameToAsk(kernel)} />
+          <LeaderboardPanel {...props} />
           <BenchmarkForm client={client} kernel={kernel} />
           <TuningPanel {...props} kernel={kernel} />
           <SourcePanel name={kernel.name} stored={stored} />

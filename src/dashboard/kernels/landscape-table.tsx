@@ -27,7 +27,7 @@ export function LandscapeTable({ landscape: { columns, rows, cells, others }, ch
         <caption class="unseen">{`Times of ${variant} in ms by ${along}${best}`}</caption>
         <thead>
           <tr>
-            <th scope="col">{down === null ? across : `${down} ↓  ${across} →`}</th>
+            <th scope="col">{down === null ? across : `${down} down, ${across} across`}</th>
             {columns.map((column) => (
               <th key={column} scope="col">
                 {column}

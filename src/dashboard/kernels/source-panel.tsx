@@ -55,7 +55,7 @@ export function SourcePanel({ name, stored }: SourcePanelProps) {
       {shown !== undefined && (
         <SourceLines name={shown.name} wgsl={shown.wgsl} diagnostics={readDiagnostics(detail, shown.name)} />
       )}
-      {value?.length === 0 && <p class="muted">It is composed of files of other kernels, or of the engine's.</p>}
+      {value?.length === 0 && <p class="muted">It shares the files of another kernel.</p>}
     </Panel>
   );
 }
