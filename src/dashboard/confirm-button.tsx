@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 
 interface ConfirmButtonProps {
@@ -13,9 +13,12 @@ interface ConfirmButtonProps {
 /** A button for what cannot be undone: pressed once it asks, pressed again it does it. */
 export function ConfirmButton({ label, work, onDone, onFail, children }: ConfirmButtonProps) {
   const [state, setState] = useState<"idle" | "asks" | "busy">("idle");
-  const sure = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (state === "asks") sure.current?.focus();
+  const button = useRef<HTMLButtonElement>(null);
+  const wasAsked = useRef(false);
+  // The button that was pressed makes way for others: the focus goes along.
+  useLayoutEffect(() => {
+    if (state === "asks" || (state === "idle" && wasAsked.current)) button.current?.focus();
+    wasAsked.current = state !== "idle";
   }, [state]);
   const confirm = async () => {
     if (state === "busy") return;
@@ -30,13 +33,13 @@ export function ConfirmButton({ label, work, onDone, onFail, children }: Confirm
   };
   if (state === "idle")
     return (
-      <button type="button" aria-label={label} onClick={() => setState("asks")}>
+      <button ref={button} type="button" aria-label={label} onClick={() => setState("asks")}>
         {children}
       </button>
     );
   return (
     <span class="confirm" role="group" aria-label={`${label}?`}>
-      <button ref={sure} type="button" class="danger" aria-disabled={state === "busy"} onClick={() => void confirm()}>
+      <button ref={button} type="button" class="danger" aria-disabled={state === "busy"} onClick={() => void confirm()}>
         Yes, {children}
       </button>
       <button type="button" onClick={() => setState("idle")}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ProblemError } from "../../protocol/problem.ts";
 import { FieldErrors } from "./field-errors.ts";
 import { placeErrors } from "./place-errors.ts";
@@ -22,10 +22,10 @@ export function ApiForm({ label, submit, work, onCancel, children }: ApiFormProp
   const form = useRef<HTMLFormElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (onCancel !== undefined) form.current?.querySelector<HTMLElement>("input, select")?.focus();
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (failure === null) return;
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [failure]);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Panel } from "../panel.tsx";
 import type { Resource } from "../use-resource.ts";
 import { ConfirmButton } from "../confirm-button.tsx";
@@ -40,8 +40,14 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
   const { table, remove, isOwn, canEdit = true } = props;
   const [edited, setEdited] = useState<Edited<Item> | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const done = () => {
+  const list = useRef<HTMLDivElement>(null);
+  const close = () => {
     setEdited(null);
+    // What had the focus goes away.
+    list.current?.focus({ preventScroll: true });
+  };
+  const done = () => {
+    close();
     setFailure(null);
     items.refresh();
   };
@@ -71,7 +77,7 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
           title={edited.item === null ? `New ${noun}` : `Edit ${nameOf(edited.item)}`}
           resource={NOTHING_READ}
         >
-          {form(edited.item, { onDone: done, onCancel: () => setEdited(null) })}
+          {form(edited.item, { onDone: done, onCancel: close })}
         </Panel>
       )}
       <Panel
@@ -90,8 +96,10 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
             {failure}
           </p>
         )}
-        {items.value === null && items.error === null && <p class="muted loading">{`Reading every ${noun} …`}</p>}
-        {items.value !== null && (items.value.length > 0 ? table(actions) : empty)}
+        <div ref={list} tabIndex={-1} class="part-list">
+          {items.value === null && items.error === null && <p class="muted loading">{`Reading every ${noun} …`}</p>}
+          {items.value !== null && (items.value.length > 0 ? table(actions) : empty)}
+        </div>
       </Panel>
     </>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { CommandBlock } from "../command-block.tsx";
 
 interface SecretNoteProps {
@@ -10,7 +10,7 @@ interface SecretNoteProps {
 /** A secret that was just made: this is the only time that it can be seen. */
 export function SecretNote({ title, secret, onClose }: SecretNoteProps) {
   const note = useRef<HTMLDivElement>(null);
-  useEffect(() => note.current?.focus(), [secret]);
+  useLayoutEffect(() => note.current?.focus(), [secret]);
   return (
     <div ref={note} class="secret" role="group" aria-label={title} tabIndex={-1}>
       <p>
