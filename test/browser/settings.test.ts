@@ -47,7 +47,7 @@ function findings(refused: readonly number[] = []): string[] {
 const panelOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
 describe("the settings", () => {
-  it("have a part for each link, and each fits a phone and has no serious finding", { timeout: 120_000 }, async () => {
+  it("have a part for each link, and each fits a phone and has no serious finding", { timeout: 300_000 }, async () => {
     const looks: readonly Options[] = [
       { colorScheme: "light" },
       { colorScheme: "dark" },
@@ -184,7 +184,7 @@ describe("profiles", () => {
 
   it(
     "are made, changed as they were read, and deleted; errors stand at their fields",
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const page = await openPart("profiles");
       await page.getByRole("button", { name: "New profile" }).click();
@@ -241,7 +241,7 @@ describe("profiles", () => {
 });
 
 describe("thresholds", () => {
-  it("are told in words, and keep what the form has no field for", { timeout: 60_000 }, async () => {
+  it("are told in words, and keep what the form has no field for", { timeout: 120_000 }, async () => {
     const selector = { subject: "gemm", metric: "wallMs", software: true };
     const body = { name: "slower", test: "percentage" as const, upper: 0.1, selector };
     const { id } = await stack.client.call(endpoints.createThreshold, { body });
@@ -272,7 +272,7 @@ describe("thresholds", () => {
 });
 
 describe("requirement sets", () => {
-  it("are made of rows, and changed", { timeout: 60_000 }, async () => {
+  it("are made of rows, and changed", { timeout: 120_000 }, async () => {
     const page = await openPart("requirements");
     await page.getByText("/v1/requirements").waitFor();
     await page.getByRole("button", { name: "New requirement set" }).click();
@@ -301,7 +301,7 @@ describe("requirement sets", () => {
 });
 
 describe("webhooks", () => {
-  it("are made with a secret that is shown once, tried out, and deleted", { timeout: 60_000 }, async () => {
+  it("are made with a secret that is shown once, tried out, and deleted", { timeout: 120_000 }, async () => {
     const received: string[] = [];
     const receiver = createServer((request, response) => {
       received.push(String(request.headers["webhook-id"]));

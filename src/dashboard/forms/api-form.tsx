@@ -26,8 +26,8 @@ export function ApiForm({ label, submit, work, onCancel, children }: ApiFormProp
     if (onCancel !== undefined) form.current?.querySelector<HTMLElement>("input, select")?.focus();
   }, []);
   useLayoutEffect(() => {
-    if (failure === null) return;
-    form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    const controls = Array.from(form.current?.elements ?? [], (control) => control as HTMLElement);
+    controls.find((control) => failure?.byField.has(control.getAttribute("name") ?? ""))?.focus();
   }, [failure]);
   const send = async (event: SubmitEvent) => {
     event.preventDefault();
