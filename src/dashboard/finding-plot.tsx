@@ -4,7 +4,7 @@ import { formatQuantity } from "./diagnosis-words.ts";
 const WIDTH = 320;
 const BAR = 16;
 /** The longer of both bars; the rest is for its figure. */
-const LONGEST = 200;
+const LONGEST = 120;
 
 /** What was measured beside what was expected, as two bars of one scale. */
 export function FindingPlot({ finding: { measured, expected, unit } }: { finding: Finding }) {

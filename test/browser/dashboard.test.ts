@@ -272,7 +272,7 @@ describe("the documents", () => {
   it("render the API from our own files", async () => {
     // There are so many that only what is in sight is drawn: the address says what is to be in sight.
     const page = await openPage("/docs#/inference/infer");
-    await page.getByText("/v1/infer", { exact: true }).waitFor();
+    await page.getByText("/v1/infer", { exact: true }).waitFor({ timeout: JOB_MS });
     await page.getByText("budget-unattainable").or(page.getByText("Request body")).first().waitFor();
     expect(findings()).toEqual([]);
   });

@@ -1,5 +1,4 @@
 import type { StoredTuningRecord } from "../../protocol/tuning.ts";
-import { formatNumber } from "../format.ts";
 import { LandscapeTable } from "./landscape-table.tsx";
 import { layOutLandscape, listAxes, type LandscapeChoice, readChoice, writeChoice } from "./landscape.ts";
 
@@ -45,14 +44,12 @@ export function LandscapeFigure({ record, picked, onPick }: LandscapeFigureProps
       ) : (
         <LandscapeTable landscape={layOutLandscape(record, choice)} choice={choice} />
       )}
-      <figcaption class="muted">{describe(record)}</figcaption>
+      <figcaption class="muted">
+        Medians of each candidate's last runs in ms. The best is what the search kept: the default stays unless another
+        is surely faster.
+      </figcaption>
     </figure>
   );
-}
-
-function describe({ tuning: { best, untuned } }: StoredTuningRecord): string {
-  const compared = untuned === null ? "" : `, the default ${untuned.variant} ${formatNumber(untuned.ms.p50)} ms`;
-  return `Medians in ms. The best of all is ${best.variant} with ${formatNumber(best.ms.p50)} ms${compared}.`;
 }
 
 interface SelectProps {
