@@ -40,6 +40,12 @@ export interface PageAddress {
   readonly model?: string;
   /** Name or id of the kernel that is shown. */
   readonly kernel?: string;
+  /** Id of the fingerprint whose leaderboards are shown. */
+  readonly device?: string;
+  /** Id of the tuning whose landscape is shown. */
+  readonly tuning?: string;
+  /** Variant and axes of a landscape: `register-tiled,lanesN,lanesM`. */
+  readonly axes?: string;
   /** Which part of a view is open, where it has several. */
   readonly part?: string;
 }
@@ -57,6 +63,9 @@ const NAMES = [
   "job",
   "model",
   "kernel",
+  "device",
+  "tuning",
+  "axes",
   "part",
 ] as const;
 

@@ -44,6 +44,9 @@ const LeaderboardEntry = z.object({
     .object({ lowMs: z.number(), highMs: z.number() })
     .openapi({ description: "95 % confidence interval of the median within the run, by order statistics" }),
   iterations: z.number().int(),
+  shareOfRoof: z.number().nullable().openapi({
+    description: "Of what the device can do at most; null where its run did not tell, or told by another clock",
+  }),
   runId: idSchema("run"),
   at: Instant,
 });

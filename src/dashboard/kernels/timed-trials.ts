@@ -1,5 +1,5 @@
-import type { StoredTuning, TuningTrial } from "../protocol/tuning.ts";
-import { median } from "../stats/median.ts";
+import type { StoredTuning, TuningTrial } from "../../protocol/tuning.ts";
+import { median } from "../../stats/median.ts";
 
 /** A trial with the time to compare it by. */
 export interface TimedTrial {
@@ -28,11 +28,12 @@ export function medianOfLast({ rungsMs }: TuningTrial): number | null {
 type Choice = Pick<TuningTrial, "variant" | "axes">;
 
 function markOf(trial: TuningTrial, { best, untuned }: StoredTuning): TimedTrial["mark"] {
-  if (isSame(trial, best)) return "best";
-  if (untuned !== null && isSame(trial, untuned)) return "default";
+  if (isSameChoice(trial, best)) return "best";
+  if (untuned !== null && isSameChoice(trial, untuned)) return "default";
   return trial.outcome === "too-slow" ? "too-slow" : "timed";
 }
 
-function isSame(a: Choice, b: Choice): boolean {
+/** Whether two are the same variant with the same values of its axes. */
+export function isSameChoice(a: Choice, b: Choice): boolean {
   return a.variant === b.variant && Object.keys(a.axes).every((name) => a.axes[name] === b.axes[name]);
 }

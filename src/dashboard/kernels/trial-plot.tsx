@@ -1,10 +1,10 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import type { StoredTuning, StoredTuningRecord } from "../protocol/tuning.ts";
-import { describeSizes, formatMeasure } from "./format.ts";
+import type { StoredTuning, StoredTuningRecord } from "../../protocol/tuning.ts";
+import { describeSizes, formatMeasure } from "../format.ts";
 import { listTimedTrials, type TimedTrial } from "./timed-trials.ts";
 import { TRIAL_MARKS, trialPlotOptions } from "./trial-plot-options.ts";
-import { usePlot } from "./use-plot.ts";
+import { usePlot } from "../use-plot.ts";
 
 const NAMES: Record<TimedTrial["mark"], string> = {
   best: "best",

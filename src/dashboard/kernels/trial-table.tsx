@@ -1,6 +1,6 @@
-import type { TuningTrial } from "../protocol/tuning.ts";
-import { Badge, type Tone } from "./badge.tsx";
-import { describeSizes, formatMeasure } from "./format.ts";
+import type { TuningTrial } from "../../protocol/tuning.ts";
+import { Badge, type Tone } from "../badge.tsx";
+import { describeSizes, formatMeasure } from "../format.ts";
 import { medianOfLast } from "./timed-trials.ts";
 
 const OUTCOMES: Record<TuningTrial["outcome"], readonly [Tone, string]> = {

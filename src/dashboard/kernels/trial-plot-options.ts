@@ -1,7 +1,7 @@
 import uPlot from "uplot";
-import { formatNumber } from "./format.ts";
-import { logRange } from "./log-range.ts";
-import { readPlotTheme } from "./plot-theme.ts";
+import { formatNumber } from "../format.ts";
+import { logRange } from "../log-range.ts";
+import { readPlotTheme } from "../plot-theme.ts";
 import type { TimedTrial } from "./timed-trials.ts";
 
 /** Drawn in this order, so that what matters lies on top. Marks differ by size and filling as well as by colour. */

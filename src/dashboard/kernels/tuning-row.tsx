@@ -1,7 +1,7 @@
-import type { StoredTuning } from "../protocol/tuning.ts";
-import { describeSizes, formatDuration, formatMeasure, formatNumber } from "./format.ts";
-import { SoftwareBadge } from "./software-badge.tsx";
-import { Timestamp } from "./timestamp.tsx";
+import type { StoredTuning } from "../../protocol/tuning.ts";
+import { describeSizes, formatDuration, formatMeasure, formatNumber } from "../format.ts";
+import { SoftwareBadge } from "../software-badge.tsx";
+import { Timestamp } from "../timestamp.tsx";
 
 interface TuningRowProps {
   readonly tuning: StoredTuning;
