@@ -16,7 +16,7 @@ const WORDS: Record<JobEvent["type"], string> = {
   cancelled: "cancelled",
 };
 
-/** What happened to a job, the newest last, with the time since it was queued. */
+/** What happened to a job, the newest first, with the time since it was queued. */
 export function EventLog({ history: { events, error } }: { history: JobHistory }) {
   const steps = events.filter(({ type }) => type === "progress");
   const firstShown = steps.at(-PROGRESS_SHOWN)?.seq ?? 0;
@@ -26,7 +26,6 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
   return (
     <>
       {error !== null && <p class="notice bad">{`Its events are no longer heard: ${error.message}`}</p>}
-      {left > 0 && <p class="muted">{`${left} earlier steps of progress are left out.`}</p>}
       <div class="log" role="region" aria-label="Events" tabIndex={0}>
         <table class="points">
           <thead>
@@ -38,7 +37,7 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
             </tr>
           </thead>
           <tbody>
-            {shown.map((event) => (
+            {shown.toReversed().map((event) => (
               <tr key={event.seq}>
                 <td>
                   <Timestamp at={event.at} />
@@ -51,6 +50,7 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
           </tbody>
         </table>
       </div>
+      {left > 0 && <p class="muted">{`${left} earlier steps of progress are left out.`}</p>}
     </>
   );
 }

@@ -40,7 +40,7 @@ export function ResultPanel({ client, job, names, events }: ResultPanelProps) {
     <>
       <Panel id="result" title="Result" resource={run}>
         {links.length > 0 && (
-          <p class="names">
+          <p class="names result-links">
             {links.map(({ text, address }) => (
               <a key={text} href={writeAddress(address)}>
                 {text}

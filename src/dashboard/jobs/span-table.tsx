@@ -19,7 +19,7 @@ export function SpanTable({ sums, spans, shown, onShow }: SpanTableProps) {
   const inSight = spans.filter(({ startUs, endUs }) => startUs <= shown.endUs && endUs >= shown.startUs);
   return (
     <>
-      <table class="judgements">
+      <table class="points">
         <caption class="unseen">Spans by name</caption>
         <thead>
           <tr>
