@@ -42,7 +42,11 @@ export function ModelView(props: ViewProps) {
           </EmptyState>
         )}
         {value !== null && value.length > 0 && (
-          <ModelTable models={value} shown={shown?.name ?? null} onShow={(model) => onPick({ model, part: undefined })} />
+          <ModelTable
+            models={value}
+            shown={shown?.name ?? null}
+            onShow={(model) => onPick({ model, part: undefined })}
+          />
         )}
       </Panel>
       {shown !== undefined && <ShownModel key={shown.id} {...props} model={shown} />}

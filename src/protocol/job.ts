@@ -31,6 +31,7 @@ export const JobKind = z.enum([
   "consensus",
   "compression",
 ]);
+export type JobKind = z.infer<typeof JobKind>;
 
 export const JobSpec = z
   .discriminatedUnion("kind", [

@@ -5,17 +5,20 @@ import { type LatencyPart, splitLatency, splitPrediction } from "./latency-parts
 const WIDTH = 1_000;
 const HEIGHT = 26;
 
+/** The edge's clock has whole milliseconds. */
+const CLOCKS = { edge: "edge, whole ms", runner: "runner" } as const;
+
 /** Where the time of a reply went beside what was predicted, both on the scale of the longer one. */
-export function LatencyBars({ reply }: { readonly reply: Pick<InferReply, "latency" | "prediction" | "budgetMs"> }) {
-  const { latency, prediction } = reply;
-  const measured = splitLatency(latency);
+export function LatencyBars({ reply }: { readonly reply: Pick<InferReply, "latency" | "prediction" | "placement"> }) {
+  const { latency, prediction, placement } = reply;
+  const measured = splitLatency(latency, placement.backend);
   const predicted = splitPrediction(prediction);
   const longestMs = Math.max(sumOf(measured), sumOf(predicted), 1e-9);
-  const clocks = { edge: "the edge's, in whole milliseconds", runner: "the runner's" } as const;
   return (
     <figure class="split">
       <Bar name="Measured" parts={measured} longestMs={longestMs} />
       <Bar name="Predicted" parts={predicted} longestMs={longestMs} />
+      <p class="muted">{`Predicted: ${tellParts(predicted)}. The service is upload, compute and readback together.`}</p>
       <table class="points">
         <caption class="unseen">Where the time went</caption>
         <thead>
@@ -34,7 +37,7 @@ export function LatencyBars({ reply }: { readonly reply: Pick<InferReply, "laten
               </td>
               <td>{formatMeasure(ms, "ms")}</td>
               <td>{latency.totalMs > 0 ? formatShare(ms / latency.totalMs) : "–"}</td>
-              <td>{clock === null ? "–" : clocks[clock]}</td>
+              <td>{clock === null ? "–" : CLOCKS[clock]}</td>
             </tr>
           ))}
         </tbody>
@@ -50,14 +53,18 @@ interface BarProps {
 }
 
 function Bar({ name, parts, longestMs }: BarProps) {
-  const words = parts.map((part) => `${part.name} ${formatMeasure(part.ms, "ms")}`).join(", ");
   let left = 0;
   return (
     <div class="split-bar">
       <span>
         {name} <b>{formatMeasure(sumOf(parts), "ms")}</b>
       </span>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${name}: ${words}`}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${name}: ${tellParts(parts)}`}
+      >
         {parts.map((part) => {
           const width = (part.ms / longestMs) * WIDTH;
           left += width;
@@ -70,6 +77,10 @@ function Bar({ name, parts, longestMs }: BarProps) {
       </svg>
     </div>
   );
+}
+
+function tellParts(parts: readonly LatencyPart[]): string {
+  return parts.map(({ name, ms }) => `${name} ${formatMeasure(ms, "ms")}`).join(", ");
 }
 
 function sumOf(parts: readonly LatencyPart[]): number {

@@ -32,7 +32,10 @@ export function OutputFigure({ output }: { readonly output: Tensor }) {
 type Classes = Extract<ShownOutput, { kind: "classes" }>["classes"];
 
 function ClassTable({ name, classes }: { readonly name: string; readonly classes: Classes }) {
-  const longest = classes.reduce((most, { value }) => Math.max(most, Math.abs(value)), 0);
+  // From the least to the largest, and nothing in any case.
+  const low = classes.reduce((least, { value }) => Math.min(least, value), 0);
+  const high = classes.reduce((largest, { value }) => Math.max(largest, value), 0);
+  const xOf = (value: number) => (high > low ? ((value - low) / (high - low)) * WIDTH : 0);
   return (
     <table class="points classes">
       <caption class="unseen">{`The highest of ${name}`}</caption>
@@ -54,7 +57,8 @@ function ClassTable({ name, classes }: { readonly name: string; readonly classes
               <svg viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
                 <rect
                   class={value < 0 ? "below" : ""}
-                  width={longest === 0 ? 0 : (Math.abs(value) / longest) * WIDTH}
+                  x={xOf(Math.min(0, value))}
+                  width={Math.abs(xOf(value) - xOf(0))}
                   height={10}
                 />
               </svg>
