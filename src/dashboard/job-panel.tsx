@@ -15,12 +15,10 @@ interface JobPanelProps {
   readonly jobs: Resource<readonly JobSummary[]>;
   readonly models: Resource<readonly Model[]>;
   readonly runners: Resource<readonly Runner[]>;
-  /** Id of the job that somebody came for. */
-  readonly picked: string | null;
 }
 
 /** The latest jobs. */
-export function JobPanel({ client, jobs, models, runners, picked }: JobPanelProps) {
+export function JobPanel({ client, jobs, models, runners }: JobPanelProps) {
   const items = jobs.value ?? [];
   const running = items.filter(({ state }) => state === "leased").length;
   return (
@@ -38,12 +36,7 @@ export function JobPanel({ client, jobs, models, runners, picked }: JobPanelProp
       }
     >
       {items.length > 0 && (
-        <JobTable
-          client={client}
-          jobs={items}
-          names={listJobNames(models.value ?? [], runners.value ?? [])}
-          picked={picked}
-        />
+        <JobTable client={client} jobs={items} names={listJobNames(models.value ?? [], runners.value ?? [])} />
       )}
       {jobs.value?.length === 0 && (
         <EmptyState says="No job has been submitted yet." command={nextCommands.submitBenchmark}>

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from "preact/hooks";
 import type { Client } from "../client/client.ts";
 import type { JobSummary } from "../protocol/job.ts";
 import { Badge } from "./badge.tsx";
@@ -17,20 +16,14 @@ interface JobRowProps {
   /** Whether to follow its progress as it happens. */
   readonly follow: boolean;
   readonly now: number;
-  /** Whether somebody came for it: it is marked, and shown once. */
-  readonly isPicked: boolean;
 }
 
 /** One job: what it is about, how far it is, how it ended. */
-export function JobRow({ client, job, modelNames, runnerName, follow, now, isPicked }: JobRowProps) {
+export function JobRow({ client, job, modelNames, runnerName, follow, now }: JobRowProps) {
   const progress = useJobProgress(client, job, follow);
   const [tone, word] = JOB_STATES[job.state];
-  const row = useRef<HTMLTableRowElement>(null);
-  useEffect(() => {
-    if (isPicked) row.current?.scrollIntoView({ block: "center" });
-  }, [isPicked]);
   return (
-    <tr ref={row} aria-current={isPicked}>
+    <tr>
       <th scope="row" title={job.id}>
         <span class="kind">{job.spec.kind}</span>{" "}
         <a href={writeAddress({ view: "jobs", job: job.id })}>{nameSpec(job.spec, modelNames)}</a>

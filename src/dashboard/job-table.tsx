@@ -11,12 +11,10 @@ interface JobTableProps {
   readonly client: Client;
   readonly jobs: readonly JobSummary[];
   readonly names: JobNames;
-  /** Id of the job that somebody came for. */
-  readonly picked: string | null;
 }
 
 /** Jobs, the running ones among them live. */
-export function JobTable({ client, jobs, names, picked }: JobTableProps) {
+export function JobTable({ client, jobs, names }: JobTableProps) {
   const running = jobs.filter(({ state }) => state === "leased").map(({ id }) => id);
   const followed = new Set(running.slice(0, FOLLOWED_JOBS));
   const now = useNow(running.length > 0);
@@ -41,7 +39,6 @@ export function JobTable({ client, jobs, names, picked }: JobTableProps) {
             modelNames={names.models}
             runnerName={job.runnerId === null ? null : (names.runners.get(job.runnerId) ?? job.runnerId)}
             follow={followed.has(job.id)}
-            isPicked={job.id === picked}
             now={now}
           />
         ))}

@@ -53,9 +53,7 @@ export function JobList({ client, subscribe, address, onPick, names }: ViewProps
     >
       <div class="job-list">
         {value === null && error === null && <p class="muted loading">Reading jobs …</p>}
-        {value !== null && value.items.length > 0 && (
-          <JobTable client={client} jobs={value.items} names={names} picked={null} />
-        )}
+        {value !== null && value.items.length > 0 && <JobTable client={client} jobs={value.items} names={names} />}
         {value?.items.length === 0 && isFiltered && <p class="muted">No such job.</p>}
         {value?.items.length === 0 && !isFiltered && (
           <EmptyState says="No job has been submitted yet." command={nextCommands.submitBenchmark}>

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { readPlotTheme } from "../plot-theme.ts";
 import { useColourScheme } from "../use-colour-scheme.ts";
+import { useWidth } from "../use-width.ts";
 import { drawTrace, findSpan, heightOf } from "./draw-trace.ts";
 import type { LaidSpan, LaidTrace } from "./lay-out-trace.ts";
 import { moveStretch, type TraceStretch, zoomStretch } from "./trace-stretch.ts";
@@ -23,16 +24,9 @@ interface TraceCanvasProps {
 export function TraceCanvas({ trace, shown, picked, label, onStretch, onPick, onKey }: TraceCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const press = useRef<{ readonly atX: number; lastX: number } | null>(null);
-  const [width, setWidth] = useState(0);
+  const width = useWidth(canvas) ?? 0;
   const scheme = useColourScheme();
   const height = heightOf(trace);
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (canvas.current === null || context == null || width === 0) return;
