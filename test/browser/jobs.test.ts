@@ -134,7 +134,8 @@ describe("a job", () => {
     for (const said of ["queued", "taken by a runner", "succeeded"])
       await log.getByText(said, { exact: true }).first().waitFor();
     await page.getByRole("heading", { name: "Result" }).waitFor();
-    await page.getByRole("row").filter({ hasText: "Submitted to done" }).getByText("20", { exact: true }).waitFor();
+    const counts = page.getByRole("row").filter({ hasText: "Submitted to done" }).getByRole("cell");
+    expect(await counts.first().textContent()).toBe("20");
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true);
     expect(findings()).toEqual([]);
   });
@@ -284,6 +285,23 @@ describe("the view of jobs", () => {
       .first()
       .waitFor();
     expect(await fits()).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(findings()).toEqual([]);
+  });
+});
+
+describe("a job that failed", () => {
+  it("says why, and where that is explained", async () => {
+    const body = { kind: "benchmark" as const, kernel: "triad", iterations: 10_000, timeoutMs: 100 };
+    const { id } = await stack.client.call(endpoints.createJob, { body });
+    const { problem } = await waitForJob(stack, id, ["succeeded", "failed"]);
+    const page = await openJobs(`&job=${id}`);
+    const state = page.getByRole("status").filter({ hasText: "failed" });
+    const link = state.getByRole("link", { name: problem?.title ?? "no problem" });
+    expect(await link.getAttribute("href")).toBe(problem?.type);
+    const log = page.getByRole("region", { name: "Events" });
+    await log.getByText(`failed: ${problem?.detail}`).waitFor();
+    expect(await page.getByRole("heading", { name: "Result" }).count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });

@@ -1,24 +1,20 @@
-import { useCallback } from "preact/hooks";
-import type { Client } from "../../client/client.ts";
 import type { BenchmarkResult } from "../../protocol/benchmark.ts";
 import type { Distribution } from "../../protocol/distribution.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
-import type { Job } from "../../protocol/job.ts";
+import type { Device } from "../../protocol/hardware.ts";
 import { describeRoof } from "../describe-roof.ts";
 import { Fact } from "../fact.tsx";
 import { describeSizes, formatMeasure, formatNumber } from "../format.ts";
 import { RooflinePlot } from "../roofline-plot.tsx";
 import { SoftwareBadge } from "../software-badge.tsx";
-import { useResource } from "../use-resource.ts";
 
 interface BenchmarkDetailProps {
-  readonly client: Client;
-  readonly job: Job;
   readonly result: BenchmarkResult;
+  /** Where it ran; null where that is gone. */
+  readonly device: Device | null;
 }
 
 /** What a benchmark measured: rates, both clocks, and its place under the device's roofs. */
-export function BenchmarkDetail({ client, job: { runnerId }, result }: BenchmarkDetailProps) {
+export function BenchmarkDetail({ result, device }: BenchmarkDetailProps) {
   const { variant, axes, tuned, dtype, shape, clock, gflops, gigabytesPerSecond, correctness } = result;
   const { roofline, environment, fallback } = result;
   const axesText = describeSizes(axes);
@@ -43,9 +39,7 @@ export function BenchmarkDetail({ client, job: { runnerId }, result }: Benchmark
         {roofline !== null && <Fact name="Roof">{describeRoof(roofline)}</Fact>}
         {fallback !== undefined && <Fact name="Answered by">the reference on the CPU: the device failed</Fact>}
       </dl>
-      {roofline !== null && runnerId !== null && (
-        <DeviceRoofs client={client} runnerId={runnerId} result={{ roofline, environment }} />
-      )}
+      {roofline !== null && device !== null && <RooflinePlot device={device} positions={[roofline]} />}
       <table class="judgements">
         <thead>
           <tr>
@@ -79,25 +73,4 @@ function DurationRow({ name, ms }: { readonly name: string; readonly ms: Distrib
       ))}
     </tr>
   );
-}
-
-interface DeviceRoofsProps {
-  readonly client: Client;
-  readonly runnerId: string;
-  readonly result: { readonly roofline: NonNullable<BenchmarkResult["roofline"]> } & Pick<
-    BenchmarkResult,
-    "environment"
-  >;
-}
-
-/** The roofs of the device that it ran on, with its place below; nothing where the runner is gone. */
-function DeviceRoofs({ client, runnerId, result: { roofline, environment } }: DeviceRoofsProps) {
-  const { value } = useResource(
-    useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getRunner, { params: { id: runnerId }, signal }),
-      [client, runnerId],
-    ),
-  );
-  const device = value?.capabilities?.devices.find(({ key }) => key === environment.deviceKey);
-  return device === undefined ? null : <RooflinePlot device={device} positions={[roofline]} />;
 }

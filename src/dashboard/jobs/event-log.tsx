@@ -26,7 +26,7 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
   return (
     <>
       {error !== null && <p class="notice bad">{`Its events are no longer heard: ${error.message}`}</p>}
-      <div class="log" role="region" aria-label="Events" tabIndex={0}>
+      <div class="log event-log" role="region" aria-label="Events" tabIndex={0}>
         <table class="points">
           <thead>
             <tr>

@@ -16,9 +16,11 @@ import type { Writer } from "../use-writer.ts";
 import type { ViewProps } from "../view-props.ts";
 import { WriteButton } from "../write-button.tsx";
 import { EventLog } from "./event-log.tsx";
+import { readJob } from "./read-job.ts";
 import { ResultPanel } from "./result-panel.tsx";
 import { SpecPanel } from "./spec-panel.tsx";
 import { toJobInput } from "./to-job-input.ts";
+import { TracePanel } from "./trace-panel.tsx";
 import { type JobHistory, useJobEvents } from "./use-job-events.ts";
 
 interface JobDetailProps extends ViewProps {
@@ -28,47 +30,48 @@ interface JobDetailProps extends ViewProps {
 
 /** One job: how far it is, what became of it, what was asked for, and everything that happened to it. */
 export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps) {
-  const job = useResource(
-    useCallback((signal: AbortSignal) => client.call(endpoints.getJob, { params: { id }, signal }), [client, id]),
-  );
+  const read = useResource(useCallback((signal: AbortSignal) => readJob(client, id, signal), [client, id]));
   const history = useJobEvents(client, id);
   // Progress comes with the events; whatever else happens changes the job.
   const turns = history.events.filter(({ type }) => type !== "progress").length;
   useEffect(() => {
-    if (turns > 1) job.refresh();
-  }, [turns, job.refresh]);
-  const { value, error } = job;
+    if (turns > 1) read.refresh();
+  }, [turns, read.refresh]);
+  const { value, error } = read;
+  const job = value?.job ?? null;
+  const run = value?.run ?? null;
   return (
     <>
       <Panel
         id="job"
-        title={value === null ? "Job" : `${value.spec.kind} ${nameSpec(value.spec, names.models)}`}
-        resource={job}
+        title={job === null ? "Job" : `${job.spec.kind} ${nameSpec(job.spec, names.models)}`}
+        resource={read}
         aside={
           <div class="job-actions">
             <a href={writeAddress({ view: "jobs" })}>All jobs</a>
-            {value !== null && <Actions client={client} job={value} writer={writer} onPick={onPick} />}
+            {job !== null && <Actions client={client} job={job} writer={writer} onPick={onPick} />}
           </div>
         }
       >
-        {value === null && error === null && <p class="muted loading">Reading the job …</p>}
-        {value !== null && <JobFacts job={value} names={names} history={history} />}
+        {job === null && error === null && <p class="muted loading">Reading the job …</p>}
+        {job !== null && <JobFacts job={job} names={names} history={history} />}
         {(writer.refusal ?? writer.failure) !== null && (
           <p class="notice bad" role="alert">
             {writer.refusal ?? writer.failure}
           </p>
         )}
       </Panel>
-      {value !== null && (
+      {value !== null && <ResultPanel client={client} read={value} names={names} events={history.events.length} />}
+      {run !== null && run.traceBytes !== null && <TracePanel client={client} run={run} sizeBytes={run.traceBytes} />}
+      {job !== null && (
         <>
-          <ResultPanel client={client} job={value} names={names} events={history.events.length} />
           <section class="panel" aria-labelledby="events">
             <div class="panel-head">
               <h2 id="events">Events</h2>
             </div>
             <EventLog history={history} />
           </section>
-          <SpecPanel spec={value.spec} />
+          <SpecPanel spec={job.spec} />
         </>
       )}
     </>

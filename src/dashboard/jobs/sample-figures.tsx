@@ -1,11 +1,10 @@
-import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { RunSamples } from "../../protocol/run-samples.ts";
 import { formatBytes, formatMeasure } from "../format.ts";
-import { useResource } from "../use-resource.ts";
 import { countBins } from "./count-bins.ts";
 import { DownloadButton } from "./download-button.tsx";
+import type { ReadRun } from "./read-job.ts";
 
 const BINS = 40;
 /** Of a run that measured more, the others are in its file. */
@@ -15,33 +14,22 @@ const HEIGHT = 90;
 
 interface SampleFiguresProps {
   readonly client: Client;
-  readonly runId: string;
+  readonly run: ReadRun;
   readonly sizeBytes: number;
 }
 
 /** How the values of a run are spread, one by one as they were timed. */
-export function SampleFigures({ client, runId, sizeBytes }: SampleFiguresProps) {
-  const { value, error } = useResource(
-    useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getRunSamples, { params: { id: runId }, signal }),
-      [client, runId],
-    ),
-  );
-  const measurements = value?.measurements.filter(({ values }) => values.length > 1) ?? [];
+export function SampleFigures({ client, run: { id, samples }, sizeBytes }: SampleFiguresProps) {
+  const measurements = samples?.measurements.filter(({ values }) => values.length > 1) ?? [];
   return (
     <>
       <div class="part-head">
         <h3>Raw samples</h3>
-        <DownloadButton
-          client={client}
-          endpoint={endpoints.getRunSamples}
-          id={runId}
-          fileName={`${runId}-samples.json`}
-        >
+        <DownloadButton client={client} endpoint={endpoints.getRunSamples} id={id} fileName={`${id}-samples.json`}>
           {`Download samples (${formatBytes(sizeBytes)} compressed)`}
         </DownloadButton>
       </div>
-      {error !== null && <p class="muted">{`They could not be read: ${error.message}`}</p>}
+      {samples === null && <p class="muted">They could not be read.</p>}
       <div class="samples">
         {measurements.slice(0, FIGURES).map((measurement, index) => (
           <Histogram key={index} measurement={measurement} />

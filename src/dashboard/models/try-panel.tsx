@@ -5,6 +5,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { ModelVersion } from "../../protocol/model.ts";
 import { type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import { formatMeasure } from "../format.ts";
 import { InferenceRefusal } from "./inference-refusal.tsx";
 import { InferenceReport, type InferenceAnswer } from "./inference-report.tsx";
 import { TensorField } from "./tensor-field.tsx";
@@ -89,7 +90,10 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
           </span>
         </div>
       </form>
-      <div class="try-outcome" role="status">
+      <p class="unseen" role="status">
+        {tellOutcome(isBusy, outcome)}
+      </p>
+      <div class="try-outcome">
         {outcome !== null && "problem" in outcome && (
           <InferenceRefusal problem={outcome.problem} onBudget={(fitting) => setBudgetMs(fitting)} />
         )}
@@ -98,6 +102,14 @@ export function TryPanel({ client, model, version: { version, inputs } }: TryPan
       </div>
     </section>
   );
+}
+
+/** In a few words, for those who cannot see it come. */
+function tellOutcome(isBusy: boolean, outcome: Outcome | null): string {
+  if (isBusy) return "Asking the model";
+  if (outcome === null) return "";
+  if ("answer" in outcome) return `Answered in ${formatMeasure(outcome.answer.header.latency.totalMs, "ms")}`;
+  return "problem" in outcome ? outcome.problem.title : outcome.failure;
 }
 
 interface WishProps {
