@@ -8,6 +8,7 @@ import { nameOf, parseBy } from "./read-reply.ts";
 /** An inference whose inputs are tensors of raw little-endian bytes. */
 export interface InferFrameRequest extends Pick<InferFrameHeader, "model" | "budgetMs"> {
   readonly confidence?: InferFrameHeader["confidence"];
+  readonly minFidelity?: InferFrameHeader["minFidelity"];
   readonly runnerId?: InferFrameHeader["runnerId"];
   readonly placementId?: InferFrameHeader["placementId"];
   readonly inputs: readonly Tensor[];

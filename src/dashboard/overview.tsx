@@ -1,7 +1,5 @@
 import { useCallback, useEffect } from "preact/hooks";
-import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import type { JobSummary } from "../protocol/job.ts";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
@@ -29,11 +27,9 @@ export function Overview(props: ViewProps) {
   );
   const jobs = useResource(
     useCallback(
-      async (signal: AbortSignal) => {
-        const { items } = await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal });
-        return address.job === undefined ? items : withJob(client, items, address.job, signal);
-      },
-      [client, address.job],
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
+      [client],
     ),
   );
   const series = useSeriesList(client, subscribe, address.series);
@@ -88,23 +84,11 @@ export function Overview(props: ViewProps) {
           <LatencyPanel {...props} series={series} />
           <PredictionPanel predictions={predictions} />
           <PolicyPanel client={client} jobs={jobs} models={models} />
-          <JobPanel picked={address.job ?? null} client={client} jobs={jobs} models={models} runners={runners} />
+          <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
         </>
       ) : (
         <p class="muted loading">Reading runners, jobs and history …</p>
       )}
     </main>
   );
-}
-
-/** The job that is asked for behind the latest, unless it is one of them; what is gone is left out. */
-async function withJob(
-  client: Client,
-  latest: readonly JobSummary[],
-  id: string,
-  signal: AbortSignal,
-): Promise<readonly JobSummary[]> {
-  if (latest.some((job) => job.id === id)) return latest;
-  const job = await client.call(endpoints.getJob, { params: { id }, signal }).catch(() => null);
-  return job === null ? latest : [...latest, { ...job, roofline: null, verdict: null }];
 }

@@ -24,8 +24,12 @@ export interface PageAddress {
   /** The sides of a comparison, as the API takes them. */
   readonly a?: string;
   readonly b?: string;
-  /** Alerts of this state alone. */
+  /** Alerts, or jobs, of this state alone. */
   readonly state?: string;
+  /** Jobs of this kind alone. */
+  readonly kind?: string;
+  /** Where a list goes on, as the API gave it; absent: at its beginning. */
+  readonly cursor?: string;
   /** Id of the alert whose evidence is open. */
   readonly alert?: string;
   /** Id of the run whose verdicts or trials are shown. */
@@ -34,7 +38,7 @@ export interface PageAddress {
   readonly runner?: string;
   /** Id of the archive whose map is shown. */
   readonly archive?: string;
-  /** Id of the job that is shown among the latest. */
+  /** Id of the job that is shown. */
   readonly job?: string;
   /** Name of the model that is shown. */
   readonly model?: string;
@@ -56,6 +60,8 @@ const NAMES = [
   "a",
   "b",
   "state",
+  "kind",
+  "cursor",
   "alert",
   "run",
   "runner",

@@ -17,7 +17,7 @@ import { TuningResult, TuningSpec, tuningFields } from "./tuning.ts";
 import { ValidationInput, ValidationResult, ValidationSpec } from "./validation.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
-const JobKind = z.enum([
+export const JobKind = z.enum([
   "benchmark",
   "throughput",
   "calibration",
@@ -31,6 +31,7 @@ const JobKind = z.enum([
   "consensus",
   "compression",
 ]);
+export type JobKind = z.infer<typeof JobKind>;
 
 export const JobSpec = z
   .discriminatedUnion("kind", [

@@ -7,6 +7,8 @@ describe("the address of the page", () => {
     expect(readAddress(writeAddress(address))).toEqual(address);
     const judged = { view: "validation", run: "run_1", runner: "rnr_1", job: "job_1" } as const;
     expect(readAddress(writeAddress(judged))).toEqual(judged);
+    const listed = { view: "jobs", kind: "tuning", state: "failed", cursor: "WyJqb2JfMSJd" } as const;
+    expect(readAddress(writeAddress(listed))).toEqual(listed);
   });
 
   it("is empty where nothing is picked, and a fragment of something else picks nothing", () => {
