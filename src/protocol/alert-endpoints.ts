@@ -31,6 +31,7 @@ export const alertEndpoints = {
     summary: "Tell what a rule would have said over the history of a series; nothing is stored",
     access: "submit",
     body: ThresholdTrialInput,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: ThresholdTrial },
     problems: ["not-found"],
   }),

@@ -15,6 +15,7 @@ export const environmentEndpoints = {
       "The same submission of the same key again gives the environment that is there already, with status 200.",
     access: "submit",
     body: EnvironmentInput,
+    repeatable: "as-it-is",
     reply: { status: 201, schema: DescribedEnvironment },
     problems: ["conflict"],
   }),

@@ -61,6 +61,7 @@ export const transferEndpoints = {
     access: "admin",
     params: byTable,
     rawBody: { mediaTypes: [ROWS_MEDIA_TYPE], maxBytes: LIMITS.transferPageBytes },
+    repeatable: "as-it-is",
     reply: { status: 200, schema: ImportedRows },
     problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
   }),
