@@ -27,7 +27,7 @@ import {
   VariantUploadQuery,
 } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
-import { Name, PageQuery } from "./page.ts";
+import { IfMatch, Name, PageQuery } from "./page.ts";
 import { placementEndpoints } from "./placement-endpoints.ts";
 import { PlacementRuleInput } from "./placement-rule.ts";
 import { plotEndpoints } from "./plot-endpoints.ts";
@@ -48,21 +48,30 @@ const byKeyId = z.object({ id: idSchema("key") });
 const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
 const byKernelId = z.object({ id: idSchema("kernel") });
-const byKernel = z.object({ kernel: Name });
+const byKernel = z.object({ kernel: Name.openapi({ description: "Name of the kernel that all are compared by" }) });
 const byRunId = z.object({ id: idSchema("run") });
-const byProfileName = z.object({ name: Name });
+const byProfileName = z.object({ name: Name.openapi({ description: "Name of a hardware profile" }) });
 const byTuningId = z.object({ id: idSchema("tuning") });
-const byModel = z.object({ model: z.string().min(1).max(128) });
-const byModelVersion = byModel.extend({ version: z.coerce.number().int().min(1) });
-const byPolicy = z.object({ id: z.string().min(1).max(128) });
-const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const byModel = z.object({ model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }) });
+const byModelVersion = byModel.extend({
+  version: z.coerce.number().int().min(1).openapi({ description: "Number of the version" }),
+});
+const byPolicy = z.object({
+  id: z
+    .string()
+    .min(1)
+    .max(128)
+    .openapi({ description: "Name or id of a model that is a policy; `name@2` names a version" }),
+});
+const ifMatch = z.object({ "if-match": IfMatch });
 const idempotencyKey = z.object({
   "idempotency-key": z
     .string()
     .min(1)
     .max(255)
     .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces")
-    .optional(),
+    .optional()
+    .openapi({ description: "Names this request: sent again with the same body, it is the same job" }),
 });
 
 const EVENT_STREAM = "text/event-stream";
@@ -268,7 +277,12 @@ export const endpoints = {
     tag: "runners",
     summary: "Fetch an artifact by its digest, as a runner",
     access: "runner",
-    params: z.object({ digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+    params: z.object({
+      digest: z
+        .string()
+        .regex(/^sha256:[0-9a-f]{64}$/)
+        .openapi({ description: "`sha256:` and 64 hexadecimal digits" }),
+    }),
     reply: { status: 200, mediaType: "application/octet-stream" },
     problems: ["not-found"],
   }),

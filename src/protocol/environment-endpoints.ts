@@ -34,7 +34,7 @@ export const environmentEndpoints = {
     tag: "environments",
     summary: "Describe an environment by its name or id; a submitted one with its WGSL",
     access: "read",
-    params: z.object({ environment: Name }),
+    params: z.object({ environment: Name.openapi({ description: "Name of an environment" }) }),
     reply: { status: 200, schema: DescribedEnvironment },
     problems: ["not-found"],
   }),
