@@ -5,6 +5,7 @@ import { OipError } from "../../protocol/oip.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../../protocol/problem.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { oipStatus } from "../oip/oip-error.ts";
+import { mendReferences } from "./mend-references.ts";
 
 let document: object | null = null;
 
@@ -28,7 +29,7 @@ function generate(): object {
   for (const [name, description] of Object.entries(SECRETS)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, { type: "http", scheme: "bearer", description });
   }
-  return app.getOpenAPI31Document({
+  const generated = app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
       title: "millrace",
@@ -37,6 +38,7 @@ function generate(): object {
       license: { name: "Apache-2.0" },
     },
   });
+  return mendReferences(generated) as object;
 }
 
 function toRoute(operationId: string, endpoint: Endpoint) {

@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../src/edge/http/openapi.ts";
 import type { Endpoint } from "../../../src/protocol/endpoint.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
+import { createId } from "../../../src/protocol/id.ts";
+import { JobSpec } from "../../../src/protocol/job.ts";
+import { createProblem } from "../../../src/protocol/problem.ts";
 
 interface Described {
   readonly description?: string;
@@ -72,6 +75,27 @@ describe("the OpenAPI document", () => {
       const access = table.get(operationId)?.access;
       const wanted = access === "public" ? [] : [{ [access === "runner" ? "runner" : "key"]: [] }];
       expect(security, operationId).toEqual(wanted);
+    }
+  });
+
+  it("lets be null what may be null, and nothing be what it is not", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(document, "document");
+    const isJob = ajv.compile({ $ref: "document#/components/schemas/Job" });
+    const at = "2026-11-22T09:30:00.000Z";
+    const job = {
+      id: createId("job"),
+      state: "queued",
+      spec: JobSpec.parse({ kind: "benchmark", kernel: "triad", shape: { n: 8 } }),
+      attempt: 0,
+      maxAttempts: 3,
+      ...{ runnerId: null, runId: null, progress: null, result: null, problem: null },
+      ...{ createdAt: at, startedAt: null, endedAt: null },
+    };
+    expect(isJob(job), ajv.errorsText(isJob.errors)).toBe(true);
+    expect(isJob({ ...job, state: "failed", problem: createProblem("internal", "no") })).toBe(true);
+    for (const wrong of [{ problem: "no" }, { problem: {} }, { state: "gone" }, { id: "run_1" }]) {
+      expect(isJob({ ...job, ...wrong }), JSON.stringify(wrong)).toBe(false);
     }
   });
 
