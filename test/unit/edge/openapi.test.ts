@@ -89,8 +89,14 @@ describe("the OpenAPI document", () => {
       spec: JobSpec.parse({ kind: "benchmark", kernel: "triad", shape: { n: 8 } }),
       attempt: 0,
       maxAttempts: 3,
-      ...{ runnerId: null, runId: null, progress: null, result: null, problem: null },
-      ...{ createdAt: at, startedAt: null, endedAt: null },
+      runnerId: null,
+      runId: null,
+      progress: null,
+      result: null,
+      problem: null,
+      createdAt: at,
+      startedAt: null,
+      endedAt: null,
     };
     expect(isJob(job), ajv.errorsText(isJob.errors)).toBe(true);
     expect(isJob({ ...job, state: "failed", problem: createProblem("internal", "no") })).toBe(true);
