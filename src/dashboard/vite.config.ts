@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { plainSchemas } from "../client/plain-schemas.ts";
 import { emitDataImages } from "./emit-data-images.ts";
 import { emitKernelSources } from "./emit-kernel-sources.ts";
 
@@ -7,7 +8,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 /** Builds the pages into files that a policy of `default-src 'self'` lets through: nothing inline, nothing from elsewhere. */
 export default defineConfig({
   root: here("."),
-  plugins: [emitDataImages(), emitKernelSources(here("../../kernels"))],
+  plugins: [emitDataImages(), emitKernelSources(here("../../kernels")), plainSchemas],
   resolve: { alias: { "@hono/zod-openapi": here("./zod-for-page.ts") } },
   build: {
     outDir: here("../../dist/dashboard"),

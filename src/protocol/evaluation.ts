@@ -97,11 +97,17 @@ const index = z.coerce.number().int().min(0);
 
 /** Which episodes, by what they are counted with from 0. */
 export const EpisodeQuery = z.object({
-  entrant: index.optional(),
-  member: index.optional(),
-  fromEpisode: index.optional(),
+  entrant: index.optional().openapi({ description: "Episodes of this entrant only, by its place in the result" }),
+  member: index.optional().openapi({ description: "Of this member of a population" }),
+  fromEpisode: index.optional().openapi({ description: "The first episode, by number" }),
   toEpisode: index.optional().openapi({ description: "The first that is left out" }),
-  limit: z.coerce.number().int().min(1).max(LIMITS.episodePageSize).default(1_000),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.episodePageSize)
+    .default(1_000)
+    .openapi({ description: "How many episodes a page has at most" }),
   cursor: PageQuery.shape.cursor,
   ...formatQuery,
 });

@@ -26,7 +26,11 @@ export type JobArtifact = z.infer<typeof JobArtifact>;
 export const JobArtifactList = z.object({ items: z.array(JobArtifact) }).openapi("JobArtifactList");
 
 /** The lease that a runner reads and writes a job's files under. */
-export const LeaseQuery = z.object({ epoch: z.coerce.number().int().min(1) });
+export const LeaseQuery = z.object({
+  epoch: z.coerce.number().int().min(1).openapi({ description: "Epoch of the lease under which the runner works" }),
+});
 
 /** The body is the file itself. */
-export const JobArtifactUploadQuery = LeaseQuery.extend({ digest: Digest });
+export const JobArtifactUploadQuery = LeaseQuery.extend({
+  digest: Digest.openapi({ description: "SHA-256 of the body" }),
+});

@@ -140,8 +140,8 @@ export type JobSummary = z.infer<typeof JobSummary>;
 export const JobPage = pageOf(JobSummary, "Job");
 
 export const JobListQuery = PageQuery.extend({
-  state: JobState.optional(),
-  kind: JobKind.optional(),
+  state: JobState.optional().openapi({ description: "Jobs in this state only" }),
+  kind: JobKind.optional().openapi({ description: "Jobs of this kind only" }),
 });
 export type JobListQuery = z.infer<typeof JobListQuery>;
 
