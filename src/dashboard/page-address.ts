@@ -40,6 +40,8 @@ export interface PageAddress {
   readonly model?: string;
   /** Name or id of the kernel that is shown. */
   readonly kernel?: string;
+  /** Entrant, episode and step of a replay, as in `0.2.137`. */
+  readonly replay?: string;
   /** Which part of a view is open, where it has several. */
   readonly part?: string;
 }
@@ -57,6 +59,7 @@ const NAMES = [
   "job",
   "model",
   "kernel",
+  "replay",
   "part",
 ] as const;
 
