@@ -5,6 +5,8 @@ import { readPlotTheme } from "../plot-theme.ts";
 /** Places of the series whose space between is the interval. */
 const LOW = 3;
 const HIGH = 4;
+/** Between two ticks there is no half a generation. */
+const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 /** Of a band's colour, as two digits more of it. */
 const BAND_ALPHA = "30";
 
@@ -25,7 +27,7 @@ export function learningOptions(
     cursor: { y: false, drag: { setScale: false, x: false, y: false } },
     scales: { x: { time: false }, y: { range: (_, low, high) => rangeOf([low, high, target ?? high]) } },
     axes: [
-      { ...axis, ...named, label: along, size: 26 },
+      { ...axis, ...named, label: along, size: 26, incrs: WHOLE },
       { ...axis, ...named, label: "return", size: 52 },
     ],
     bands: [{ series: [HIGH, LOW], fill: `${fresh}${BAND_ALPHA}` }],
@@ -44,7 +46,10 @@ export function learningOptions(
       },
     ],
     hooks: {
-      draw: [(self) => (target === undefined ? undefined : drawTarget(self, target, colour("good")))],
+      draw: [
+        (self) => drawEnds(self, fresh),
+        (self) => (target === undefined ? undefined : drawTarget(self, target, colour("good"))),
+      ],
       setCursor: [(self) => onHover(self.cursor.idx ?? null)],
     },
   };
@@ -57,6 +62,25 @@ function rangeOf(values: readonly (number | null)[]): [number, number] {
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const room = 0.06 * (high - low) || 0.5;
   return [low - room, high + room];
+}
+
+/** The interval of each judgement as an upright line: a band has no width where there is one alone. */
+function drawEnds(plot: uPlot, stroke: string): void {
+  const [places, , , lows, highs] = plot.data;
+  const { ctx } = plot;
+  ctx.save();
+  ctx.strokeStyle = stroke;
+  ctx.lineWidth = devicePixelRatio;
+  for (const [index, place] of places.entries()) {
+    const [low, high] = [lows?.[index], highs?.[index]];
+    if (low == null || high == null) continue;
+    const x = plot.valToPos(place, "x", true);
+    ctx.beginPath();
+    ctx.moveTo(x, plot.valToPos(low, "y", true));
+    ctx.lineTo(x, plot.valToPos(high, "y", true));
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 function drawTarget(plot: uPlot, target: number, stroke: string): void {

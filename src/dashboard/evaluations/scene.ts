@@ -29,20 +29,20 @@ type Read = (name: string) => readonly number[];
 type DrawScene = (read: Read) => Scene;
 
 const SCENES: Readonly<Record<string, DrawScene>> = {
-  cartpole: (read) => drawCart(read("x"), read("angle"), { reach: 2.4, length: 1, turn: 1 }),
+  cartpole: (read) => drawCart(read("x"), read("angle"), { reach: 2.4, length: 1, turn: 1, swings: false }),
   "cartpole-swing-up": swingUp,
   "cartpole-swing-up-hard": swingUp,
-  "inverted-pendulum": (read) => drawCart(read("x"), read("angle"), { reach: 1, length: 0.6, turn: 1 }),
+  "inverted-pendulum": (read) => drawCart(read("x"), read("angle"), { reach: 1, length: 0.6, turn: 1, swings: false }),
   "inverted-double-pendulum": (read) => {
     const [x = 0, first = 0, second = 0] = read("place");
-    return drawCart([x], [first, first + second], { reach: 1, length: 0.6, turn: 1 });
+    return drawCart([x], [first, first + second], { reach: 1, length: 0.6, turn: 1, swings: false });
   },
   // Its angle grows against the clock, from upright.
   pendulum: (read) => drawLinks([-read("angle")[0]!], 1),
   acrobot: (read) => {
     const [first = 0, second = 0] = read("angles");
     // Counted from hanging down, against the clock.
-    return { ...drawLinks([Math.PI - first, Math.PI - first - second], 1, 1) };
+    return drawLinks([Math.PI - first, Math.PI - first - second], 1, 1);
   },
   "mountain-car": (read) => drawHill(read("position")[0]!, 0.5),
   "mountain-car-continuous": (read) => drawHill(read("position")[0]!, 0.45),
@@ -61,14 +61,20 @@ interface CartLook {
   readonly length: number;
   /** 1 where angles grow with the clock, −1 where against it. */
   readonly turn: 1 | -1;
+  /** Whether the poles may hang down. */
+  readonly swings: boolean;
 }
 
 function swingUp(read: Read): Scene {
-  return drawCart(read("x"), read("angle"), { reach: 2.4, length: 1.2, turn: -1 });
+  return drawCart(read("x"), read("angle"), { reach: 2.4, length: 1.2, turn: -1, swings: true });
 }
 
 /** Poles on each other on a cart on a rail; angles are from upright. */
-function drawCart([x = 0]: readonly number[], angles: readonly number[], { reach, length, turn }: CartLook): Scene {
+function drawCart(
+  [x = 0]: readonly number[],
+  angles: readonly number[],
+  { reach, length, turn, swings }: CartLook,
+): Scene {
   const size = reach / 6;
   const points: [number, number][] = [[x, 0]];
   for (const angle of angles) points.push(step(points.at(-1)!, turn * angle, length));
@@ -76,9 +82,9 @@ function drawCart([x = 0]: readonly number[], angles: readonly number[], { reach
   const wide = reach + size + 0.1;
   return {
     left: -wide,
-    bottom: -high,
+    bottom: swings ? -high : -2 * size,
     width: 2 * wide,
-    height: 2 * high,
+    height: high + (swings ? high : 2 * size),
     shapes: [
       {
         kind: "line",
