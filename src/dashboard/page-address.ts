@@ -40,6 +40,8 @@ export interface PageAddress {
   readonly model?: string;
   /** Name or id of the kernel that is shown. */
   readonly kernel?: string;
+  /** What is shown of every point of a series: two instants with a slash between. */
+  readonly span?: string;
   /** Entrant, episode and step of a replay, as in `0.2.137`. */
   readonly replay?: string;
   /** Which part of a view is open, where it has several. */
@@ -59,6 +61,7 @@ const NAMES = [
   "job",
   "model",
   "kernel",
+  "span",
   "replay",
   "part",
 ] as const;
