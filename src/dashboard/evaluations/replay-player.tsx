@@ -42,11 +42,11 @@ export function ReplayPlayer({ environment, fields, episode, from, onRest }: Rep
         <button type="button" class="primary" onClick={toggle}>
           {isPlaying ? "Pause" : "Play"}
         </button>
-        <button type="button" aria-label="One step back" onClick={() => goTo(step - 1)}>
-          −1
+        <button type="button" onClick={() => goTo(step - 1)}>
+          −1<span class="unseen"> step</span>
         </button>
-        <button type="button" aria-label="One step on" onClick={() => goTo(step + 1)}>
-          +1
+        <button type="button" onClick={() => goTo(step + 1)}>
+          +1<span class="unseen"> step</span>
         </button>
         <label>
           Speed

@@ -7,6 +7,8 @@ describe("the address of the page", () => {
     expect(readAddress(writeAddress(address))).toEqual(address);
     const judged = { view: "validation", run: "run_1", runner: "rnr_1", job: "job_1" } as const;
     expect(readAddress(writeAddress(judged))).toEqual(judged);
+    const replayed = { view: "evaluations", part: "trainings", replay: "0.2.137", span: "a/b" } as const;
+    expect(readAddress(writeAddress(replayed))).toEqual(replayed);
   });
 
   it("is empty where nothing is picked, and a fragment of something else picks nothing", () => {
