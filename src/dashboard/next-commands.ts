@@ -58,6 +58,11 @@ curl -X POST ${location.origin}/v1/jobs \\
   -d '{"kind": "optimisation", "subject": {"kind": "model", "model": "lenet5"},
     "targets": {"latencyMs": 10, "throughputPerS": 1000}}'`,
 
+  submitEvaluation: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "evaluation", "environment": "cartpole", "policies": ["cartpole"], "record": 3}'`,
+
   submitTraining: `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\

@@ -50,6 +50,10 @@ export interface PageAddress {
   readonly tuning?: string;
   /** Variant and axes of a landscape: `register-tiled,lanesN,lanesM`. */
   readonly axes?: string;
+  /** What is shown of every point of a series: two instants with a slash between. */
+  readonly span?: string;
+  /** Entrant, episode and step of a replay, as in `0.2.137`. */
+  readonly replay?: string;
   /** Which part of a view is open, where it has several. */
   readonly part?: string;
 }
@@ -72,6 +76,8 @@ const NAMES = [
   "device",
   "tuning",
   "axes",
+  "span",
+  "replay",
   "part",
 ] as const;
 

@@ -28,6 +28,10 @@ const sharedFields = {
     .max(LIMITS.memberEpisodes)
     .default(100)
     .openapi({ description: "Of each member; with none the policies are only checked" }),
+  record: z.number().int().min(0).max(LIMITS.recordedEpisodes).default(0).openapi({
+    description:
+      "The first so many episodes of each policy, of a population of its best member, are kept state by state",
+  }),
   seed: Seed.default(1),
   commonRandom: z
     .boolean()
@@ -159,6 +163,9 @@ export const EvaluationResult = z
           "Steps of the environment on this device that agree with its reference in f64, of those that were tried first and that no rounding decides; null of a submitted one, which has none",
       }),
     artifact: JobArtifact.nullable().openapi({ description: "Every episode" }),
+    replay: JobArtifact.nullable()
+      .default(null)
+      .openapi({ description: "What `record` asked for, as the environment's reference goes through it" }),
     environment: Environment,
   })
   .openapi("EvaluationResult");

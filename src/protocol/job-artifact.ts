@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.ts";
 
 /** Files that a job may leave beside its result, by what is in them. */
 export const JobArtifactName = z
-  .enum(["episodes", "checkpoint", "policy", "population", "archive", "variant"])
+  .enum(["episodes", "checkpoint", "policy", "population", "archive", "variant", "replay"])
   .openapi("JobArtifactName");
 export type JobArtifactName = z.infer<typeof JobArtifactName>;
 

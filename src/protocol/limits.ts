@@ -246,6 +246,11 @@ export const LIMITS = {
   episodeSteps: 100_000,
   memberEpisodes: 10_000,
   evaluatedEpisodes: 2 ** 22,
+  /** Episodes that one evaluation records state by state; states of all of them, bytes of these, and the time that it takes. */
+  recordedEpisodes: 32,
+  recordedStates: 32_768,
+  replayBytes: 8 * MiB,
+  recordingMs: 60_000,
   /** Scores on a policy's card. */
   policyScores: 20,
   /** Episodes that one side of a comparison may have in a task, and tasks. */

@@ -1,9 +1,9 @@
-import type { EvaluationSpec } from "../protocol/evaluation.ts";
-import type { JobSummary } from "../protocol/job.ts";
-import { Badge } from "./badge.tsx";
-import { formatNumber } from "./format.ts";
-import { Timestamp } from "./timestamp.tsx";
-import { judgeJob } from "./verdict-words.ts";
+import type { EvaluationSpec } from "../../protocol/evaluation.ts";
+import type { JobSummary } from "../../protocol/job.ts";
+import { Badge } from "../badge.tsx";
+import { formatNumber } from "../format.ts";
+import { Timestamp } from "../timestamp.tsx";
+import { judgeJob } from "../verdict-words.ts";
 
 interface EvaluationTableProps {
   readonly jobs: readonly JobSummary[];
