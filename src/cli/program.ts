@@ -15,6 +15,7 @@ import { tuneCommand } from "./tune-command.ts";
 import { validateCommand } from "./validate-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
+import { completionCommand } from "./completion-command.ts";
 import { contextCommand } from "./context-command.ts";
 import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
@@ -48,7 +49,8 @@ export function createProgram(shell: Shell): Command {
     .addCommand(zooCommand(shell))
     .addCommand(exportCommand(shell))
     .addCommand(importCommand(shell))
-    .addCommand(contextCommand(shell));
+    .addCommand(contextCommand(shell))
+    .addCommand(completionCommand(shell));
   frame(program, shell);
   return program;
 }
