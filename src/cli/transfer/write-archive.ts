@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { ProblemError } from "../../protocol/problem.ts";
 import type { Transfer } from "../../protocol/transfer.ts";
 import type { ProgressLine } from "../render/progress-line.ts";
 import type { ArchivedObject, ArchiveEnd, ArchiveHead, Tally } from "./archive.ts";
@@ -55,6 +56,9 @@ async function tallyTable(client: Client, id: string, table: string): Promise<Ta
   return tally.read();
 }
 
-function changed(what: string): Error {
-  return new Error(`${what} changed while it was read: nothing was written, try again when less is going on.`);
+function changed(what: string): ProblemError {
+  return new ProblemError(
+    "conflict",
+    `${what} changed while it was read: nothing was written, try again when less is going on.`,
+  );
 }
