@@ -38,7 +38,7 @@ function problemOf(error: unknown): Problem {
 
 /** The detail, the fields that are wrong where it does not name them, and what to do. */
 function sentenceOf({ code, detail, errors = [], retryAfterMs }: Problem): string {
-  const fields = errors.map(({ pointer, message }) => `${pointer} ${message}`).filter((each) => !detail.includes(each));
+  const fields = errors.filter(({ message }) => !detail.includes(message));
   const advice = [
     ADVICE[code],
     retryAfterMs === undefined ? undefined : `try again in ${(retryAfterMs / 1e3).toFixed(1)} s`,
@@ -46,6 +46,9 @@ function sentenceOf({ code, detail, errors = [], retryAfterMs }: Problem): strin
       ? "is it running? Name another by --edge or `millrace context use`"
       : undefined,
   ].filter((each) => each !== undefined);
-  const told = fields.length === 0 ? detail : `${detail} (${fields.join("; ")})`;
+  const told =
+    fields.length === 0
+      ? detail
+      : `${detail} (${fields.map(({ pointer, message }) => `${pointer} ${message}`).join("; ")})`;
   return [told, ...advice].join(" – ").replaceAll(/\s*\n\s*/g, " ");
 }

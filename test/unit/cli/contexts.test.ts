@@ -63,7 +63,7 @@ describe("millrace context", () => {
       env: { XDG_CONFIG_HOME: folder },
       folder,
       fetch: async (url, init) => {
-        asked.push([String(url), new Headers(init?.headers).get("authorization")]);
+        asked.push([url as string, new Headers(init?.headers).get("authorization")]);
         return Response.json({ items: [], nextCursor: null });
       },
     });

@@ -1,4 +1,3 @@
-import { crc32, deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { readLines } from "../../../src/cli/act/read-lines.ts";
 import { decodePng, type Picture } from "../../../src/cli/infer/decode-png.ts";
@@ -6,50 +5,10 @@ import { decodeWav } from "../../../src/cli/infer/decode-wav.ts";
 import { fitPicture } from "../../../src/cli/infer/fit-picture.ts";
 import { fitSound } from "../../../src/cli/infer/fit-sound.ts";
 import type { TensorSpec } from "../../../src/protocol/model.ts";
+import { encodePng } from "./encode-png.ts";
+import { wrapWav } from "./wrap-wav.ts";
 
 const spec = (shape: number[], dtype: TensorSpec["dtype"] = "float32"): TensorSpec => ({ name: "x", dtype, shape });
-
-function chunk(type: string, data: Uint8Array): Buffer {
-  const named = Buffer.concat([Buffer.from(type, "latin1"), data]);
-  const frame = Buffer.alloc(8);
-  frame.writeUInt32BE(data.length, 0);
-  frame.writeUInt32BE(crc32(named), 4);
-  return Buffer.concat([frame.subarray(0, 4), named, frame.subarray(4)]);
-}
-
-/** A PNG whose n-th row is filtered by the n-th filter in turn, as the specification defines them. */
-function encodePng(
-  { width, height, channels, pixels }: Picture,
-  { bits = 8, interlace = 0, colour = [0, 0, 4, 2, 6][channels] ?? 0 } = {},
-): Buffer {
-  const rowBytes = width * channels;
-  const at = (x: number, y: number) => (x < 0 || y < 0 ? 0 : (pixels[y * rowBytes + x] ?? 0));
-  const rows = Array.from({ length: height }, (_, y) => {
-    const row = Buffer.alloc(rowBytes + 1);
-    row[0] = y % 5;
-    for (let x = 0; x < rowBytes; x++) {
-      const [a, b, c] = [at(x - channels, y), at(x, y - 1), at(x - channels, y - 1)];
-      const estimate = a + b - c;
-      const nearest = [a, b, c].toSorted((p, q) => Math.abs(estimate - p) - Math.abs(estimate - q))[0] ?? 0;
-      row[x + 1] = (at(x, y) - [0, a, b, Math.floor((a + b) / 2), nearest][y % 5]! + 512) % 256;
-    }
-    return row;
-  });
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([bits, colour, 0, 0, interlace], 8);
-  const data = deflateSync(Buffer.concat(rows));
-  return Buffer.concat([
-    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
-    chunk("IHDR", header),
-    chunk("tEXt", Buffer.from("Comment\0of no use")),
-    // Readers join them.
-    chunk("IDAT", data.subarray(0, 5)),
-    chunk("IDAT", data.subarray(5)),
-    chunk("IEND", Buffer.alloc(0)),
-  ]);
-}
 
 function drawNoise(channels: Picture["channels"], width = 7, height = 11): Picture {
   const pixels = Uint8Array.from(
@@ -130,31 +89,6 @@ describe("a picture as an input", () => {
     }
   });
 });
-
-/** A WAV file around samples that are coded already. */
-function wrapWav(
-  coding: number,
-  bits: number,
-  channels: number,
-  data: Buffer,
-  { rateHz = 8_000, guid = 0 } = {},
-): Buffer {
-  const format = Buffer.alloc(coding === 0xfffe ? 40 : 16);
-  format.writeUInt16LE(coding, 0);
-  format.writeUInt16LE(channels, 2);
-  format.writeUInt32LE(rateHz, 4);
-  format.writeUInt16LE(bits, 14);
-  if (coding === 0xfffe) format.writeUInt16LE(guid, 24);
-  const part = (name: string, body: Buffer) => {
-    const size = Buffer.alloc(4);
-    size.writeUInt32LE(body.length);
-    return Buffer.concat([Buffer.from(name, "latin1"), size, body, Buffer.alloc(body.length % 2)]);
-  };
-  return part(
-    "RIFF",
-    Buffer.concat([Buffer.from("WAVE"), part("LIST", Buffer.from("odd")), part("fmt ", format), part("data", data)]),
-  );
-}
 
 describe("a WAV file", () => {
   const int = (bytes: number, ...values: number[]) => {

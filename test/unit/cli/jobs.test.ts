@@ -37,7 +37,7 @@ function job(state: Job["state"], change: Partial<Job> = {}): Job {
 /** An edge with one job: its stream gives these events, and ends only where the job does. */
 function edgeWith(events: readonly JobEvent[], ended: Job, onStream: () => void = () => {}): typeof fetch {
   return async (url, init) => {
-    const { pathname } = new URL(String(url));
+    const { pathname } = new URL(url as string);
     if (pathname === `/v1/jobs/${ID}`) return Response.json(ended);
     if (pathname !== `/v1/jobs/${ID}/events`) throw new TypeError(`nothing is at ${pathname}`);
     const text = events.map((each) => `id: ${each.seq}\nevent: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`);

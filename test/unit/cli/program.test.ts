@@ -100,12 +100,12 @@ describe("the exit codes", () => {
     const rows = new Map(
       [...section.matchAll(/^\| (\d+) \|(.*)\|$/gm)].map(([, code, rest = ""]) => [
         Number(code),
-        [...rest.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name).toSorted(),
+        new Set([...rest.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name)),
       ]),
     );
     for (const code of new Set(Object.values(PROBLEMS).map(({ exitCode }) => exitCode))) {
       const names = Object.entries(PROBLEMS).flatMap(([name, { exitCode }]) => (exitCode === code ? [name] : []));
-      expect(rows.get(code), `the row of ${code}`).toEqual(names.toSorted());
+      expect(rows.get(code), `the row of ${code}`).toEqual(new Set(names));
     }
   });
 });
