@@ -77,7 +77,10 @@ async function piped(
 
 describe("as a process between pipes", () => {
   it("reads a request on standard input, prints the answer, and has no colours unless forced", async () => {
-    const request = JSON.stringify({ inputs: { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } } });
+    const request = JSON.stringify({
+      budgetMs: 30_000,
+      inputs: { observation: { data: [[0.01, -0.02, 0.03, 0.04]] } },
+    });
     const plain = await piped(["infer", "cartpole", "-"], { input: request });
     expect(plain).toMatchObject({ code: 0, err: "" });
     expect(plain.out).toMatch(/^logits float32 \[1, 2\]\n/);
@@ -90,10 +93,10 @@ describe("as a process between pipes", () => {
 
   it("turns lines of observations into lines of actions", async () => {
     const input = "[0.01,-0.02,0.03,0.04]\n\n[0.5,1,-0.1,-1]\n";
-    const { code, out, err } = await piped(["act", "cartpole", "--observation", "-"], { input });
+    const { code, out, err } = await piped(["act", "cartpole", "--observation", "-", "--budget", "30000"], { input });
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toMatch(/^[01]\n[01]\n$/);
-    const wrong = await piped(["act", "cartpole"], { input: "[0,0,0,0]\n[1,2]\n" });
+    const wrong = await piped(["act", "cartpole", "--budget", "30000"], { input: "[0,0,0,0]\n[1,2]\n" });
     expect(wrong.code).toBe(2);
     expect(wrong.out).toMatch(/^[01]\n$/);
     expect(wrong.err).toMatch(/^millrace: Line 2: .*\n$/);
