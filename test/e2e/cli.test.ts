@@ -15,6 +15,9 @@ import { root } from "./run-npm.ts";
 const program = join(root, "src/cli/main.ts");
 const DIGIT = "models/lenet5/example-request.json";
 
+/** For what compiles or calibrates while others have the machine. */
+const SLOW_MS = 300_000;
+
 let stack: LocalStack;
 let folder: string;
 beforeAll(async () => {
@@ -31,7 +34,7 @@ beforeAll(async () => {
       return items.find(({ state, backend }) => state === "eligible" && backend === "ort-cpu");
     });
   }
-}, 300_000);
+}, SLOW_MS);
 afterAll(async () => {
   await stack.stop();
   await rm(folder, { recursive: true, force: true });
@@ -323,35 +326,52 @@ describe("jobs", () => {
     expect(none.out).toMatch(/nearest +fp32 cpu/);
   });
 
-  it("of tunings and evaluations are summed up", async () => {
-    const tuned = await millrace("tune", "triad", "--shape", "n=65536", "--time", "2000");
-    expect(tuned.code).toBe(0);
-    expect(tuned.out).toMatch(/^ {2}best +grid-stride /m);
-    const evaluated = await millrace("evaluate", "cartpole", "--environment", "cartpole", "--episodes", "10");
-    expect(evaluated.code).toBe(0);
-    expect(evaluated.out).toMatch(/^cartpole@1 +[\d.,]+ \([\d.,]+ to [\d.,]+\)/m);
-  });
+  it(
+    "of tunings and evaluations are summed up",
+    async () => {
+      const tuned = await millrace("tune", "triad", "--shape", "n=65536", "--time", "2000");
+      expect(tuned.code).toBe(0);
+      expect(tuned.out).toMatch(/^ {2}best +grid-stride /m);
+      const evaluated = await millrace("evaluate", "cartpole", "--environment", "cartpole", "--episodes", "10");
+      expect(evaluated.code).toBe(0);
+      expect(evaluated.out).toMatch(/^cartpole@1 +[\d.,]+ \([\d.,]+ to [\d.,]+\)/m);
+    },
+    SLOW_MS,
+  );
 
-  it("of trainings end by whether they reach what they shall, and what is published acts", async () => {
-    const training = ["train", "cartpole", "--generations", "2", "--episodes", "2", "--population", "8"];
-    const trained = await millrace(...training, "--publish", "fresh-policy");
-    expect(trained.code).toBe(0);
-    expect(trained.out).toMatch(/^ {2}curve +/m);
-    expect(await millrace(...training, "--stop-at", "100000")).toMatchObject({ code: 1 });
-    await waitFor("the policy to be placed", async () => {
-      const acted = await millrace("act", "fresh-policy", "--observation", "[0,0,0,0]", "--budget", "30000");
-      return acted.code === 0 && /^[01]\n$/.test(acted.out) ? acted : undefined;
-    });
-  });
+  it(
+    "of trainings end by whether they reach what they shall, and what is published acts",
+    async () => {
+      const training = ["train", "cartpole", "--generations", "2", "--episodes", "2", "--population", "8"];
+      const trained = await millrace(...training, "--publish", "fresh-policy");
+      expect(trained.code).toBe(0);
+      expect(trained.out).toMatch(/^ {2}curve +/m);
+      expect(await millrace(...training, "--stop-at", "100000")).toMatchObject({ code: 1 });
+      await waitFor("the policy to be placed", async () => {
+        const acted = await millrace("act", "fresh-policy", "--observation", "[0,0,0,0]", "--budget", "30000");
+        return acted.code === 0 && /^[01]\n$/.test(acted.out) ? acted : undefined;
+      });
+    },
+    SLOW_MS,
+  );
 
-  it("check a kernel that is pushed, which then runs by its name", async () => {
-    const pushed = await millrace("kernels", "push", "kernels/gemm/example-submission.json");
-    expect(pushed.code).toBe(0);
-    const [id = ""] = pushed.out.split("\n");
-    expect(await json("kernels", "push", "kernels/gemm/example-submission.json")).toMatchObject({ id, state: "valid" });
-    expect((await millrace("kernels", "list")).out).toMatch(new RegExp(`^textbook-gemm +valid .*${id}$`, "m"));
-    expect(await json("kernels", "run", "textbook-gemm")).toMatchObject({ result: { kind: "benchmark", kernel: id } });
-  });
+  it(
+    "check a kernel that is pushed, which then runs by its name",
+    async () => {
+      const pushed = await millrace("kernels", "push", "kernels/gemm/example-submission.json");
+      expect(pushed.code).toBe(0);
+      const [id = ""] = pushed.out.split("\n");
+      expect(await json("kernels", "push", "kernels/gemm/example-submission.json")).toMatchObject({
+        id,
+        state: "valid",
+      });
+      expect((await millrace("kernels", "list")).out).toMatch(new RegExp(`^textbook-gemm +valid .*${id}$`, "m"));
+      expect(await json("kernels", "run", "textbook-gemm")).toMatchObject({
+        result: { kind: "benchmark", kernel: id },
+      });
+    },
+    SLOW_MS,
+  );
 });
 
 describe("what stays", () => {
