@@ -49,6 +49,12 @@ const SEEN_EVERY_MS = 30_000;
 /** Batches that one alarm may move. */
 const FLUSHED_BATCHES = 10;
 
+/** What a link knows of its runner by itself. */
+export interface LinkState {
+  readonly report: HealthReport | null;
+  readonly outbox: ReturnType<Outbox["backlog"]>;
+}
+
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
 export class RunnerLink extends DurableObject<Env> {
   readonly #inFlight = new InFlightTable();
@@ -103,6 +109,11 @@ export class RunnerLink extends DurableObject<Env> {
     const text = JSON.stringify(message);
     const outcome = await this.#ask(this.#healthAsked, message.requestId, text, LIMITS.healthReportMs);
     return tellHealth(this.env, this.#watchLog, runnerId, outcome, this.#isConnected());
+  }
+
+  /** What is known here of the runner without asking it: its last report, and what waits for the history. */
+  tellState(): LinkState {
+    return { report: this.#watchLog.latest(), outbox: this.#outbox.backlog() };
   }
 
   /** Signs a ticket for asking the runner itself. */

@@ -35,6 +35,7 @@ import { putTrace } from "../store/trace-store.ts";
 import { runnerLink } from "../stubs.ts";
 import { JobLog } from "./job-log.ts";
 import { JobStore, type QueuedJob } from "./job-store.ts";
+import type { JobCount } from "./job-tally.ts";
 import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
@@ -157,6 +158,11 @@ export class JobQueue extends DurableObject<Env> {
 
   get(id: string): Job | null {
     return this.#store.findJob(id);
+  }
+
+  /** How many jobs of each kind are in each state, or ever came to their end. */
+  counts(): JobCount[] {
+    return this.#store.counts();
   }
 
   /** What a training told of its generations so far: of what a later attempt went through again, the latest. */

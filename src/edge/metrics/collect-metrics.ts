@@ -1,0 +1,86 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { limitMetrics } from "../../telemetry/limit-metrics.ts";
+import type { MetricFamily } from "../../telemetry/metric.ts";
+import type { Env } from "../config.ts";
+import { untilDeadline } from "../routes/until-deadline.ts";
+import { type MetricRows, type MetricRunner, readMetricRows } from "../store/metric-store.ts";
+import { jobQueue, runnerLink } from "../stubs.ts";
+import { describeFleet, type KnownRunner } from "./describe-fleet.ts";
+import { describeJobs } from "./describe-jobs.ts";
+import { describeRequests } from "./describe-requests.ts";
+
+/** So long an answer is given again. The next scrape comes much later, and finds no counter lower than this one did. */
+const FRESH_MS = 3_000;
+const ANSWER_MS = 1_000;
+
+/** The last answer of this isolate: its values, since promises belong to the request that made them. */
+let last: { readonly families: readonly MetricFamily[]; readonly readAtMs: number } | null = null;
+
+/**
+ * All metrics of the service, at most some seconds old, from the database and the objects and from nothing that an
+ * isolate counted: those come and go. Throws `overloaded` where the history has more of requests than one answer reads.
+ */
+export async function collectMetrics(env: Env): Promise<readonly MetricFamily[]> {
+  const nowMs = Date.now();
+  if (last !== null && nowMs - last.readAtMs < FRESH_MS) return last.families;
+  const families = await readFamilies(env, nowMs);
+  last = { families, readAtMs: nowMs };
+  return families;
+}
+
+/** Forgets the last answer. */
+export function forgetMetrics(): void {
+  last = null;
+}
+
+async function readFamilies(env: Env, nowMs: number): Promise<MetricFamily[]> {
+  const [rows, jobs] = await Promise.all([readMetricRows(env.DB), jobQueue(env).counts()]);
+  if (rows.requests === null) {
+    const detail = `The history has more than ${LIMITS.metricSketches} parts of latencies to add up.`;
+    throw new ProblemError("overloaded", detail, { retryAfterMs: 60_000 });
+  }
+  const runners = await askLinks(env, rows.runners);
+  const families = [
+    ...describeService(rows),
+    ...describeFleet(runners, nowMs),
+    ...describeJobs(jobs, nowMs),
+    ...describeRequests(rows.requests),
+  ];
+  return limitMetrics(families, LIMITS.metricSeries);
+}
+
+/** What the links of the first runners know of them; of those that are away there is nothing to ask. */
+async function askLinks(env: Env, runners: readonly MetricRunner[]): Promise<KnownRunner[]> {
+  const links = await Promise.all(
+    runners.slice(0, LIMITS.metricRunners).map(({ id }) => {
+      const state = runnerLink(env, id).tellState();
+      return untilDeadline(ANSWER_MS, Promise.resolve(state)).catch(() => null);
+    }),
+  );
+  return runners.map((runner, index) => ({ ...runner, link: links[index] ?? null }));
+}
+
+function describeService({ alerts, droppedSeries }: MetricRows): MetricFamily[] {
+  return [
+    {
+      name: "millrace_build_info",
+      help: "One, with the edge's version.",
+      type: "gauge",
+      samples: [{ labels: { version: VERSION }, value: 1 }],
+    },
+    {
+      name: "millrace_alerts",
+      help: "Alerts, by state and direction.",
+      type: "gauge",
+      samples: alerts.map(({ state, direction, count }) => ({ labels: { state, direction }, value: count })),
+    },
+    {
+      name: "millrace_metrics_unread_series",
+      help: "Series of requests that no metric counts, since the history has more than one answer reads; the newest ones.",
+      type: "gauge",
+      samples: [{ labels: {}, value: droppedSeries }],
+    },
+  ];
+}
