@@ -50,7 +50,7 @@ export function parseMetrics(text: string): Map<string, ParsedFamily> {
     const suffixes = SUFFIXES[family.type] ?? [isOpen && family.type === "counter" ? "_total" : ""];
     if (!suffixes.some((suffix) => sample.name === `${current}${suffix}`))
       throw new Error(`not of ${current}, a ${family.type}: ${line}`);
-    const key = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted()]);
+    const key = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     if (seen.has(key)) throw new Error(`twice: ${line}`);
     seen.add(key);
     family.samples.push(sample);
@@ -88,7 +88,10 @@ function unescape(text: string): string {
 }
 
 function checkHistogram(name: string, samples: readonly ParsedSample[]): void {
-  const bySeries = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
+  const bySeries = Map.groupBy(samples, (sample) => {
+    const { le: _, ...labels } = sample.labels;
+    return JSON.stringify(labels);
+  });
   for (const series of bySeries.values()) {
     const buckets = series.filter((sample) => sample.name === `${name}_bucket`);
     const count = series.find((sample) => sample.name === `${name}_count`)?.value;

@@ -8,16 +8,17 @@ export interface SpanTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Spans of one export. */
+/** Spans of one export, and exports that follow each other. */
 const BATCH_SPANS = 512;
+const EXPORTS = 8;
 const TIMEOUT_MS = 2_000;
 
 /**
- * Sends what waits, one export after the other, until nothing does or the collector fails, is silent, or says no: what
- * it was offered then is dropped and counted, and the rest waits for the next time. Never throws.
+ * Sends what waits, some exports after each other, unless the collector fails, is silent, or says no: what it was
+ * offered then is dropped and counted. The rest waits for the next time. Never throws.
  */
 export async function sendSpans(queue: SpanQueue, target: SpanTarget, resource: SpanResource): Promise<void> {
-  while (queue.size > 0) {
+  for (let sent = 0; sent < EXPORTS && queue.size > 0; sent++) {
     const { spans, dropped } = queue.take(BATCH_SPANS);
     if (await post(target, encodeSpans(spans, resource, dropped))) continue;
     queue.drop(spans.length);

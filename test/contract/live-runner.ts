@@ -11,6 +11,7 @@ import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/ser
 import { BackendChoices } from "../../src/gpu-runner/rollout/choose-backend.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
+import { SpanExport } from "../../src/gpu-runner/telemetry/span-export.ts";
 import { Watch } from "../../src/gpu-runner/watch/watch.ts";
 import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
 import type { Sensor } from "../../src/protocol/health.ts";
@@ -128,6 +129,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
   const refuse = async () => openEdge();
   const edgeProbe = { run: refuse, measureMs: refuse };
   const watch = new Watch({ fleet, models, residency, channel, readSensors: async () => sensors, logger });
+  const spans = new SpanExport(null, "rnr_sample");
   const jobs = new JobRunner(
     {
       hardware: capabilities.hardware,
@@ -143,6 +145,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
       backends: new BackendChoices(fleet),
       userKernels: true,
       watch,
+      spans,
     },
     channel,
     logger,
@@ -158,6 +161,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     channel,
     outcomes,
     ticketKeys: keys,
+    spans,
     watch,
     logger,
   });

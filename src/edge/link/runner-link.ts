@@ -130,11 +130,11 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   /** Offers a job; `offline` where no socket is there to take it. */
-  async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
+  async offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const context = await readOfferContext(openDatabase(this.env.DB), spec, attachmentOf(socket).runnerId);
-    return sendMessage(socket, { type: "offer", lease, attempt, spec, ...context }) ? "sent" : "offline";
+    const context = await readOfferContext(openDatabase(this.env.DB), offered.spec, attachmentOf(socket).runnerId);
+    return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
   }
 
   /** Tells the runner how a version is stored to be served there; where it is not connected, its next welcome does. */
