@@ -6,7 +6,7 @@ import { rollUp } from "../../src/edge/history/roll-up.ts";
 import { forgetMetrics } from "../../src/edge/metrics/collect-metrics.ts";
 import { JobStore } from "../../src/edge/queue/job-store.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { type ParsedFamily, parseMetrics, valueOf } from "../parse-metrics.ts";
+import { type ParsedFamily, parseMetrics, valueOf } from "./parse-metrics.ts";
 import { callEdge, createKey, fetchEdge, problemOf } from "./edge-client.ts";
 import { device, MiB, report, sensor } from "./health-samples.ts";
 import { linkStub, newOnlineRunner, newRunner, queueStub, submitJob } from "./queue-client.ts";

@@ -1,15 +1,15 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import { VERSION } from "../../protocol/version.ts";
 import { limitMetrics } from "../../telemetry/limit-metrics.ts";
 import type { MetricFamily } from "../../telemetry/metric.ts";
 import type { Env } from "../config.ts";
 import { untilDeadline } from "../routes/until-deadline.ts";
-import { type MetricRows, type MetricRunner, readMetricRows } from "../store/metric-store.ts";
+import { type MetricRunner, readMetricRows } from "../store/metric-store.ts";
 import { jobQueue, runnerLink } from "../stubs.ts";
 import { describeFleet, type KnownRunner } from "./describe-fleet.ts";
 import { describeJobs } from "./describe-jobs.ts";
 import { describeRequests } from "./describe-requests.ts";
+import { describeService } from "./describe-service.ts";
 
 /** So long an answer is given again. The next scrape comes much later, and finds no counter lower than this one did. */
 const FRESH_MS = 3_000;
@@ -60,27 +60,4 @@ async function askLinks(env: Env, runners: readonly MetricRunner[]): Promise<Kno
     }),
   );
   return runners.map((runner, index) => ({ ...runner, link: links[index] ?? null }));
-}
-
-function describeService({ alerts, droppedSeries }: MetricRows): MetricFamily[] {
-  return [
-    {
-      name: "millrace_build_info",
-      help: "One, with the edge's version.",
-      type: "gauge",
-      samples: [{ labels: { version: VERSION }, value: 1 }],
-    },
-    {
-      name: "millrace_alerts",
-      help: "Alerts, by state and direction.",
-      type: "gauge",
-      samples: alerts.map(({ state, direction, count }) => ({ labels: { state, direction }, value: count })),
-    },
-    {
-      name: "millrace_metrics_unread_series",
-      help: "Series of requests that no metric counts, since the history has more than one answer reads; the newest ones.",
-      type: "gauge",
-      samples: [{ labels: {}, value: droppedSeries }],
-    },
-  ];
 }

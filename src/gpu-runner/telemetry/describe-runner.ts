@@ -8,10 +8,9 @@ export interface RunnerState {
   readonly version: string;
   readonly runnerId: string;
   readonly startedAtMs: number;
-  /** Of this process and its children, both. */
+  /** Of the runner's own process. */
   readonly cpuMs: number;
-  /** Null where the system does not tell. */
-  readonly rssBytes: number | null;
+  readonly rssBytes: number;
   readonly devices: readonly DeviceState[];
   readonly kernelRuns: readonly { readonly deviceKey: string; readonly ok: boolean; readonly count: number }[];
   readonly tiers: readonly MemoryTier[];
@@ -32,6 +31,7 @@ export interface DeviceState {
   readonly waiting: number;
   readonly restarts: number;
   readonly cpuMs: number;
+  /** Null where the system does not tell. */
   readonly rssBytes: number | null;
   readonly serving: ServingTally;
 }
@@ -44,14 +44,12 @@ export function describeRunner(state: RunnerState): MetricFamily[] {
     gauge("process_start_time_seconds", "When the runner's process began, in Unix time.", [
       { labels: {}, value: state.startedAtMs / 1_000 },
     ]),
-    counter("process_cpu_seconds_total", "Time of the runner and its devices' processes on the CPU.", [
+    counter("process_cpu_seconds_total", "Time of the runner's own process on the CPU.", [
       { labels: {}, value: state.cpuMs / 1_000 },
     ]),
-    gauge(
-      "process_resident_memory_bytes",
-      "Memory of the runner and its devices' processes.",
-      known({}, state.rssBytes),
-    ),
+    gauge("process_resident_memory_bytes", "Memory of the runner's own process.", [
+      { labels: {}, value: state.rssBytes },
+    ]),
     ...describeDevices(state.devices),
     counter(
       "millrace_runner_kernel_runs_total",

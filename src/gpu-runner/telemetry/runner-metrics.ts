@@ -8,6 +8,9 @@ import type { JobRunner } from "../workloads/job-runner.ts";
 import { describeRunner, type DeviceState } from "./describe-runner.ts";
 import type { SpanExport } from "./span-export.ts";
 
+const MICROSECONDS_PER_MS = 1_000;
+
+/** What is looked at. */
 export interface MetricParts {
   readonly runnerId: string;
   readonly fleet: Pick<DeviceFleet, "all" | "guard">;
@@ -21,8 +24,7 @@ export interface MetricParts {
 export class RunnerMetrics {
   readonly #parts: MetricParts;
   readonly #processes = new ProcessMeter();
-  /** CPU time so far, of all processes and of each device's. */
-  #cpuMs = 0;
+  /** CPU time of each device's processes so far. */
   readonly #deviceCpuMs = new Map<string, number>();
   /** Two scrapes at once would both be told what one process took since the last. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -39,9 +41,9 @@ export class RunnerMetrics {
 
   async #read(): Promise<MetricFamily[]> {
     const { runnerId, fleet, residency, jobs, watch, spans } = this.#parts;
-    const [{ own, byPid }, memory] = await Promise.all([this.#processes.read(), residency.report()]);
+    const [{ byPid }, memory] = await Promise.all([this.#processes.read(), residency.report()]);
     const nowMs = performance.now();
-    this.#cpuMs += own.cpuMs ?? 0;
+    const { user, system } = process.cpuUsage();
     const devices = fleet.all().map(({ host, server }): DeviceState => {
       const { key: deviceKey, kind, name, software } = host.device;
       const use = host.pid === null ? undefined : byPid.get(host.pid);
@@ -56,8 +58,8 @@ export class RunnerMetrics {
       version: VERSION,
       runnerId,
       startedAtMs: performance.timeOrigin,
-      cpuMs: this.#cpuMs,
-      rssBytes: own.rssBytes,
+      cpuMs: (user + system) / MICROSECONDS_PER_MS,
+      rssBytes: process.memoryUsage.rss(),
       devices,
       kernelRuns: fleet.guard.attempts,
       tiers: memory.tiers,
