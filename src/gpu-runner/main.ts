@@ -110,7 +110,15 @@ async function main(): Promise<void> {
   const listener =
     config.direct === null
       ? null
-      : await DirectListener.open(config.direct, { runnerId, keys: ticketKeys, fleet, models, outcomes, logger });
+      : await DirectListener.open(config.direct, {
+          runnerId,
+          keys: ticketKeys,
+          fleet,
+          models,
+          outcomes,
+          spans,
+          logger,
+        });
   const session = new Session({
     capabilities,
     fleet,

@@ -36,6 +36,7 @@ export interface LiveRunner {
     readonly models: ModelLoader;
     readonly keys: TicketKeys;
     readonly outcomes: OutcomeReport;
+    readonly spans: SpanExport;
   };
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
@@ -179,7 +180,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     benchmarks,
     warmed,
     freed,
-    parts: { fleet, models, keys, outcomes },
+    parts: { fleet, models, keys, outcomes, spans },
     done,
     changeSlots: (slots) => {
       jobSlots = slots;

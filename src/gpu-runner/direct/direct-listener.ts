@@ -6,7 +6,9 @@ import { FRAME_MEDIA_TYPE } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type Problem, ProblemError, PROBLEMS, toProblem } from "../../protocol/problem.ts";
 import type { TicketGrant } from "../../protocol/ticket.ts";
+import { type SpanScope, traced } from "../../telemetry/span.ts";
 import type { DirectAddress } from "../config.ts";
+import type { SpanExport } from "../telemetry/span-export.ts";
 import { answerDirect, type DirectParts } from "./answer-direct.ts";
 import { discardBody, takeBody } from "./take-body.ts";
 import type { TicketKeys } from "./ticket-keys.ts";
@@ -19,6 +21,7 @@ const HEAD_MS = 10_000;
 export interface ListenerParts extends DirectParts {
   readonly runnerId: string;
   readonly keys: TicketKeys;
+  readonly spans: Pick<SpanExport, "open">;
   readonly logger: Pick<Logger, "info" | "error">;
 }
 
@@ -93,7 +96,12 @@ class Answerer {
       if (!response.writableFinished) gone.abort();
     });
     try {
-      return await this.#inferFor(grant, request, arrivedMs, gone.signal);
+      const { deviceKey, variant, backend } = grant;
+      const attributes = { "millrace.device": deviceKey, "millrace.variant": variant, "millrace.backend": backend };
+      const scope = this.#parts.spans.open(request.headers["traceparent"]?.toString());
+      return await traced(scope, "infer", { kind: "server", attributes }, (within) =>
+        this.#inferFor(grant, request, arrivedMs, gone.signal, within),
+      );
     } catch (error) {
       if (!gone.signal.aborted) this.#tellRefusal(grant, toProblem(error).code, arrivedMs);
       throw error;
@@ -105,6 +113,7 @@ class Answerer {
     request: IncomingMessage,
     arrivedMs: number,
     signal: AbortSignal,
+    scope: SpanScope | null,
   ): Promise<Uint8Array> {
     if (this.#inFlight >= LIMITS.directInFlight) {
       const detail = `${LIMITS.directInFlight} direct requests are in flight on this runner.`;
@@ -114,7 +123,7 @@ class Answerer {
     this.#inFlight++;
     try {
       const body = await readBody(request, grant.budgetMs);
-      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal });
+      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal, scope });
     } finally {
       this.#inFlight--;
     }
