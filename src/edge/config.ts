@@ -42,15 +42,6 @@ const days = (fallback: number) =>
     .default(fallback)
     .transform((count) => count * DAY_MS);
 
-const otlpHeaders = z
-  .string()
-  .default("")
-  .transform((text, context) => {
-    const headers = readOtlpHeaders(text);
-    if (headers === null) context.addIssue("must be name=value pairs with commas between them");
-    return headers ?? {};
-  });
-
 const Settings = z.object({
   /** Acts as an admin key until it is unset; meant for making the first real key. */
   BOOTSTRAP_SECRET: z.string().min(32).optional(),
@@ -66,7 +57,10 @@ const Settings = z.object({
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
   /** Base address of an OpenTelemetry collector; unset, nothing is traced. */
   OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  OTLP_HEADERS: otlpHeaders,
+  OTLP_HEADERS: z
+    .string()
+    .refine((text) => readOtlpHeaders(text) !== null, "must be name=value pairs with commas between them")
+    .default(""),
   /** Of requests that come without a trace; one that comes in a trace is sampled as that says. */
   OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** From a webhook's first failure to its next attempt; each further one waits twice as long. */
@@ -130,7 +124,7 @@ export function configOf(env: Env): Config {
         ? null
         : {
             url: tracesUrlOf(settings.OTLP_ENDPOINT),
-            headers: settings.OTLP_HEADERS,
+            headers: readOtlpHeaders(settings.OTLP_HEADERS) ?? {},
             sampleRatio: settings.OTLP_SAMPLE_RATIO,
           },
     silentMs: settings.PING_MS * 3,

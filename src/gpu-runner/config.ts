@@ -36,15 +36,6 @@ const listenAddress = z
   })
   .refine(({ port }) => port <= 65_535, "must be a port up to 65535");
 
-const otlpHeaders = z
-  .string()
-  .default("")
-  .transform((text, context) => {
-    const headers = readOtlpHeaders(text);
-    if (headers === null) context.addIssue("must be name=value pairs with commas between them");
-    return headers ?? {};
-  });
-
 const Variables = z.object({
   MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
   MILLRACE_TOKEN: z.string().min(1).optional(),
@@ -72,7 +63,10 @@ const Variables = z.object({
     .optional(),
   MILLRACE_METRICS: listenAddress.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders,
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .refine((text) => readOtlpHeaders(text) !== null, "must be name=value pairs with commas between them")
+    .default(""),
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** One device for each entry: `software`, or part of an adapter's name. */
   MILLRACE_GPU: z
@@ -167,7 +161,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
         ? null
         : {
             url: tracesUrlOf(settings.OTEL_EXPORTER_OTLP_ENDPOINT),
-            headers: settings.OTEL_EXPORTER_OTLP_HEADERS,
+            headers: readOtlpHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS) ?? {},
           },
     memory: Object.freeze({
       gpuBytes: settings.MILLRACE_GPU_MEMORY,

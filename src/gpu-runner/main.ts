@@ -33,7 +33,7 @@ import { ModelLoader } from "./serving/model-loader.ts";
 import { noteBoards } from "./sensors/note-boards.ts";
 import { readBoards, readSensors } from "./sensors/read-sensors.ts";
 import { Session } from "./session.ts";
-import { MetricsListener } from "./telemetry/metrics-listener.ts";
+import { listenForScrapes } from "./telemetry/listen-for-scrapes.ts";
 import { RunnerMetrics } from "./telemetry/runner-metrics.ts";
 import { SpanExport } from "./telemetry/span-export.ts";
 import { Watch } from "./watch/watch.ts";
@@ -136,7 +136,7 @@ async function main(): Promise<void> {
   const metrics =
     config.metrics === null
       ? null
-      : await MetricsListener.open(
+      : await listenForScrapes(
           config.metrics,
           new RunnerMetrics({ runnerId, fleet, residency, jobs, watch, spans }),
           logger,

@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { FRAME_MEDIA_TYPE } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -8,6 +6,7 @@ import { type Problem, ProblemError, PROBLEMS, toProblem } from "../../protocol/
 import type { TicketGrant } from "../../protocol/ticket.ts";
 import { type SpanScope, traced } from "../../telemetry/span.ts";
 import type { DirectAddress } from "../config.ts";
+import { type OpenServer, openServer } from "../open-server.ts";
 import type { SpanExport } from "../telemetry/span-export.ts";
 import { answerDirect, type DirectParts } from "./answer-direct.ts";
 import { discardBody, takeBody } from "./take-body.ts";
@@ -29,9 +28,9 @@ export interface ListenerParts extends DirectParts {
 export class DirectListener {
   /** The address that clients are told. */
   readonly url: string;
-  readonly #server: Server;
+  readonly #server: OpenServer;
 
-  private constructor(server: Server, url: string) {
+  private constructor(server: OpenServer, url: string) {
     this.#server = server;
     this.url = url;
   }
@@ -44,20 +43,14 @@ export class DirectListener {
       (request, response) => void answerer.answer(request, response),
     );
     server.maxConnections = LIMITS.directConnections;
-    server.listen(port, host);
-    await once(server, "listening");
-    const { port: taken } = server.address() as AddressInfo;
-    const base = url ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`;
-    const listener = new DirectListener(server, `${base.replace(/\/+$/, "")}${PATH}`);
-    parts.logger.info({ url: listener.url, host, port: taken }, "taking direct requests");
+    const opened = await openServer(server, { host, port });
+    const listener = new DirectListener(opened, `${(url ?? opened.origin).replace(/\/+$/, "")}${PATH}`);
+    parts.logger.info({ url: listener.url, host, port: opened.port }, "taking direct requests");
     return listener;
   }
 
-  async stop(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 }
 

@@ -1,52 +1,30 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
 import { chooseMetricsForm, METRICS_MEDIA_TYPES } from "../../telemetry/metrics-form.ts";
 import { renderMetrics } from "../../telemetry/render-metrics.ts";
 import type { ListenAddress } from "../config.ts";
+import { type OpenServer, openServer } from "../open-server.ts";
 import type { RunnerMetrics } from "./runner-metrics.ts";
 
 const PATH = "/metrics";
 const CONNECTIONS = 16;
 const HEAD_MS = 10_000;
 
-/** Where the runner is scraped: `GET /metrics`, for whoever reaches it. */
-export class MetricsListener {
-  readonly url: string;
-  readonly #server: Server;
-
-  private constructor(server: Server, url: string) {
-    this.#server = server;
-    this.url = url;
-  }
-
-  /** Listens; rejects where the address cannot be had. */
-  static async open(
-    { host, port }: ListenAddress,
-    metrics: Pick<RunnerMetrics, "read">,
-    logger: Pick<Logger, "info" | "error">,
-  ): Promise<MetricsListener> {
-    const server = createServer(
-      { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS },
-      (request, response) => void answer(metrics, logger, request, response),
-    );
-    server.maxConnections = CONNECTIONS;
-    server.listen(port, host);
-    await once(server, "listening");
-    const { port: taken } = server.address() as AddressInfo;
-    const listener = new MetricsListener(server, `http://${host.includes(":") ? `[${host}]` : host}:${taken}${PATH}`);
-    logger.info({ url: listener.url }, "telling metrics");
-    return listener;
-  }
-
-  async stop(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
-  }
+/** Lets the runner be scraped: `GET /metrics`, for whoever reaches it. Rejects where the address cannot be had. */
+export async function listenForScrapes(
+  address: ListenAddress,
+  metrics: Pick<RunnerMetrics, "read">,
+  logger: Pick<Logger, "info" | "error">,
+): Promise<OpenServer> {
+  const server = createServer(
+    { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS },
+    (request, response) => void answer(metrics, logger, request, response),
+  );
+  server.maxConnections = CONNECTIONS;
+  const opened = await openServer(server, address);
+  logger.info({ url: `${opened.origin}${PATH}` }, "telling metrics");
+  return opened;
 }
 
 async function answer(
