@@ -118,7 +118,6 @@ export const endpoints = {
     description: "Text of Prometheus' exposition format 0.0.4, or OpenMetrics 1.0.0 where `Accept` prefers that.",
     access: "read",
     reply: { status: 200, mediaType: "text/plain" },
-    problems: ["overloaded"],
   }),
 
   createKey: defineEndpoint({

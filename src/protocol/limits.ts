@@ -321,5 +321,5 @@ export const LIMITS = {
   metricSeries: 512,
   metricRunners: 100,
   metricStoredSeries: 4_096,
-  metricSketches: 20_000,
+  metricSketches: 5_000,
 } as const;

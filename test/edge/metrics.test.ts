@@ -156,6 +156,33 @@ describe("metrics of requests", () => {
   });
 });
 
+describe("latencies that are too many to add up", () => {
+  it("are left out as a whole, and that is told", async () => {
+    const subject = "crowded@1";
+    await record("crowded", [outcome({ subject })]);
+    const labels = { model: subject };
+    expect(valueOf(await scrape(), "millrace_inference_seconds_count", labels)).toBe(1);
+    const [no] = (
+      await env.DB.prepare("select no from series where subject = ? and metric = 'totalMs'").bind(subject).raw()
+    )
+      .flat()
+      .map(Number);
+    await env.DB.prepare(
+      `with recursive weeks (n) as (select 1 union all select n + 1 from weeks where n <= ?1)
+       insert into rollups (series_no, step_ms, at_ms, count, min, max, sum, sketch)
+       select ?2, 2419200000, n * 2419200000, 1, 1, 1, 1, sketch from weeks, (select sketch from points limit 1)`,
+    )
+      .bind(LIMITS.metricSketches, no)
+      .run();
+    const crowded = await scrape();
+    expect(crowded.get("millrace_inference_seconds")?.samples).toEqual([]);
+    expect(valueOf(crowded, "millrace_metrics_without_latencies")).toBe(1);
+    expect(valueOf(crowded, "millrace_inference_answered_total", labels)).toBe(1);
+    await env.DB.prepare("delete from rollups where series_no = ?").bind(no).run();
+    expect(valueOf(await scrape(), "millrace_metrics_without_latencies")).toBe(0);
+  });
+});
+
 describe("metrics of the fleet", () => {
   it("tell what each runner said last, and of those that are away only that they are", async () => {
     const { runnerId, scripted } = await newOnlineRunner();

@@ -1,5 +1,4 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
 import { limitMetrics } from "../../telemetry/limit-metrics.ts";
 import type { MetricFamily } from "../../telemetry/metric.ts";
 import type { Env } from "../config.ts";
@@ -20,7 +19,7 @@ let last: { readonly families: readonly MetricFamily[]; readonly readAtMs: numbe
 
 /**
  * All metrics of the service, at most some seconds old, from the database and the objects and from nothing that an
- * isolate counted: those come and go. Throws `overloaded` where the history has more of requests than one answer reads.
+ * isolate counted: those come and go.
  */
 export async function collectMetrics(env: Env): Promise<readonly MetricFamily[]> {
   const nowMs = Date.now();
@@ -37,10 +36,6 @@ export function forgetMetrics(): void {
 
 async function readFamilies(env: Env, nowMs: number): Promise<MetricFamily[]> {
   const [rows, jobs] = await Promise.all([readMetricRows(env.DB), jobQueue(env).counts()]);
-  if (rows.requests === null) {
-    const detail = `The history has more than ${LIMITS.metricSketches} parts of latencies to add up.`;
-    throw new ProblemError("overloaded", detail, { retryAfterMs: 60_000 });
-  }
   const runners = await askLinks(env, rows.runners);
   const families = [
     ...describeService(rows),

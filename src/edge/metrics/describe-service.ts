@@ -5,8 +5,9 @@ import type { MetricRows } from "../store/metric-store.ts";
 /** Metrics of the edge itself and of what it warns of. */
 export function describeService({
   alerts,
+  isWithoutSketches,
   droppedSeries,
-}: Pick<MetricRows, "alerts" | "droppedSeries">): MetricFamily[] {
+}: Pick<MetricRows, "alerts" | "isWithoutSketches" | "droppedSeries">): MetricFamily[] {
   return [
     {
       name: "millrace_build_info",
@@ -19,6 +20,12 @@ export function describeService({
       help: "Alerts, by state and direction.",
       type: "gauge",
       samples: alerts.map(({ state, direction, count }) => ({ labels: { state, direction }, value: count })),
+    },
+    {
+      name: "millrace_metrics_without_latencies",
+      help: "One where millrace_inference_seconds is left out, since the history has more of it than one answer reads.",
+      type: "gauge",
+      samples: [{ labels: {}, value: Number(isWithoutSketches) }],
     },
     {
       name: "millrace_metrics_unread_series",

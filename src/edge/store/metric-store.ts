@@ -35,8 +35,12 @@ export interface MetricRunner {
 
 /** What the database knows that metrics are made of, as of one moment. */
 export interface MetricRows {
-  /** Null where more is stored than one answer reads. */
-  readonly requests: { readonly sums: readonly RequestSum[]; readonly sketches: readonly RequestSketch[] } | null;
+  readonly requests: {
+    readonly sums: readonly RequestSum[];
+    /** None where there are more than one answer reads: some of them would be a wrong answer. */
+    readonly sketches: readonly RequestSketch[];
+  };
+  readonly isWithoutSketches: boolean;
   /** Series of requests that are left out, since they are too many. */
   readonly droppedSeries: number;
   readonly runners: readonly MetricRunner[];
@@ -97,7 +101,8 @@ export async function readMetricRows(binding: D1Database): Promise<MetricRows> {
   const [{ count } = { count: 0 }] = rows<{ count: number }>(stored);
   const isTooMuch = rows(sketches).length > metricSketches;
   return {
-    requests: isTooMuch ? null : { sums: rows(sums), sketches: rows(sketches) },
+    requests: { sums: rows(sums), sketches: isTooMuch ? [] : rows(sketches) },
+    isWithoutSketches: isTooMuch,
     droppedSeries: Math.max(0, count - metricStoredSeries),
     runners: rows<Omit<MetricRunner, "devices"> & { devices: string }>(runners).map(toRunner),
     alerts: rows(alerts),

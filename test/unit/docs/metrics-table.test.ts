@@ -25,7 +25,11 @@ function edgeMetrics(): MetricFamily[] {
   const devices = [{ kind: "cpu", software: false }] as const;
   const ended = { state: "failed", kind: "tuning", count: 1, oldestAtMs: null } as const;
   return [
-    ...describeService({ alerts: [{ state: "open", direction: "regression", count: 1 }], droppedSeries: 0 }),
+    ...describeService({
+      alerts: [{ state: "open", direction: "regression", count: 1 }],
+      isWithoutSketches: false,
+      droppedSeries: 0,
+    }),
     ...describeFleet([{ id: ID, name: "sample", state: "online", devices, link }], 0),
     ...describeJobs([ended, { ...ended, state: "queued", oldestAtMs: 0 }], 0),
     ...describeRequests({
