@@ -119,6 +119,15 @@ export const endpoints = {
     access: "read",
     reply: { status: 200, mediaType: EVENT_STREAM },
   }),
+  readMetrics: defineEndpoint({
+    method: "get",
+    path: "/metrics",
+    tag: "service",
+    summary: "Metrics of the service as Prometheus scrapes them",
+    description: "Text of Prometheus' exposition format 0.0.4, or OpenMetrics 1.0.0 where `Accept` prefers that.",
+    access: "read",
+    reply: { status: 200, mediaType: "text/plain" },
+  }),
 
   createKey: defineEndpoint({
     method: "post",

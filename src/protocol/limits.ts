@@ -322,4 +322,9 @@ export const LIMITS = {
   nameLength: 64,
   urlLength: 512,
   labelCount: 32,
+  /** Of one scrape: series of a metric, runners that are asked, series of requests that are read, and sketches of them. */
+  metricSeries: 512,
+  metricRunners: 100,
+  metricStoredSeries: 4_096,
+  metricSketches: 5_000,
 } as const;
