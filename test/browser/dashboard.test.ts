@@ -8,6 +8,7 @@ import { createId } from "../../src/protocol/id.ts";
 import { JobEvent, type JobSpec } from "../../src/protocol/job.ts";
 import { startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -167,6 +168,7 @@ describe("the overview", () => {
       await canvas.waitFor();
       expect(await canvas.evaluate(placeOfMedian)).not.toBeNaN();
     }
+    await keepScreenshots(page, "overview");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });

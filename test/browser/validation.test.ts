@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
 import { answerJudged, infeasible, optimisation, runner, validation } from "./judged-replies.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -74,6 +75,7 @@ describe("the view of validations", () => {
     expect(await scenarios.getByText("short", { exact: true }).count()).toBe(2);
     await scenarios.nth(2).getByText("900 queries/s within 10 ms").waitFor();
     await page.getByRole("img", { name: "lenet5: p99 by rate, through the edge" }).waitFor();
+    await keepScreenshots(page, "validation");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
@@ -93,6 +95,7 @@ describe("the view of validations", () => {
     await page.getByRole("img", { name: "lenet5: 5 configurations" }).waitFor();
     await page.getByText("All 6 trials as a table").click();
     await page.getByText("The batch of 64 rows ran out of memory.").waitFor();
+    await keepScreenshots(page, "optimisation");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
