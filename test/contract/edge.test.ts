@@ -39,6 +39,23 @@ async function online(): Promise<void> {
 const stateOf = async () => (await edge.client.call(endpoints.getRunner, { params: { id: runner.runnerId } })).state;
 const codeOf = (error: unknown) => (error instanceof ProblemError ? error.problem.code : String(error));
 
+describe("a runner that somebody watches", () => {
+  it("is asked to tell how it is until the caller hangs up", async () => {
+    await online();
+    const leaving = new AbortController();
+    const response = await fetch(new URL(`/v1/runners/${runner.runnerId}/live`, edge.url), {
+      headers: { authorization: `Bearer ${edge.key}` },
+      signal: leaving.signal,
+    });
+    expect(response.status).toBe(200);
+    expect((await script.next("liveRequest")).forMs).toBeGreaterThan(0);
+    leaving.abort();
+    await expect
+      .poll(() => script.received, { timeout: 30_000 })
+      .toContainEqual(expect.objectContaining({ type: "liveRequest", forMs: 0 }));
+  });
+});
+
 describe("the handshake", () => {
   it("is answered with the intervals that the edge was given", async () => {
     runner = await registerRunner(edge);
