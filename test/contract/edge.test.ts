@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { CLOSE_CODES } from "../../src/protocol/link.ts";
+import { LiveReport } from "../../src/protocol/live.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { report as healthReport } from "../edge/health-samples.ts";
 import { BOUND, type RunnerScript } from "../edge/runner-script.ts";
 import { calibrationResult, capabilities } from "../edge/samples.ts";
 import {
@@ -50,9 +52,14 @@ describe("a runner that somebody watches", () => {
     expect(response.status).toBe(200);
     expect((await script.next("liveRequest")).forMs).toBeGreaterThan(0);
     leaving.abort();
-    await expect
-      .poll(() => script.received, { timeout: 30_000 })
-      .toContainEqual(expect.objectContaining({ type: "liveRequest", forMs: 0 }));
+    // That the caller is gone shows when something is written to it.
+    const report = LiveReport.parse(healthReport(0));
+    const tell = () => {
+      script.send({ type: "live", report });
+      return script.received;
+    };
+    const stop = expect.objectContaining({ type: "liveRequest", forMs: 0 });
+    await expect.poll(tell, { timeout: 30_000 }).toContainEqual(stop);
   });
 });
 
