@@ -154,6 +154,7 @@ describe("the overview", () => {
     const page = await openOverview();
     const row = page.getByRole("row").filter({ hasText: "benchmark gemm" }).first();
     await row.getByText(/^[\d.,]+% of its roof of [\d.,]+ GFLOP\/s, bound by (memory|arithmetic)$/).waitFor();
+    expect(findings()).toEqual([]);
   });
 
   it("shows a tuning with what it gained, and every trial drawn and listed", async () => {

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createClient } from "../../src/client/client.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { JobEvent } from "../../src/protocol/job.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
@@ -30,7 +29,7 @@ beforeAll(async () => {
   await client.call(endpoints.uploadModel, { query: { name: "lenet5" }, rawBody });
   const params = { model: "lenet5" };
   const states = async () => (await client.call(endpoints.listPlacements, { params })).items.map(({ state }) => state);
-  await expect.poll(states, PATIENCE).toContain("eligible");
+  await vi.waitFor(async () => expect(await states()).toContain("eligible"), PATIENCE);
   const body = { kind: "benchmark" as const, kernel: "gemm", iterations: 10 };
   const job = { id: (await client.call(endpoints.createJob, { body })).id };
   const events = client.stream(endpoints.streamJobEvents, { params: job, schema: JobEvent });
@@ -161,7 +160,7 @@ describe("the view of runners", () => {
     try {
       const page = await openView(`view=runners&runner=${id}`);
       await page.getByText("not connected", { exact: true }).waitFor();
-      await page.getByRole("button", { name: "Rotate the credential of spare" }).click();
+      await page.getByRole("button", { name: "Rotate credential of spare" }).click();
       await page.getByText(/^mc_/).waitFor();
       await page.getByRole("button", { name: "Remove spare" }).focus();
       await page.keyboard.press("Enter");
@@ -172,7 +171,7 @@ describe("the view of runners", () => {
       await page.keyboard.press("Enter");
       await page.getByText("Remove spare for good?", { exact: false }).waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Remove spare" }).click();
-      await page.getByRole("button", { name: "Remove spare for good" }).click();
+      await page.getByRole("button", { name: "Remove for good: spare" }).click();
       await rowOf(page, "spare").waitFor({ state: "detached" });
       expect(page.url()).not.toContain(id);
     } finally {
@@ -183,6 +182,7 @@ describe("the view of runners", () => {
   it("says which runner is not there", async () => {
     const page = await openView("view=runners&runner=rnr_00000000000000000000000000");
     await page.getByRole("alert").filter({ hasText: "There is no runner rnr_0" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
   });
 
   it("changes nothing with a key that may only read, and says why", async () => {

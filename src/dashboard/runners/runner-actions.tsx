@@ -39,7 +39,7 @@ export function RunnerActions({ client, runner: { id, name, state }, onChange, o
         >
           {verb}
         </WriteButton>
-        <WriteButton writer={writer} label={`Rotate the credential of ${name}`} work={rotate} onDone={onChange}>
+        <WriteButton writer={writer} label={`Rotate credential of ${name}`} work={rotate} onDone={onChange}>
           Rotate credential
         </WriteButton>
         <button
@@ -62,7 +62,7 @@ export function RunnerActions({ client, runner: { id, name, state }, onChange, o
             </button>
             <WriteButton
               writer={writer}
-              label={`Remove ${name} for good`}
+              label={`Remove for good: ${name}`}
               work={() => client.call(endpoints.removeRunner, { params })}
               onDone={onRemove}
             >

@@ -27,8 +27,8 @@ export function RunnerView({ client, subscribe, address, onPick }: ViewProps) {
   );
   const { value, error } = fleet;
   const members = value ?? [];
-  const shown =
-    members.find(({ runner }) => runner.id === address.runner) ?? (members.length === 1 ? members[0] : undefined);
+  const picked = address.runner ?? (members.length === 1 ? members[0]?.runner.id : undefined);
+  const shown = members.find(({ runner }) => runner.id === picked);
   const connected = members.filter(({ runner }) => runner.state === "online").length;
   return (
     <main id="content" tabIndex={-1} aria-busy={value === null && error === null}>
