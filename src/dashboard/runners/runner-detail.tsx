@@ -13,9 +13,9 @@ import { useResource } from "../use-resource.ts";
 import { describeMachine } from "./describe-machine.ts";
 import { DevicePanel } from "./device-panel.tsx";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
+import { isConnected } from "./is-connected.ts";
 import { LivePanel } from "./live-panel.tsx";
 import { MemoryPanel } from "./memory-panel.tsx";
-import { isConnected } from "./read-fleet.ts";
 import { RunnerActions } from "./runner-actions.tsx";
 
 interface RunnerDetailProps {

@@ -1,20 +1,22 @@
-import type { HealthReport } from "../../protocol/health.ts";
+import type { Diagnosis, HealthReport } from "../../protocol/health.ts";
+import type { Runner } from "../../protocol/runner.ts";
 import { Badge } from "../badge.tsx";
 import { RUNNER_TONES } from "../runner-tones.ts";
 import { formatMeasure, formatShare } from "../format.ts";
 import { describeMachine } from "./describe-machine.ts";
 import { DeviceNames } from "../device-names.tsx";
-import type { FleetMember } from "./read-fleet.ts";
 
 interface RunnerTableProps {
-  readonly members: readonly FleetMember[];
+  readonly runners: readonly Runner[];
+  /** How they are, by id, as far as they said. */
+  readonly diagnoses: ReadonlyMap<string, Diagnosis>;
   /** Id of the runner that is shown below. */
   readonly shown: string | null;
   readonly onShow: (id: string) => void;
 }
 
 /** The runners, each with what it does now. */
-export function RunnerTable({ members, shown, onShow }: RunnerTableProps) {
+export function RunnerTable({ runners, diagnoses, shown, onShow }: RunnerTableProps) {
   return (
     <table class="fleet">
       <thead>
@@ -30,12 +32,13 @@ export function RunnerTable({ members, shown, onShow }: RunnerTableProps) {
         </tr>
       </thead>
       <tbody>
-        {members.map((member) => (
+        {runners.map((runner) => (
           <RunnerRow
-            key={member.runner.id}
-            member={member}
-            isShown={member.runner.id === shown}
-            onShow={() => onShow(member.runner.id)}
+            key={runner.id}
+            runner={runner}
+            diagnosis={diagnoses.get(runner.id) ?? null}
+            isShown={runner.id === shown}
+            onShow={() => onShow(runner.id)}
           />
         ))}
       </tbody>
@@ -44,12 +47,13 @@ export function RunnerTable({ members, shown, onShow }: RunnerTableProps) {
 }
 
 interface RunnerRowProps {
-  readonly member: FleetMember;
+  readonly runner: Runner;
+  readonly diagnosis: Diagnosis | null;
   readonly isShown: boolean;
   readonly onShow: () => void;
 }
 
-function RunnerRow({ member: { runner, diagnosis }, isShown, onShow }: RunnerRowProps) {
+function RunnerRow({ runner, diagnosis, isShown, onShow }: RunnerRowProps) {
   const { capabilities, name, state } = runner;
   const report = diagnosis?.report ?? null;
   return (

@@ -1,78 +1,89 @@
 import { useCallback, useEffect } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
 import { EmptyState } from "../empty-state.tsx";
 import { nextCommands } from "../next-commands.ts";
 import { Panel } from "../panel.tsx";
 import type { Change } from "../use-feed.ts";
 import { useResource } from "../use-resource.ts";
 import type { ViewProps } from "../view-props.ts";
-import { readFleet } from "./read-fleet.ts";
+import { readDiagnoses } from "./read-diagnoses.ts";
 import { RunnerDetail } from "./runner-detail.tsx";
 import { RunnerTable } from "./runner-table.tsx";
 
 /** Asking costs each runner a report. */
-const FLEET_GAP_MS = 5_000;
+const DIAGNOSIS_GAP_MS = 5_000;
 
 /** The view of runners: all of them, and one by the second. */
 export function RunnerView({ client, subscribe, address, onPick }: ViewProps) {
-  const fleet = useResource(
-    useCallback((signal: AbortSignal) => readFleet(client, signal), [client]),
-    FLEET_GAP_MS,
+  const runners = useResource(
+    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+  );
+  const diagnoses = useResource(
+    useCallback((signal: AbortSignal) => readDiagnoses(client, signal), [client]),
+    DIAGNOSIS_GAP_MS,
   );
   useEffect(
     () =>
       subscribe((change: Change) => {
-        if (change === "everything" || change === "runner" || change === "alert") fleet.refresh();
+        if (change === "everything" || change === "runner") runners.refresh();
+        if (change !== "job" && change !== "history") diagnoses.refresh();
       }),
-    [subscribe, fleet.refresh],
+    [subscribe, runners.refresh, diagnoses.refresh],
   );
-  const { value, error } = fleet;
-  const members = value ?? [];
-  const picked = address.runner ?? (members.length === 1 ? members[0]?.runner.id : undefined);
-  const shown = members.find(({ runner }) => runner.id === picked);
-  const connected = members.filter(({ runner }) => runner.state === "online").length;
+  const isReady = [runners, diagnoses].every(({ value, error }) => value !== null || error !== null);
+  const items = (isReady ? runners.value : null) ?? [];
+  const picked = address.runner ?? (items.length === 1 ? items[0]?.id : undefined);
+  const shown = items.find(({ id }) => id === picked);
   return (
-    <main id="content" tabIndex={-1} aria-busy={value === null && error === null}>
+    <main id="content" tabIndex={-1} aria-busy={!isReady}>
       <h1 class="unseen">Runners</h1>
       <Panel
         id="runners"
         title="Runners"
-        resource={fleet}
+        resource={runners}
         aside={
-          members.length > 0 && (
+          items.length > 0 && (
             <span class="panel-end">
-              <span class="muted">{`${connected} of ${members.length} online`}</span>
-              <button type="button" onClick={fleet.refresh}>
+              <span class="muted">
+                {`${items.filter(({ state }) => state === "online").length} of ${items.length} online`}
+              </span>
+              <button type="button" onClick={diagnoses.refresh}>
                 Ask again<span class="unseen"> how the runners are</span>
               </button>
             </span>
           )
         }
       >
-        {value === null && error === null && <p class="muted loading">Asking the runners …</p>}
-        {value?.length === 0 && (
+        {!isReady && <p class="muted loading">Asking the runners …</p>}
+        {isReady && runners.value?.length === 0 && (
           <EmptyState says="No runner is registered yet." command={nextCommands.registerRunner}>
             Make a one-time token, then start a runner with it on the machine that has the GPU:
           </EmptyState>
         )}
-        {members.length > 0 && (
-          <RunnerTable members={members} shown={shown?.runner.id ?? null} onShow={(runner) => onPick({ runner })} />
+        {items.length > 0 && (
+          <RunnerTable
+            runners={items}
+            diagnoses={diagnoses.value ?? new Map()}
+            shown={shown?.id ?? null}
+            onShow={(runner) => onPick({ runner })}
+          />
         )}
       </Panel>
-      {value !== null && address.runner !== undefined && shown === undefined && (
+      {isReady && address.runner !== undefined && shown === undefined && (
         <p class="notice bad" role="alert">
           {`There is no runner ${address.runner}.`}
         </p>
       )}
       {shown !== undefined && (
         <RunnerDetail
-          key={shown.runner.id}
+          key={shown.id}
           client={client}
           subscribe={subscribe}
-          runner={shown.runner}
-          onChange={fleet.refresh}
+          runner={shown}
+          onChange={runners.refresh}
           onRemove={() => {
             onPick({ runner: undefined });
-            fleet.refresh();
+            runners.refresh();
           }}
         />
       )}
