@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { dropDescriptions } from "./drop-descriptions.ts";
 import { emitDataImages } from "./emit-data-images.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
@@ -6,7 +7,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 /** Builds the pages into files that a policy of `default-src 'self'` lets through: nothing inline, nothing from elsewhere. */
 export default defineConfig({
   root: here("."),
-  plugins: [emitDataImages()],
+  plugins: [dropDescriptions(), emitDataImages()],
   resolve: { alias: { "@hono/zod-openapi": here("./zod-for-page.ts") } },
   build: {
     outDir: here("../../dist/dashboard"),

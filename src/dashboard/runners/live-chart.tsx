@@ -14,6 +14,9 @@ const STYLES = [
   ["muted", [4, 2]],
 ] as const;
 
+/** Of fewer points each is marked. */
+const MARKED_POINTS = 4;
+
 /** The style of a line by its place. */
 export function lineStyleOf(index: number): number {
   return index % STYLES.length;
@@ -62,7 +65,14 @@ function chartOptions(
       {},
       ...Array.from({ length: count }, (_, index): uPlot.Series => {
         const [name, dash] = STYLES[lineStyleOf(index)]!;
-        return { stroke: colour(name), width: 1.75, dash: [...dash], points: { show: false }, spanGaps: false };
+        const stroke = colour(name);
+        // A report or two make no line.
+        const points: uPlot.Series.Points = {
+          show: (self) => self.data[0].length < MARKED_POINTS,
+          size: 5,
+          fill: stroke,
+        };
+        return { stroke, width: 1.75, dash: [...dash], points };
       }),
     ],
   };
