@@ -1,12 +1,13 @@
 import { defineConfig } from "vite";
 import { emitDataImages } from "./emit-data-images.ts";
+import { stripDescriptions } from "./strip-descriptions.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
 /** Builds the pages into files that a policy of `default-src 'self'` lets through: nothing inline, nothing from elsewhere. */
 export default defineConfig({
   root: here("."),
-  plugins: [emitDataImages()],
+  plugins: [emitDataImages(), stripDescriptions()],
   resolve: { alias: { "@hono/zod-openapi": here("./zod-for-page.ts") } },
   build: {
     outDir: here("../../dist/dashboard"),

@@ -1,0 +1,38 @@
+import { parseAst } from "vite";
+import { describe, expect, it } from "vitest";
+import { stripDescriptions } from "../../../src/dashboard/strip-descriptions.ts";
+
+/** What the build makes of a file's code. */
+function strip(code: string, id = "/src/protocol/sample.ts"): string | null {
+  const { transform } = stripDescriptions();
+  if (typeof transform !== "function") throw new Error("it transforms nothing");
+  const plugged = transform.bind({ parse: parseAst } as never);
+  const outcome = plugged(code, id, { moduleType: "js" });
+  return outcome?.code ?? null;
+}
+
+describe("the words of the API's document", () => {
+  it("are cut out wherever they stand in a schema", () => {
+    const code = `const A = z.object({ n: z.number().openapi({ description: "n" }).optional() }).openapi("A").nullable();`;
+    expect(strip(code)).toBe("const A = z.object({ n: z.number().optional() }).nullable();");
+  });
+
+  it("are cut out of endpoints, first, last or between, and of nothing else", () => {
+    const code = `const e = {
+  a: defineEndpoint({ method: "get", summary: "a", description: \`b\`, access: "read", query: z.string().openapi("Q") }),
+  b: defineEndpoint({ summary: "a", path: "/" }),
+  c: defineEndpoint({ path: "/", description: "b" }),
+  d: { summary: "kept" },
+};`;
+    expect(strip(code)).toBe(`const e = {
+  a: defineEndpoint({ method: "get", access: "read", query: z.string() }),
+  b: defineEndpoint({ path: "/" }),
+  c: defineEndpoint({ path: "/", }),
+  d: { summary: "kept" },
+};`);
+  });
+
+  it("stay in what is not of the protocol", () => {
+    expect(strip(`x.openapi("y")`, "/src/dashboard/x.ts")).toBe(null);
+  });
+});
