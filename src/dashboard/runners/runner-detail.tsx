@@ -7,7 +7,6 @@ import { Badge } from "../badge.tsx";
 import { Fact } from "../fact.tsx";
 import { RUNNER_TONES } from "../runner-tones.ts";
 import { Timestamp } from "../timestamp.tsx";
-import { TuningPanel } from "../tuning-panel.tsx";
 import { type Subscribe, useRefreshOn } from "../use-feed.ts";
 import { useResource } from "../use-resource.ts";
 import { describeMachine } from "./describe-machine.ts";
@@ -17,6 +16,7 @@ import { isConnected } from "./is-connected.ts";
 import { LivePanel } from "./live-panel.tsx";
 import { MemoryPanel } from "./memory-panel.tsx";
 import { RunnerActions } from "./runner-actions.tsx";
+import { TunedPanel } from "./tuned-panel.tsx";
 
 interface RunnerDetailProps {
   readonly client: Client;
@@ -81,7 +81,7 @@ export function RunnerDetail({ client, subscribe, runner, onChange, onRemove }: 
             <DevicePanel devices={capabilities.devices} positions={past.value?.positions ?? []} />
           )}
           <MemoryPanel memory={memory} />
-          <TuningPanel client={client} tunings={tunings} />
+          <TunedPanel tunings={tunings} />
           <DiagnosisPanel client={client} subscribe={subscribe} runner={runner} />
         </>
       ) : (
