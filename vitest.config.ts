@@ -63,6 +63,8 @@ export default defineConfig({
                   BOOTSTRAP_SECRET: "bootstrap-secret-of-the-edge-tests-0123456789",
                   FLUSH_MS: "1",
                   SEARCH_GAP_MS: "1",
+                  // A scripted runner does not ping: it is silent when a test says so, not when the machine is slow.
+                  PING_MS: "60000",
                   TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, "migrations")),
                 },
               },
@@ -80,6 +82,8 @@ export default defineConfig({
       { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },
       { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
       { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"] } },
+      // The client in other runtimes, which `npm run test:runtimes` installs.
+      { test: { ...builtEdge, name: "runtimes", include: ["test/runtimes/**/*.test.ts"] } },
       // Needs a real GPU: `npm run test:device`.
       { test: { ...wholeProcesses, name: "device", include: ["test/device/**/*.test.ts"] } },
     ],

@@ -148,6 +148,10 @@ export const LIMITS = {
   healthReportBytes: 1 * MiB,
   /** How long the edge waits for a runner to tell of its health. */
   healthReportMs: 2_000,
+  /** Who may watch one runner live at once; how often it may be asked to tell, and for how long at a time. */
+  liveWatchers: 16,
+  minLiveMs: 100,
+  maxLiveLeaseMs: 60_000,
   /** Width of a plot, in pixels. */
   minPlotWidth: 280,
   maxPlotWidth: 2_000,
@@ -246,6 +250,11 @@ export const LIMITS = {
   episodeSteps: 100_000,
   memberEpisodes: 10_000,
   evaluatedEpisodes: 2 ** 22,
+  /** Episodes that one evaluation records state by state; states of all of them, bytes of these, and the time that it takes. */
+  recordedEpisodes: 32,
+  recordedStates: 32_768,
+  replayBytes: 8 * MiB,
+  recordingMs: 60_000,
   /** Scores on a policy's card. */
   policyScores: 20,
   /** Episodes that one side of a comparison may have in a task, and tasks. */
@@ -317,4 +326,9 @@ export const LIMITS = {
   nameLength: 64,
   urlLength: 512,
   labelCount: 32,
+  /** Of one scrape: series of a metric, runners that are asked, series of requests that are read, and sketches of them. */
+  metricSeries: 512,
+  metricRunners: 100,
+  metricStoredSeries: 4_096,
+  metricSketches: 5_000,
 } as const;

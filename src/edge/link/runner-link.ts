@@ -41,6 +41,7 @@ import { type RunnerHealth, tellHealth } from "../watch/runner-health.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { toRequestOutcomes } from "./direct-outcomes.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
+import { LiveWatch } from "./live-watch.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
@@ -49,6 +50,12 @@ const SEEN_EVERY_MS = 30_000;
 /** Batches that one alarm may move. */
 const FLUSHED_BATCHES = 10;
 
+/** What a link knows of its runner by itself. */
+export interface LinkState {
+  readonly report: HealthReport | null;
+  readonly outbox: ReturnType<Outbox["backlog"]>;
+}
+
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
 export class RunnerLink extends DurableObject<Env> {
   readonly #inFlight = new InFlightTable();
@@ -56,6 +63,10 @@ export class RunnerLink extends DurableObject<Env> {
   readonly #healthAsked = new InFlightTable<HealthReport>();
   readonly #outbox: Outbox;
   readonly #watchLog: WatchLog;
+  readonly #live = new LiveWatch((request) => {
+    const socket = this.#socket();
+    if (socket !== null) sendMessage(socket, request);
+  });
   readonly #config: ReturnType<typeof configOf>;
   #seenNotedAtMs = 0;
   /** Reports are judged one after the other, and nothing is found after the runner's end. */
@@ -69,8 +80,13 @@ export class RunnerLink extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
   }
 
-  /** Takes the runner's socket; the Worker has checked the credential and names the runner. */
+  /** `/live` is a stream for who watches the runner; all else takes its socket: the Worker has checked its credential. */
   override async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname !== "/live") return this.#accept(request);
+    return this.#live.open(this.#isConnected()) ?? new Response(null, { status: 503 });
+  }
+
+  async #accept(request: Request): Promise<Response> {
     const runnerId = request.headers.get("x-runner-id") ?? "";
     for (const old of this.ctx.getWebSockets()) endSocket(old, CLOSE_CODES.replaced, "another socket took over");
     const { 0: client, 1: server } = new WebSocketPair();
@@ -105,6 +121,11 @@ export class RunnerLink extends DurableObject<Env> {
     return tellHealth(this.env, this.#watchLog, runnerId, outcome, this.#isConnected());
   }
 
+  /** What is known here of the runner without asking it: its last report, and what waits for the history. */
+  tellState(): LinkState {
+    return { report: this.#watchLog.latest(), outbox: this.#outbox.backlog() };
+  }
+
   /** Signs a ticket for asking the runner itself. */
   async issueTicket(wish: TicketWish): Promise<IssuedTicket> {
     const socket = this.#socket();
@@ -119,11 +140,11 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   /** Offers a job; `offline` where no socket is there to take it. */
-  async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
+  async offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const context = await readOfferContext(openDatabase(this.env.DB), spec, attachmentOf(socket).runnerId);
-    return sendMessage(socket, { type: "offer", lease, attempt, spec, ...context }) ? "sent" : "offline";
+    const context = await readOfferContext(openDatabase(this.env.DB), offered.spec, attachmentOf(socket).runnerId);
+    return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
   }
 
   /** Tells the runner how a version is stored to be served there; where it is not connected, its next welcome does. */
@@ -156,6 +177,7 @@ export class RunnerLink extends DurableObject<Env> {
       sendMessage(socket, { type: "refused", problem });
       endSocket(socket, CLOSE_CODES.removed, "removed");
     }
+    this.#live.end();
     await this.#inTurn(() => endWatch(this.env, this.#watchLog, runnerId));
   }
 
@@ -275,6 +297,8 @@ export class RunnerLink extends DurableObject<Env> {
         return this.#memoryAsked.answer(message.requestId, connectionId, message.report);
       case "health":
         return this.#receiveHealth(runnerId, connectionId, message);
+      case "live":
+        return this.#live.told(message.report);
       case "directOutcomes":
         return this.record(await toRequestOutcomes(openDatabase(this.env.DB), runnerId, message.outcomes));
       case "echo":
@@ -317,6 +341,7 @@ export class RunnerLink extends DurableObject<Env> {
     );
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
+    this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
     this.#cancelStale(
@@ -344,7 +369,9 @@ export class RunnerLink extends DurableObject<Env> {
     this.#inFlight.failConnection(connectionId, problem);
     this.#memoryAsked.failConnection(connectionId, problem);
     this.#healthAsked.failConnection(connectionId, problem);
-    if (!this.#isConnected(connectionId)) await this.#markOffline(runnerId, connectionId);
+    if (this.#isConnected(connectionId)) return;
+    this.#live.disconnected();
+    await this.#markOffline(runnerId, connectionId);
   }
 
   /** After a restart of the edge no close event comes for the sockets of before. */
