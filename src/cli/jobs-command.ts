@@ -3,7 +3,7 @@ import { endpoints } from "../protocol/endpoints.ts";
 import { JobState, type JobSummary } from "../protocol/job.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { concludeJob } from "./jobs/conclude-job.ts";
-import { followJob } from "./jobs/follow-job.ts";
+import { watchJob } from "./jobs/watch-job.ts";
 import { describeSubject, renderJob } from "./jobs/render-job.ts";
 import { wholeBetween } from "./options/number-option.ts";
 import { formatAge } from "./render/format-values.ts";
@@ -79,7 +79,7 @@ function watchCommand(shell: Shell): Command {
     .action(async (id: string, { json, ...choice }: EdgeOptions) => {
       const client = await openEdge(choice, shell);
       const onEvent = (event: object) => (json ? shell.print(`${JSON.stringify(event)}\n`) : undefined);
-      const job = await followJob(client, id, shell, { json, onEvent });
+      const job = await watchJob(client, id, shell, { json, onEvent });
       // Its events are what was asked for.
       shell.exit(concludeJob(job, json ? { ...shell, print: () => {} } : shell, json));
     });

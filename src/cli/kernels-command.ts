@@ -3,7 +3,7 @@ import { endpoints } from "../protocol/endpoints.ts";
 import type { KernelInput, ListedKernel } from "../protocol/submitted-kernel.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { concludeJob } from "./jobs/conclude-job.ts";
-import { followJob } from "./jobs/follow-job.ts";
+import { watchJob } from "./jobs/watch-job.ts";
 import { benchmarkCommand } from "./kernels/benchmark-command.ts";
 import { listKernels } from "./kernels/find-kernel.ts";
 import { readJson } from "./read-json.ts";
@@ -58,7 +58,7 @@ async function push(file: string, { detach, json, ...choice }: PushOptions, shel
   const kernel = await client.call(endpoints.submitKernel, { body: value as KernelInput });
   if (!json) shell.print(`${kernel.id}\n`);
   if (kernel.checkJobId !== null && !detach) {
-    const job = await followJob(client, kernel.checkJobId, shell, { json });
+    const job = await watchJob(client, kernel.checkJobId, shell, { json });
     const code = concludeJob(job, json ? { ...shell, print: () => {} } : shell, json);
     if (code !== 0) return code;
   }

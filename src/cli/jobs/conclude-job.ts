@@ -2,7 +2,7 @@ import type { Job } from "../../protocol/job.ts";
 import { createProblem, ProblemError, reviveProblem } from "../../protocol/problem.ts";
 import { renderResult } from "../results/render-result.ts";
 import type { Shell } from "../shell.ts";
-import { INTERRUPTED } from "./follow-job.ts";
+import { INTERRUPTED } from "./watch-job.ts";
 import { verdictCode } from "./verdict-code.ts";
 
 /** Prints what a job came to, and gives the exit code. Throws the problem of one that failed or was cancelled. */

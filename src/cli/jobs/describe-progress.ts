@@ -2,12 +2,13 @@ import type { JobEvent, JobProgress } from "../../protocol/job.ts";
 import { formatValue } from "../render/format-values.ts";
 import type { Progress } from "../render/progress-line.ts";
 
-/** An event of a job as progress that a person reads. */
-export function describeEvent({ type, attempt, progress, detail }: JobEvent): Progress {
+/** An event of a job as progress that a person reads; null of its end, which what is printed behind it tells. */
+export function describeEvent({ type, attempt, progress, detail }: JobEvent): Progress | null {
   if (progress !== null) {
     const { phase, done, total } = progress;
     return { what: phase, done, total, note: noteOf(progress) };
   }
+  if (type === "succeeded" || type === "failed" || type === "cancelled") return null;
   const again = attempt > 1 ? `, attempt ${attempt}` : "";
   const what = type === "leased" ? `a runner has it${again}` : type;
   return { what: detail === null || detail === "" ? what : `${what}: ${detail}`, done: 0, total: 0 };

@@ -5,7 +5,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { JobInput } from "../../protocol/job.ts";
 import type { Shell } from "../shell.ts";
 import { concludeJob } from "./conclude-job.ts";
-import { followJob } from "./follow-job.ts";
+import { watchJob } from "./watch-job.ts";
 import type { JobOptions } from "./job-options.ts";
 
 /** Queues a job, follows it and prints its result, or its id alone where it shall not be waited for. The exit code. */
@@ -20,5 +20,5 @@ export async function submitJob(
     shell.print(json ? `${JSON.stringify(job)}\n` : `${job.id}\n`);
     return 0;
   }
-  return concludeJob(await followJob(client, job.id, shell, { json }), shell, json);
+  return concludeJob(await watchJob(client, job.id, shell, { json }), shell, json);
 }
