@@ -39,9 +39,12 @@ async function submit(body: Sendable<JobInput>): Promise<string> {
 /** Runs a job to its good end. */
 async function finish(body: Sendable<JobInput>): Promise<Job> {
   const params = { id: await submit(body) };
-  const read = () => stack.client.call(endpoints.getJob, { params });
-  await expect.poll(async () => (await read()).state, { timeout: ENDED_MS, interval: 250 }).toMatch(/succeeded|failed/);
-  const job = await read();
+  const readEnded = async () => {
+    const job = await stack.client.call(endpoints.getJob, { params });
+    if (job.endedAt === null) throw new Error(`the job is ${job.state}`);
+    return job;
+  };
+  const job = await vi.waitFor(readEnded, { timeout: ENDED_MS, interval: 250 });
   expect(job.problem).toBeNull();
   return job;
 }

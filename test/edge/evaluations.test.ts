@@ -113,6 +113,7 @@ async function finish({ lease, spec }: Offer & { spec: EvaluationSpec }, returnO
       best: [],
     })),
     waves: 1,
+    replay: null,
     throughput: {
       backend: "wgsl",
       chosenFrom: [],
