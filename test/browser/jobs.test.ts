@@ -7,6 +7,7 @@ import { RunSamples } from "../../src/protocol/run-samples.ts";
 import { Trace } from "../../src/protocol/trace.ts";
 import { type LocalStack, startLocalStack, waitForJob } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -87,6 +88,7 @@ describe("the list of jobs", () => {
 
     await page.getByLabel("State").selectOption({ label: "succeeded" });
     await table.getByText("traced").waitFor();
+    await keepScreenshots(page, "jobs");
     expect(field(page, "state")).toBe("succeeded");
     expect(await table.getByText(/^queued$/).count()).toBe(0);
     await page.getByLabel("Kind").selectOption("consensus");
@@ -186,7 +188,6 @@ describe("a job", () => {
     const result = page.getByRole("region", { name: "Result" });
     await result.locator("dd").filter({ hasText: variant }).waitFor();
     expect(await result.getByText(/% of its roof of/).count()).toBe(roofline?.shareOfRoof == null ? 0 : 1);
-    await result.getByText(/^Roofs /).click();
     await result.getByRole("img", { name: /^Roofline of .*; 1 of the latest benchmarks$/ }).waitFor();
     await result.getByRole("img", { name: /^Spread of 10 values of wallMs, .* ms to .* ms/ }).waitFor();
     const saved = page.waitForEvent("download");
@@ -207,6 +208,7 @@ describe("a trace", () => {
     const lanes = page.getByRole("application", { name: /^\d+ spans on \d lanes; shown: / });
     await lanes.waitFor();
     expect(await lanes.evaluate(countColours)).toBeGreaterThan(3);
+    await keepScreenshots(page, "job");
     const whole = await lanes.getAttribute("aria-label");
     await lanes.focus();
     await page.keyboard.press("+");

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type LocalStack, placeModel, startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -143,6 +144,7 @@ describe("a model that is tried", () => {
     await panel.getByText(/^met: .* ms of 60,000 ms$/).waitFor();
     await panel.getByText("fp32 by ort-cpu, fidelity 100%").waitFor();
     await panel.getByRole("img", { name: /^Predicted: link .* ms, queue .* ms, service .* ms/ }).waitFor();
+    await keepScreenshots(page, "model");
     const times = panel.getByRole("table", { name: "Where the time went" });
     for (const part of ["edge", "link", "queue", "upload", "compute", "readback"])
       await times.getByRole("row").filter({ hasText: part }).getByText(/ ms$/).first().waitFor();
