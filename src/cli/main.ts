@@ -5,13 +5,17 @@ import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
+import { doctorCommand } from "./doctor-command.ts";
 import { loadCommand } from "./load-command.ts";
 import { runnerCommand } from "./runner-command.ts";
+import { upCommand } from "./up-command.ts";
 import { zooCommand } from "./zoo-command.ts";
 
 new Command("millrace")
   .description("Benchmarks, inference within a latency budget, and history, on your own runners")
   .version(VERSION)
+  .addCommand(upCommand())
+  .addCommand(doctorCommand())
   .addCommand(runnerCommand())
   .addCommand(loadCommand())
   .addCommand(exportCommand())

@@ -1,0 +1,76 @@
+import { access, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { examine } from "./doctor/examine.ts";
+import type { Finding } from "./doctor/finding.ts";
+import type { Patient } from "./doctor/patient.ts";
+import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { PROCESS, type Shell } from "./shell.ts";
+
+interface DoctorOptions extends EdgeOptions {
+  readonly dataDir: string;
+  readonly runnerDir?: string;
+  readonly port: number;
+  readonly json: boolean;
+}
+
+/** `millrace doctor`: what is wrong with this machine and its way to an edge, and what to do about it. */
+export function doctorCommand(shell: Shell = PROCESS): Command {
+  return addEdge(new Command("doctor"), "scopes that shall be told")
+    .description(
+      "Say what is wrong here and what to do: Node, driver, Vulkan, disk, network, clock, key; exit 1 if something is",
+    )
+    .option("--data-dir <folder>", "where `millrace up` keeps everything", ".millrace")
+    .addOption(new Option("--runner-dir <folder>", "where a runner keeps its credential").env("MILLRACE_RUNNER_DIR"))
+    .option("--port <number>", "where `millrace up` would listen", parsePort, 8787)
+    .option("--json", "print one JSON object", false)
+    .action(async (options: DoctorOptions) => {
+      const findings = await examine(await describePatient(options, shell.fetch));
+      const isWell = findings.every(({ state }) => state !== "failure");
+      shell.print(options.json ? `${JSON.stringify({ ok: isWell, findings })}\n` : renderFindings(findings));
+      shell.exit(isWell ? 0 : 1);
+    });
+}
+
+async function describePatient(options: DoctorOptions, doFetch: typeof fetch): Promise<Patient> {
+  const dataDir = resolve(options.dataDir);
+  const kept = await readFile(join(dataDir, "admin.key"), "utf8").catch(() => "");
+  return {
+    fetch: doFetch,
+    environment: process.env,
+    root: join(import.meta.dirname, "../.."),
+    edgeUrl: options.edge,
+    key: options.key ?? (kept.trim() || null),
+    port: options.port,
+    dataDir,
+    runnerDir: resolve(options.runnerDir ?? (await findRunnerDir(dataDir))),
+  };
+}
+
+/** The local runner's where there is one, else that of a runner by itself. */
+async function findRunnerDir(dataDir: string): Promise<string> {
+  const local = join(dataDir, "runner");
+  return access(local).then(
+    () => local,
+    () => join(homedir(), ".millrace/runner"),
+  );
+}
+
+const SIGNS = { ok: "ok", warning: "warning", failure: "FAILURE", skipped: "–" } as const;
+
+function renderFindings(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ check, state, found, advice }) => [
+    `${SIGNS[state].padEnd(8)} ${check.padEnd(16)} ${found}`,
+    ...(advice === null ? [] : [`${" ".repeat(26)}→ ${advice}`]),
+  ]);
+  const failures = findings.filter(({ state }) => state === "failure").map(({ check }) => check);
+  const verdict = failures.length === 0 ? "Nothing stands in the way." : `To be mended: ${failures.join(", ")}.`;
+  return `${lines.join("\n")}\n\n${verdict}\n`;
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError("must be a port, 1 to 65535.");
+}
