@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../protocol/parse-json.ts";
-import { runProgram } from "../run-program.ts";
+import { runApart } from "../run-apart.ts";
 import { fail, ok, type Verdict, warn } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 
@@ -50,7 +50,7 @@ async function showSoftware(patient: Patient): Promise<Shown | string> {
 /** What the program shows, or how it ended instead. */
 async function showAdapters({ root, environment }: Patient, args: readonly string[]): Promise<Shown | string> {
   const program = join(root, "src/gpu-runner/show-adapters.ts");
-  const end = await runProgram(process.execPath, [program, ...args], { environment, timeoutMs: WITHIN_MS });
+  const end = await runApart(process.execPath, [program, ...args], { environment, timeoutMs: WITHIN_MS });
   if (end.isTimedOut) return "it hangs";
   if (end.signal !== null) return `it crashes (${end.signal})`;
   const shown = Shown.safeParse(parseJson(end.stdout));

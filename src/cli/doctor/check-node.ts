@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join, sep } from "node:path";
-import { runProgram } from "../run-program.ts";
+import { runApart } from "../run-apart.ts";
 import { fail, ok, type Verdict } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 
@@ -12,7 +12,7 @@ const WITHIN_MS = 30_000;
 export async function checkNode({ environment }: Patient): Promise<Verdict> {
   const program = await findNode(environment["PATH"] ?? "");
   if (program === null) return ok(`${process.version}, by npm; there is no other on the path`);
-  const { code, stdout, stderr } = await runProgram(program, ["--version"], { environment, timeoutMs: WITHIN_MS });
+  const { code, stdout, stderr } = await runApart(program, ["--version"], { environment, timeoutMs: WITHIN_MS });
   if (code !== 0) return fail(`${program} does not run: ${stderr.trim()}`, "Install Node 24 anew.");
   return judgeNode(stdout.trim(), program);
 }

@@ -1,4 +1,4 @@
-import { runProgram } from "../run-program.ts";
+import { runApart } from "../run-apart.ts";
 import { fail, ok, type Verdict } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 
@@ -10,7 +10,7 @@ export async function checkPackages({ root, environment }: Patient): Promise<Ver
   const ends = await Promise.all(
     NATIVE.map(async (name) => {
       const args = ["--input-type=module", "-e", `await import(${JSON.stringify(name)}); process.exit(0)`];
-      return { name, ...(await runProgram(process.execPath, args, { cwd: root, environment, timeoutMs: WITHIN_MS })) };
+      return { name, ...(await runApart(process.execPath, args, { cwd: root, environment, timeoutMs: WITHIN_MS })) };
     }),
   );
   const broken = ends.filter(({ code }) => code !== 0);

@@ -2,7 +2,7 @@ import { access, readdir, readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../../protocol/parse-json.ts";
-import { runProgram } from "../run-program.ts";
+import { runApart } from "../run-apart.ts";
 import { fail, ok, skip, type Verdict, warn } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 
@@ -95,7 +95,7 @@ async function readDriver(path: string, libraries: ReadonlySet<string>): Promise
 /** Names of the libraries that the dynamic linker would find. */
 async function listLibraries(environment: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
   const path = `${environment["PATH"] ?? ""}:/sbin:/usr/sbin`;
-  const cached = await runProgram("ldconfig", ["-p"], {
+  const cached = await runApart("ldconfig", ["-p"], {
     environment: { ...environment, PATH: path },
     timeoutMs: WITHIN_MS,
   }).catch(() => null);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-export interface ProgramOptions {
+export interface ApartOptions {
   readonly cwd?: string;
   readonly environment?: NodeJS.ProcessEnv;
   /** Written to its standard input, which is closed behind it. */
@@ -12,7 +12,7 @@ export interface ProgramOptions {
   readonly onOutput?: (text: string) => void;
 }
 
-export interface ProgramEnd {
+export interface ApartEnd {
   /** Null where a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -21,12 +21,12 @@ export interface ProgramEnd {
   readonly stderr: string;
 }
 
-/** Runs a program to its end, whatever that is. Rejects only where it cannot be started. */
-export async function runProgram(
+/** Runs a program in a process of its own to its end, whatever that is. Rejects only where it cannot be started. */
+export async function runApart(
   program: string,
   args: readonly string[],
-  { cwd, environment = process.env, input = "", timeoutMs, onOutput }: ProgramOptions = {},
-): Promise<ProgramEnd> {
+  { cwd, environment = process.env, input = "", timeoutMs, onOutput }: ApartOptions = {},
+): Promise<ApartEnd> {
   const child = spawn(program, args, { cwd, env: environment, stdio: "pipe" });
   const [readStdout, readStderr] = [gather(child.stdout, onOutput), gather(child.stderr, onOutput)];
   let isTimedOut = false;
