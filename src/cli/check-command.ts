@@ -5,7 +5,9 @@ import { formatChange, formatP, formatSide } from "./check/format-figures.ts";
 import { exitCodeOf, type Gate, headlineOf, type Judgement, judgePairs } from "./check/judge-pairs.ts";
 import { renderJunit } from "./check/render-junit.ts";
 import { baselineNote, renderMarkdown } from "./check/render-markdown.ts";
-import { renderTable } from "./check/render-table.ts";
+import { renderTable } from "./render/render-table.ts";
+import { wholeBetween } from "./options/number-option.ts";
+import { reportError } from "./report-error.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 import { addSelection, askComparison, type SelectionOptions } from "./selection-options.ts";
 
@@ -15,7 +17,6 @@ interface CheckOptions extends SelectionOptions, Gate {
   readonly history: number;
   readonly junit?: string;
   readonly markdown?: string;
-  readonly json: boolean;
 }
 
 /** `millrace check`: fails where a candidate is certainly worse than a baseline, by more than may be. */
@@ -24,7 +25,7 @@ export function checkCommand(shell: Shell = PROCESS): Command {
     .description("Hold the line: exit 1 where the candidate is certainly worse than the baseline, beyond the limit")
     .option("--baseline <side>", "a pinned baseline or a label, or a side such as window:<from>/<to>", "main")
     .option("--candidate <side>", "such as run:run_…, label:my-branch or revision:<commit>", "last:1")
-    .option("--history <runs>", "latest runs of the baseline that are compared with", wholeNumber, 30)
+    .option("--history <runs>", "latest runs of the baseline that are compared with", wholeBetween(1, 1_000), 30)
     .addOption(
       new Option("--max-regression <percent>", "how much worse it may be, as measured")
         .argParser(percent)
@@ -34,16 +35,12 @@ export function checkCommand(shell: Shell = PROCESS): Command {
     .option("--allow-unclear", "with --require-evidence: only too few runs are such a lack", false)
     .option("--junit <file>", "write JUnit XML")
     .option("--markdown <file>", "write the Markdown table of a pull request")
-    .option("--json", "print one JSON object", false)
-    .exitOverride((error) => {
-      shell.exit(error.exitCode === 0 ? 0 : 2);
-      throw error;
-    })
     .action(async (options: CheckOptions) => {
       try {
         shell.exit(await check(options, shell));
       } catch (error) {
-        shell.warn(`millrace check: ${error instanceof Error ? error.message : String(error)}\n`);
+        reportError(error, shell, options.json);
+        // Whatever it was: nothing was judged.
         shell.exit(2);
       }
     });
@@ -52,7 +49,7 @@ export function checkCommand(shell: Shell = PROCESS): Command {
 async function check(options: CheckOptions, shell: Shell): Promise<number> {
   const baseline = /^[a-z]+:/.test(options.baseline) ? options.baseline : `baseline:${options.baseline}`;
   const a = /(^|;)last:/.test(baseline) ? baseline : `${baseline};last:${options.history}`;
-  const comparison = await askComparison(options, { a, b: options.candidate }, shell.fetch);
+  const comparison = await askComparison(options, { a, b: options.candidate }, shell);
   const judgements = judgePairs(comparison, options);
   const exitCode = exitCodeOf(judgements, options);
   const markdown = renderMarkdown(comparison, judgements, options);
@@ -94,10 +91,4 @@ function percent(text: string): number {
   const [, digits] = /^(\d+(?:\.\d+)?)\s?%$/.exec(text) ?? [];
   if (digits !== undefined && Number(digits) <= 1_000) return Number(digits) / 100;
   throw new InvalidArgumentError("must be a percentage such as 5%.");
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= 1_000) return value;
-  throw new InvalidArgumentError("must be a whole number from 1 to 1000.");
 }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { ComparisonReply } from "../protocol/comparison.ts";
 import { formatChange, formatP, formatSide } from "./check/format-figures.ts";
 import { namePairs } from "./check/name-pairs.ts";
-import { renderTable } from "./check/render-table.ts";
+import { renderTable } from "./render/render-table.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 import { addSelection, askComparison, type SelectionOptions } from "./selection-options.ts";
 
@@ -15,9 +15,8 @@ export function compareCommand(shell: Shell = PROCESS): Command {
       "run:, label:, window:<from>/<to>, device:, series:, baseline:, revision: or last:, with ; between",
     )
     .argument("<B>", "the same, of what is judged")
-    .option("--json", "print the comparison as one JSON object", false)
-    .action(async (a: string, b: string, options: SelectionOptions & { readonly json: boolean }) => {
-      const comparison = await askComparison(options, { a, b }, shell.fetch);
+    .action(async (a: string, b: string, options: SelectionOptions) => {
+      const comparison = await askComparison(options, { a, b }, shell);
       shell.print(options.json ? `${JSON.stringify(comparison)}\n` : renderComparison(comparison, shell.columns));
     });
 }

@@ -1,18 +1,17 @@
-import { access, readFile } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { examine } from "./doctor/examine.ts";
 import type { Finding } from "./doctor/finding.ts";
 import type { Patient } from "./doctor/patient.ts";
-import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { addEdge, type EdgeOptions, findEdge } from "./edge-options.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 
 interface DoctorOptions extends EdgeOptions {
   readonly dataDir: string;
   readonly runnerDir?: string;
   readonly port: number;
-  readonly json: boolean;
 }
 
 /** `millrace doctor`: what is wrong with this machine and its way to an edge, and what to do about it. */
@@ -22,29 +21,31 @@ export function doctorCommand(shell: Shell = PROCESS): Command {
       "Say what is wrong here and what to do: Node, driver, Vulkan, disk, network, clock, key; exit 1 if something is",
     )
     .option("--data-dir <folder>", "where `millrace up` keeps everything", ".millrace")
-    .addOption(new Option("--runner-dir <folder>", "where a runner keeps its credential").env("MILLRACE_RUNNER_DIR"))
+    .option("--runner-dir <folder>", "where a runner keeps its credential (MILLRACE_RUNNER_DIR)")
     .option("--port <number>", "where `millrace up` would listen", parsePort, 8787)
-    .option("--json", "print one JSON object", false)
     .action(async (options: DoctorOptions) => {
-      const findings = await examine(await describePatient(options, shell.fetch));
+      const findings = await examine(await describePatient(options, shell));
       const isWell = findings.every(({ state }) => state !== "failure");
       shell.print(options.json ? `${JSON.stringify({ ok: isWell, findings })}\n` : renderFindings(findings));
       shell.exit(isWell ? 0 : 1);
     });
 }
 
-async function describePatient(options: DoctorOptions, doFetch: typeof fetch): Promise<Patient> {
-  const dataDir = resolve(options.dataDir);
-  const kept = await readFile(join(dataDir, "admin.key"), "utf8").catch(() => "");
+async function describePatient(options: DoctorOptions, shell: Shell): Promise<Patient> {
+  const dataDir = resolve(shell.folder, options.dataDir);
+  const { edge, key } = await findEdge(options, shell, join(dataDir, "admin.key"));
   return {
-    fetch: doFetch,
-    environment: process.env,
+    fetch: shell.fetch,
+    environment: shell.env,
     root: join(import.meta.dirname, "../.."),
-    edgeUrl: options.edge,
-    key: options.key ?? (kept.trim() || null),
+    edgeUrl: edge,
+    key: key ?? null,
     port: options.port,
     dataDir,
-    runnerDir: resolve(options.runnerDir ?? (await findRunnerDir(dataDir))),
+    runnerDir: resolve(
+      shell.folder,
+      options.runnerDir ?? shell.env["MILLRACE_RUNNER_DIR"] ?? (await findRunnerDir(dataDir)),
+    ),
   };
 }
 

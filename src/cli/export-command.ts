@@ -3,9 +3,9 @@ import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { Command } from "commander";
-import { createClient } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
+import { PROCESS, type Shell } from "./shell.ts";
 import { writeArchive } from "./transfer/write-archive.ts";
 
 interface ExportOptions extends EdgeOptions {
@@ -16,15 +16,15 @@ interface ExportOptions extends EdgeOptions {
 const GZIP_LEVEL = 4;
 
 /** `millrace export`: everything that an edge has in its database and beside it, as one file. */
-export function exportCommand(): Command {
+export function exportCommand(shell: Shell = PROCESS): Command {
   return addEdge(new Command("export"), "scope admin")
     .description("Write everything that an edge has in its database and its bucket to a file, secrets among it")
     .requiredOption("--out <file>", "where to write it (gzip); replaced when all is there")
-    .action(exportDatabase);
+    .action((options: ExportOptions) => exportDatabase(options, shell));
 }
 
-async function exportDatabase({ edge, key, out }: ExportOptions): Promise<void> {
-  const client = createClient({ baseUrl: edge, key });
+async function exportDatabase({ out, json, ...choice }: ExportOptions, shell: Shell): Promise<void> {
+  const client = await openEdge(choice, shell);
   const transfer = await client.call(endpoints.beginTransfer, { body: { kind: "export" } });
   const partial = `${out}.partial`;
   try {
@@ -32,6 +32,7 @@ async function exportDatabase({ edge, key, out }: ExportOptions): Promise<void> 
     const file = createWriteStream(partial, { mode: 0o600, flush: true });
     await pipeline(writeArchive(client, transfer), createGzip({ level: GZIP_LEVEL }), file);
     await rename(partial, out);
+    if (json) shell.print(`${JSON.stringify({ out, exportId: transfer.id })}\n`);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

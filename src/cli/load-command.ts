@@ -1,17 +1,20 @@
 import { readFile } from "node:fs/promises";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { type Client, createClient } from "../client/client.ts";
+import { Command, Option } from "commander";
+import type { Client } from "../client/client.ts";
 import { inferFrame } from "../client/infer-frame.ts";
 import { endpoints } from "../protocol/endpoints.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { ModelVersion } from "../protocol/model.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { createSeededInputs } from "../protocol/seeded-inputs.ts";
-import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { burstArrivals, poissonArrivals, readArrivals } from "./load/arrivals.ts";
 import { LiveLine } from "./load/live-line.ts";
 import { type LoadReport, reportLoad } from "./load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "./load/open-loop.ts";
+import { wholeBetween, numberBetween } from "./options/number-option.ts";
+import { renderFacts } from "./render/render-facts.ts";
+import { PROCESS, type Shell } from "./shell.ts";
 
 interface LoadOptions extends EdgeOptions {
   readonly model: string;
@@ -21,12 +24,9 @@ interface LoadOptions extends EdgeOptions {
   readonly arrivals: "poisson" | "bursts";
   readonly trace?: string;
   readonly seed: number;
-  readonly json: boolean;
 }
 
 const REFRESH_MS = 250;
-/** Where the terminal does not tell its width. */
-const COLUMNS = 80;
 /** All arrivals and outcomes of a load are held in memory. */
 const MAX_REQUESTS = 5_000_000;
 
@@ -37,39 +37,22 @@ interface LoadPlan {
 }
 
 /** `millrace load`: requests at times that are fixed in advance, and what became of them. */
-export function loadCommand(): Command {
+export function loadCommand(shell: Shell = PROCESS): Command {
   return addEdge(new Command("load"), "scopes infer and read")
     .description("Put a load on a model: an open loop, latency from the scheduled arrival")
     .requiredOption("--model <name>", "model, or `name@2` for a version")
-    .option("--budget <ms>", "budget of each request", number(LIMITS.minBudgetMs, LIMITS.maxBudgetMs), 50)
-    .option("--rate <requests/s>", "mean rate of arrivals", number(0.01, 1e5), 50)
-    .option("--duration <s>", "how long requests arrive", number(0.1, 86_400), 10)
+    .option("--budget <ms>", "budget of each request", numberBetween(LIMITS.minBudgetMs, LIMITS.maxBudgetMs), 50)
+    .option("--rate <requests/s>", "mean rate of arrivals", numberBetween(0.01, 1e5), 50)
+    .option("--duration <s>", "how long requests arrive", numberBetween(0.1, 86_400), 10)
     .addOption(new Option("--arrivals <kind>", "how they arrive").choices(["poisson", "bursts"]).default("poisson"))
     .option("--trace <file>", "arrivals that were recorded: milliseconds, one a line; instead of rate and duration")
-    .option("--seed <number>", "of arrivals and inputs", wholeNumber(0, 2 ** 32 - 1), 1)
-    .option("--json", "print the report as one JSON object", false)
-    .action(putLoad);
+    .option("--seed <number>", "of arrivals and inputs", wholeBetween(0, 2 ** 32 - 1), 1)
+    .action((options: LoadOptions) => putLoad(options, shell));
 }
 
-function number(min: number, max: number) {
-  return (text: string): number => {
-    const value = Number(text);
-    if (text.trim() !== "" && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`must be a number from ${min} to ${max}.`);
-  };
-}
-
-function wholeNumber(min: number, max: number) {
-  return (text: string): number => {
-    const value = number(min, max)(text);
-    if (Number.isInteger(value)) return value;
-    throw new InvalidArgumentError("must be a whole number.");
-  };
-}
-
-async function putLoad(options: LoadOptions): Promise<void> {
-  const { edge, key, budget: budgetMs, seed, json } = options;
-  const client = createClient({ baseUrl: edge, key });
+async function putLoad(options: LoadOptions, shell: Shell): Promise<void> {
+  const { budget: budgetMs, seed, json } = options;
+  const client = await openEdge(options, shell);
   const { arrivalsMs, durationMs } = await planArrivals(options);
   const [name, version] = await findVersion(client, options.model);
   const model = `${name}@${version.version}`;
@@ -79,12 +62,13 @@ async function putLoad(options: LoadOptions): Promise<void> {
   const outcomes: LoadOutcome[] = [];
   const startedAtMs = performance.now();
   let stoppedAtMs = Number.POSITIVE_INFINITY;
-  process.once("SIGINT", () => {
+  const ignore = shell.onInterrupt(() => {
     stoppedAtMs = performance.now();
     stopping.abort();
+    ignore();
   });
   const line = new LiveLine(arrivalsMs.length, startedAtMs);
-  const hide = process.stderr.isTTY && !json ? showLine(line) : null;
+  const hide = shell.warnColumns === undefined || json ? null : showLine(line, shell.warn, shell.warnColumns);
   const send = async (): Promise<string> => {
     line.noteSent();
     try {
@@ -102,17 +86,15 @@ async function putLoad(options: LoadOptions): Promise<void> {
   };
   await runOpenLoop(arrivalsMs, send, note, stopping.signal);
   hide?.();
+  ignore();
   const report = reportLoad(outcomes, Math.min(durationMs, stoppedAtMs - startedAtMs));
-  process.stdout.write(json ? `${JSON.stringify(report)}\n` : renderReport(report));
+  shell.print(json ? `${JSON.stringify(report)}\n` : renderReport(report));
 }
 
 /** Shows the line on the terminal until what it gives is called. */
-function showLine(line: LiveLine): () => void {
-  const show = (text: string) => process.stderr.write(`\r\x1b[K${text}`);
-  const timer = setInterval(
-    () => show(line.render(performance.now(), (process.stderr.columns ?? COLUMNS) - 1)),
-    REFRESH_MS,
-  );
+function showLine(line: LiveLine, warn: Shell["warn"], columns: number): () => void {
+  const show = (text: string) => warn(`\r\x1b[K${text}`);
+  const timer = setInterval(() => show(line.render(performance.now(), columns - 1)), REFRESH_MS);
   return () => {
     clearInterval(timer);
     show("");
@@ -122,10 +104,14 @@ function showLine(line: LiveLine): () => void {
 async function planArrivals({ trace, arrivals, rate, duration, seed }: LoadOptions): Promise<LoadPlan> {
   if (trace !== undefined) {
     const arrivalsMs = readArrivals(await readFile(trace, "utf8"));
-    if (arrivalsMs.length > MAX_REQUESTS) throw new Error(`--trace may hold at most ${MAX_REQUESTS} arrivals.`);
+    if (arrivalsMs.length > MAX_REQUESTS) {
+      throw new ProblemError("invalid-request", `--trace may hold at most ${MAX_REQUESTS} arrivals.`);
+    }
     return { arrivalsMs, durationMs: arrivalsMs.at(-1) ?? 0 };
   }
-  if (rate * duration > MAX_REQUESTS) throw new Error(`--rate times --duration may be at most ${MAX_REQUESTS}.`);
+  if (rate * duration > MAX_REQUESTS) {
+    throw new ProblemError("invalid-request", `--rate times --duration may be at most ${MAX_REQUESTS}.`);
+  }
   const plan = { ratePerSecond: rate, durationMs: 1e3 * duration, seed };
   return {
     arrivalsMs: arrivals === "bursts" ? burstArrivals(plan) : poissonArrivals(plan),
@@ -144,7 +130,7 @@ async function findVersion(client: Client, model: string): Promise<[name: string
     wanted === undefined
       ? (versions.findLast(isPlaced) ?? versions.at(-1))
       : versions.find((each) => String(each.version) === wanted);
-  if (version === undefined) throw new Error(`There is no version ${wanted} of ${name}.`);
+  if (version === undefined) throw new ProblemError("not-found", `There is no version ${wanted} of ${name}.`);
   return [name, version];
 }
 
@@ -153,7 +139,7 @@ function renderReport({ results, latencyMs, lagMs, inBudgetShare, ...report }: L
     values === null
       ? "–"
       : `p50 ${values.p50.toFixed(2)}  p90 ${values.p90.toFixed(2)}  p99 ${values.p99.toFixed(2)}  max ${values.max.toFixed(2)} ms`;
-  const rows = [
+  const rows: [string, string][] = [
     ["offered", `${report.offeredPerSecond.toFixed(1)}/s, ${report.requests} requests`],
     ["goodput", `${report.goodputPerSecond.toFixed(1)}/s in budget`],
     ["in budget", inBudgetShare === null ? "–" : `${(100 * inBudgetShare).toFixed(2)} % of the answered`],
@@ -161,7 +147,7 @@ function renderReport({ results, latencyMs, lagMs, inBudgetShare, ...report }: L
     ["lag", quantiles(lagMs)],
     ...Object.entries(results)
       .toSorted(([, a], [, b]) => b - a)
-      .map(([result, count]) => [result, String(count)]),
+      .map(([result, count]): [string, string] => [result, String(count)]),
   ];
-  return `${rows.map(([name = "", value]) => `  ${name.padEnd(20)}${value}`).join("\n")}\n`;
+  return renderFacts(rows);
 }

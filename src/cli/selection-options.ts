@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import { createClient } from "../client/client.ts";
 import { readReply } from "../client/read-reply.ts";
 import { type ComparisonReply, Statistic } from "../protocol/comparison.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
+import type { Shell } from "./shell.ts";
 
 /** What of the history is compared; as the query has it. */
 export interface SelectionOptions extends EdgeOptions {
@@ -48,13 +48,13 @@ export function addSelection(command: Command): Command {
 export async function askComparison(
   options: SelectionOptions,
   sides: { readonly a: string; readonly b: string },
-  doFetch: typeof fetch,
+  shell: Shell,
 ): Promise<ComparisonReply> {
-  const { edge, key, statistic, confidence, series, subject, subjectKind, metric, unit, clock } = options;
+  const { statistic, confidence, series, subject, subjectKind, metric, unit, clock } = options;
   const { label, fingerprint, software, variant, backend, batch, configuration } = options;
   const selection = { series, subject, subjectKind, metric, unit, clock, label, fingerprint, software };
   const query = { ...sides, statistic, confidence, ...selection, variant, backend, batch, configuration };
-  const client = createClient({ baseUrl: edge, key, fetch: doFetch });
+  const client = await openEdge(options, shell);
   const reply = await readReply(endpoints.compareSeries, await client.send(endpoints.compareSeries, { query }));
   if (reply === undefined) throw new Error("The edge sent no comparison.");
   return reply;

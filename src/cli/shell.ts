@@ -1,3 +1,5 @@
+import { hasColour } from "./render/has-colour.ts";
+
 /** What a command does to the outside. */
 export interface Shell {
   readonly fetch: typeof fetch;
@@ -5,15 +7,42 @@ export interface Shell {
   readonly warn: (text: string) => void;
   /** The width of the terminal; undefined where the output is none. */
   readonly columns: number | undefined;
+  /** The same of what `warn` writes to, where progress is shown. */
+  readonly warnColumns: number | undefined;
+  /** Whether what is printed may have colours. */
+  readonly colour: boolean;
+  /** Variables such as `MILLRACE_EDGE`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that it was started in. */
+  readonly folder: string;
+  /** Standard input, to its end. */
+  readonly input: () => AsyncIterable<Uint8Array>;
+  /** Whether a person would have to type that input. */
+  readonly inputIsTerminal: boolean;
+  /** Takes Ctrl-C for itself until what it gives is called. */
+  readonly onInterrupt: (handle: () => void) => () => void;
   /** The code that the process will end with. */
   readonly exit: (code: number) => void;
 }
+
+/** Where a terminal does not tell its width. */
+const COLUMNS = 80;
 
 export const PROCESS: Shell = {
   fetch: (...request) => globalThis.fetch(...request),
   print: (text) => void process.stdout.write(text),
   warn: (text) => void process.stderr.write(text),
-  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+  columns: process.stdout.isTTY ? process.stdout.columns || COLUMNS : undefined,
+  warnColumns: process.stderr.isTTY ? process.stderr.columns || COLUMNS : undefined,
+  colour: hasColour(process.env, process.stdout.isTTY),
+  env: process.env,
+  folder: process.cwd(),
+  input: () => process.stdin,
+  inputIsTerminal: process.stdin.isTTY,
+  onInterrupt: (handle) => {
+    process.on("SIGINT", handle);
+    return () => void process.off("SIGINT", handle);
+  },
   exit: (code) => {
     process.exitCode = code;
   },

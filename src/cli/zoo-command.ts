@@ -1,11 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { ZOO, type ZooModel } from "../../models/zoo.ts";
-import { type Client, createClient } from "../client/client.ts";
+import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
+import { ProblemError } from "../protocol/problem.ts";
 import type { Runner } from "../protocol/runner.ts";
-import { addEdge, type EdgeOptions } from "./edge-options.ts";
+import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 import { averageZoo } from "./zoo/average-zoo.ts";
 import { measurePlacement } from "./zoo/measure-placement.ts";
@@ -16,7 +16,6 @@ import type { ZooFailure, ZooRow } from "./zoo/zoo-row.ts";
 interface ZooOptions extends EdgeOptions {
   readonly runner?: string;
   readonly dataDir: string;
-  readonly json: boolean;
 }
 
 /** `millrace zoo`: uploads the zoo, has a runner measure it, and prints what guides to inference print. */
@@ -26,7 +25,6 @@ export function zooCommand(shell: Shell = PROCESS): Command {
     .argument("[models...]", "names of networks; without any, all of them")
     .option("--runner <name>", "name or id of the runner; not needed where one is online")
     .option("--data-dir <folder>", "where `npm start` keeps its key, which is taken where none is given", ".millrace")
-    .option("--json", "print one JSON object a line", false)
     .action(async (names: string[], options: ZooOptions) => {
       shell.exit(await measureZoo(names, options, shell));
     });
@@ -35,8 +33,7 @@ export function zooCommand(shell: Shell = PROCESS): Command {
 /** The exit code: 1 where something could not be measured. */
 async function measureZoo(names: readonly string[], options: ZooOptions, shell: Shell): Promise<number> {
   const chosen = chooseModels(names);
-  const key = options.key ?? (await readLocalKey(options.dataDir));
-  const client = createClient({ baseUrl: options.edge, key, fetch: shell.fetch });
+  const client = await openEdge(options, shell, join(options.dataDir, "admin.key"));
   const runner = await findRunner(client, options.runner);
   const say = sayOn(shell);
   const models = [];
@@ -66,16 +63,11 @@ async function measureZoo(names: readonly string[], options: ZooOptions, shell: 
 
 function chooseModels(names: readonly string[]): readonly ZooModel[] {
   const unknown = names.find((name) => !ZOO.some((model) => model.name === name));
-  if (unknown !== undefined) throw new Error(`${unknown} is not of the zoo: ${ZOO.map(({ name }) => name).join(", ")}`);
+  if (unknown !== undefined) {
+    const zoo = ZOO.map(({ name }) => name).join(", ");
+    throw new ProblemError("invalid-request", `${unknown} is not of the zoo: ${zoo}`);
+  }
   return names.length === 0 ? ZOO : ZOO.filter(({ name }) => names.includes(name));
-}
-
-async function readLocalKey(dataDir: string): Promise<string> {
-  const path = join(dataDir, "admin.key");
-  const text = await readFile(path, "utf8").catch(() => "");
-  if (text.trim() === "")
-    throw new Error(`there is no key: start the edge by npm start, which keeps one in ${path}, or name one with --key`);
-  return text.trim();
 }
 
 async function findRunner(client: Client, wanted: string | undefined): Promise<Runner> {
@@ -85,15 +77,19 @@ async function findRunner(client: Client, wanted: string | undefined): Promise<R
   const [runner, other] = fitting;
   if (runner !== undefined && other === undefined) return runner;
   const names = online.map(({ name }) => name).join(", ") || "none";
-  if (runner === undefined) throw new Error(`no runner ${wanted ?? ""} is online; online: ${names}`.replace("  ", " "));
-  throw new Error(
+  if (runner === undefined) {
+    const which = wanted === undefined ? "no runner" : `no runner ${wanted}`;
+    throw new ProblemError("runner-offline", `${which} is online; online: ${names}`);
+  }
+  throw new ProblemError(
+    "invalid-request",
     `name one of several runners with --runner: ${fitting.map(({ name, id }) => `${name} (${id})`).join(", ")}`,
   );
 }
 
 /** One line that is written over on a terminal; elsewhere one for each network. */
 function sayOn(shell: Shell): (what: string, done: number, total: number) => void {
-  const isTerminal = process.stderr.isTTY;
+  const isTerminal = shell.warnColumns !== undefined;
   return (what, done, total) => {
     const text = `${String(done).padStart(2)} of ${total}  ${what}`;
     const end = done === total && what === "measured";

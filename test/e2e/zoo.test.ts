@@ -9,6 +9,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type HeldOut, type HeldOutTensor, readHeldOut } from "../../src/protocol/held-out-file.ts";
 import { typedView } from "../../src/protocol/tensor.ts";
 import { isHigherBetter, measureTask } from "../../src/stats/task-metric.ts";
+import { createTestShell } from "../unit/cli/test-shell.ts";
 import { type LocalStack, startLocalStack, waitFor } from "./local-stack.ts";
 
 const BATCH = 128;
@@ -88,17 +89,12 @@ describe("millrace zoo", () => {
 });
 
 /** The command as a shell that is no terminal runs it. */
-async function runZoo(...names: string[]): Promise<{ code: number | null; text: string }> {
-  let [code, text]: [number | null, string] = [null, ""];
-  const command = zooCommand({
-    fetch: (...request) => globalThis.fetch(...request),
-    print: (more) => void (text += more),
-    warn: () => {},
-    columns: undefined,
-    exit: (found) => void (code = found),
-  });
+async function runZoo(...names: string[]): Promise<{ code: number; text: string }> {
+  const shell = createTestShell();
+  const command = zooCommand(shell);
   await command.parseAsync([...names, "--edge", stack.baseUrl, "--key", stack.adminKey], { from: "user" });
-  return { code, text };
+  const { code, out } = shell.ended();
+  return { code, text: out };
 }
 
 function randomOf(name: string): string {

@@ -1,4 +1,4 @@
-import { renderTable } from "../check/render-table.ts";
+import { renderTable } from "../render/render-table.ts";
 import type { ZooFailure, ZooMean, ZooRow } from "./zoo-row.ts";
 
 const HEADINGS = ["category", "model", "parameters", "backend", "p50 ms", "p95 ms", "p99 ms", "rows/s", "memory"];

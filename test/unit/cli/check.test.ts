@@ -1,18 +1,17 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
-import { checkCommand } from "../../../src/cli/check-command.ts";
 import { exitCodeOf, type Gate, headlineOf, judgePairs } from "../../../src/cli/check/judge-pairs.ts";
 import { renderJunit } from "../../../src/cli/check/render-junit.ts";
 import { renderMarkdown } from "../../../src/cli/check/render-markdown.ts";
-import { renderTable } from "../../../src/cli/check/render-table.ts";
-import { compareCommand } from "../../../src/cli/compare-command.ts";
+import { renderTable } from "../../../src/cli/render/render-table.ts";
+import { runProgram } from "../../../src/cli/run-program.ts";
 import type { ComparedPair, ComparisonReply } from "../../../src/protocol/comparison.ts";
 import { createProblem } from "../../../src/protocol/problem.ts";
 import { lonely, samplePair, sampleReply } from "./comparison-sample.ts";
 import { readXml } from "./read-xml.ts";
+import { createTestShell } from "./test-shell.ts";
 
 const gate: Gate = { maxRegression: 0.05, requireEvidence: false, allowUnclear: false };
 const judge = (pair: ComparedPair) => judgePairs(sampleReply([pair]), gate)[0]?.outcome;
@@ -145,7 +144,7 @@ describe("a table", () => {
 });
 
 interface Ran {
-  readonly code: number | undefined;
+  readonly code: number;
   readonly out: string;
   readonly err: string;
   readonly asked: URL | undefined;
@@ -155,30 +154,21 @@ interface Ran {
 async function run(
   args: readonly string[],
   reply: ComparisonReply | Response | Error,
-  { command = checkCommand, columns }: { command?: typeof checkCommand; columns?: number } = {},
+  { command = "check", columns }: { command?: string; columns?: number } = {},
 ): Promise<Ran> {
-  let [code, out, err]: [number | undefined, string, string] = [undefined, "", ""];
   let asked: URL | undefined;
   let authorization: string | null = null;
-  const shell = {
+  const shell = createTestShell({
+    columns,
     fetch: (async (url: string, init?: RequestInit) => {
       asked = new URL(url);
       authorization = new Headers(init?.headers).get("authorization");
       if (reply instanceof Error) throw reply;
       return reply instanceof Response ? reply : Response.json(reply);
     }) as typeof fetch,
-    print: (text: string) => void (out += text),
-    warn: (text: string) => void (err += text),
-    columns,
-    exit: (each: number) => void (code = each),
-  };
-  const made = command(shell).configureOutput({ writeErr: shell.warn, writeOut: shell.print });
-  try {
-    await made.parseAsync(args, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-  }
-  return { code, out, err, asked, authorization };
+  });
+  await runProgram([command, ...args], shell);
+  return { ...shell.ended(), asked, authorization };
 }
 
 describe("millrace check", () => {
@@ -266,7 +256,7 @@ describe("millrace check", () => {
 describe("millrace compare", () => {
   it("prints both sides, what has no partner, and what the figures rest on", async () => {
     const reply = sampleReply([samplePair("wallMs", 1.2, { warnings: ["Beware."] })], [lonely("new", "no-partner")]);
-    const { out, asked } = await run(["label:main", "label:change"], reply, { command: compareCommand });
+    const { out, asked } = await run(["label:main", "label:change"], reply, { command: "compare" });
     expect(asked?.searchParams.get("b")).toBe("label:change");
     expect(out).toMatch(/worse +sort wallMs n=1000 +10 ms \(20 runs\) +12 ms \(12 runs\) +\+20 % \(\+18 to \+22\)/);
     expect(out).toContain("Only B (no-partner): sort new n=1000 change\n");

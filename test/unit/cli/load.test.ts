@@ -7,6 +7,7 @@ import { burstArrivals, poissonArrivals, readArrivals } from "../../../src/cli/l
 import { LiveLine } from "../../../src/cli/load/live-line.ts";
 import { reportLoad } from "../../../src/cli/load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "../../../src/cli/load/open-loop.ts";
+import { createTestShell } from "./test-shell.ts";
 
 const plan = { ratePerSecond: 200, durationMs: 60_000, seed: 3 };
 const isRising = (times: Float64Array) => times.every((at, index) => index === 0 || at >= times[index - 1]!);
@@ -144,7 +145,7 @@ describe("the live line", () => {
 
 describe("the command", () => {
   const parse = (...options: string[]) =>
-    loadCommand()
+    loadCommand(createTestShell())
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .parseAsync(["--model", "m", "--edge", "http://127.0.0.1:1", ...options], { from: "user" });

@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import { VERSION } from "../protocol/version.ts";
+import { checkCommand } from "./check-command.ts";
+import { compareCommand } from "./compare-command.ts";
+import { contextCommand } from "./context-command.ts";
+import { doctorCommand } from "./doctor-command.ts";
+import { exportCommand } from "./export-command.ts";
+import { importCommand } from "./import-command.ts";
+import { loadCommand } from "./load-command.ts";
+import { runnerCommand } from "./runner-command.ts";
+import type { Shell } from "./shell.ts";
+import { upCommand } from "./up-command.ts";
+import { zooCommand } from "./zoo-command.ts";
+
+/** Every command; those that go together stand together. */
+export function createProgram(shell: Shell): Command {
+  const program = new Command("millrace")
+    .description("Benchmarks, inference within a latency budget, and history, on your own runners")
+    .version(VERSION)
+    .addCommand(upCommand())
+    .addCommand(doctorCommand(shell))
+    .addCommand(runnerCommand())
+    .addCommand(loadCommand(shell))
+    .addCommand(compareCommand(shell))
+    .addCommand(checkCommand(shell))
+    .addCommand(zooCommand(shell))
+    .addCommand(exportCommand(shell))
+    .addCommand(importCommand(shell))
+    .addCommand(contextCommand(shell));
+  frame(program, shell);
+  return program;
+}
+
+/** Has every command write to the shell and throw instead of ending the process; `runProgram` tells of errors. */
+function frame(command: Command, shell: Shell): void {
+  command.exitOverride().configureOutput({
+    writeOut: shell.print,
+    writeErr: shell.warn,
+    outputError: () => {},
+    getOutHelpWidth: () => shell.columns ?? 100,
+    getErrHelpWidth: () => shell.warnColumns ?? 100,
+    getOutHasColors: () => shell.colour,
+  });
+  for (const each of command.commands) frame(each, shell);
+}
