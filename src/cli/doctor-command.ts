@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { examine } from "./doctor/examine.ts";
-import type { Finding } from "./doctor/finding.ts";
 import type { Patient } from "./doctor/patient.ts";
+import { renderFindings } from "./doctor/render-findings.ts";
 import { addEdge, type EdgeOptions, findEdge } from "./edge-options.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 
@@ -56,18 +56,6 @@ async function findRunnerDir(dataDir: string): Promise<string> {
     () => local,
     () => join(homedir(), ".millrace/runner"),
   );
-}
-
-const SIGNS = { ok: "ok", warning: "warning", failure: "FAILURE", skipped: "–" } as const;
-
-function renderFindings(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ check, state, found, advice }) => [
-    `${SIGNS[state].padEnd(8)} ${check.padEnd(16)} ${found}`,
-    ...(advice === null ? [] : [`${" ".repeat(26)}→ ${advice}`]),
-  ]);
-  const failures = findings.filter(({ state }) => state === "failure").map(({ check }) => check);
-  const verdict = failures.length === 0 ? "Nothing stands in the way." : `To be mended: ${failures.join(", ")}.`;
-  return `${lines.join("\n")}\n\n${verdict}\n`;
 }
 
 function parsePort(text: string): number {

@@ -54,7 +54,7 @@ async function readKey(key: ChosenEdge["key"]): Promise<string | undefined> {
   if (key === null) return undefined;
   if ("secret" in key) return key.secret;
   const text = await readFile(key.file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (key.mayLack && error.code === "ENOENT") return "";
+    if (key.mayLack && (error.code === "ENOENT" || error.code === "ENOTDIR")) return "";
     throw error;
   });
   return text.trim() || undefined;

@@ -3,6 +3,7 @@ import { VERSION } from "../protocol/version.ts";
 import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
 import { contextCommand } from "./context-command.ts";
+import { deployCommand } from "./deploy-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
@@ -19,6 +20,7 @@ export function createProgram(shell: Shell): Command {
     .version(VERSION)
     .addCommand(upCommand())
     .addCommand(doctorCommand(shell))
+    .addCommand(deployCommand(shell))
     .addCommand(runnerCommand())
     .addCommand(loadCommand(shell))
     .addCommand(compareCommand(shell))

@@ -8,7 +8,7 @@ const FAIL_MS = 30_000;
 const ADVICE = "Set this machine's clock by NTP: `timedatectl set-ntp true`, or chrony.";
 
 /** This machine's clock against the edge's. */
-export async function checkClock({ edgeUrl, fetch }: Patient): Promise<Verdict> {
+export async function checkClock({ edgeUrl, fetch }: Pick<Patient, "edgeUrl" | "fetch">): Promise<Verdict> {
   const reached = await reachEdge(edgeUrl, fetch);
   if (reached.kind !== "edge") return skip("the edge does not answer");
   if (reached.aheadMs === null) return skip("the edge sends no date");

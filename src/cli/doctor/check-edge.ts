@@ -4,7 +4,7 @@ import type { Patient } from "./patient.ts";
 import { type Reached, reachEdge } from "./reach-edge.ts";
 
 /** Whether an edge answers at the address. */
-export async function checkEdge({ edgeUrl, fetch }: Patient): Promise<Verdict> {
+export async function checkEdge({ edgeUrl, fetch }: Pick<Patient, "edgeUrl" | "fetch">): Promise<Verdict> {
   return judgeEdge(edgeUrl, await reachEdge(edgeUrl, fetch));
 }
 

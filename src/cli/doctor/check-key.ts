@@ -16,7 +16,7 @@ const PROBES: Readonly<Record<Scope, (client: Client) => Promise<unknown>>> = {
 const ADVICE = "Have a key made by somebody with the scope `admin`: `millrace keys create`, or the page's settings.";
 
 /** Whether the edge knows the key, and what for. */
-export async function checkKey({ edgeUrl, key, fetch }: Patient): Promise<Verdict> {
+export async function checkKey({ edgeUrl, key, fetch }: Pick<Patient, "edgeUrl" | "key" | "fetch">): Promise<Verdict> {
   if ((await reachEdge(edgeUrl, fetch)).kind !== "edge") return skip("the edge does not answer");
   if (key === null) return warn("no key is named", "Name one with --key or MILLRACE_KEY, or add a context with one.");
   const client = createClient({ baseUrl: edgeUrl, key, fetch });
