@@ -1,10 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
-import type { Client } from "../client/client.ts";
 import { inferFrame } from "../client/infer-frame.ts";
-import { endpoints } from "../protocol/endpoints.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import type { ModelVersion } from "../protocol/model.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { createSeededInputs } from "../protocol/seeded-inputs.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
@@ -12,6 +9,7 @@ import { burstArrivals, poissonArrivals, readArrivals } from "./load/arrivals.ts
 import { LiveLine } from "./load/live-line.ts";
 import { type LoadReport, reportLoad } from "./load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "./load/open-loop.ts";
+import { findVersion } from "./models/find-version.ts";
 import { wholeBetween, numberBetween } from "./options/number-option.ts";
 import { renderFacts } from "./render/render-facts.ts";
 import { PROCESS, type Shell } from "./shell.ts";
@@ -117,21 +115,6 @@ async function planArrivals({ trace, arrivals, rate, duration, seed }: LoadOptio
     arrivalsMs: arrivals === "bursts" ? burstArrivals(plan) : poissonArrivals(plan),
     durationMs: plan.durationMs,
   };
-}
-
-/** The model's name and the version that is meant; without a number the one that an inference would find. */
-async function findVersion(client: Client, model: string): Promise<[name: string, version: ModelVersion]> {
-  const [name = "", wanted] = model.split("@", 2);
-  const { versions } = await client.call(endpoints.getModel, { params: { model: name } });
-  const { items } = await client.call(endpoints.listPlacements, { params: { model: name } });
-  const isPlaced = ({ id }: ModelVersion) =>
-    items.some((each) => each.modelVersionId === id && each.state === "eligible");
-  const version =
-    wanted === undefined
-      ? (versions.findLast(isPlaced) ?? versions.at(-1))
-      : versions.find((each) => String(each.version) === wanted);
-  if (version === undefined) throw new ProblemError("not-found", `There is no version ${wanted} of ${name}.`);
-  return [name, version];
 }
 
 function renderReport({ results, latencyMs, lagMs, inBudgetShare, ...report }: LoadReport): string {

@@ -1,7 +1,21 @@
 import { Command } from "commander";
 import { VERSION } from "../protocol/version.ts";
+import { actCommand } from "./act-command.ts";
+import { benchCommand } from "./bench-command.ts";
+import { evaluateCommand } from "./evaluate-command.ts";
+import { historyCommand } from "./history-command.ts";
+import { inferCommand } from "./infer-command.ts";
+import { jobsCommand } from "./jobs-command.ts";
+import { kernelsCommand } from "./kernels-command.ts";
+import { keysCommand } from "./keys-command.ts";
+import { modelsCommand } from "./models-command.ts";
+import { optimiseCommand } from "./optimise-command.ts";
+import { trainCommand } from "./train-command.ts";
+import { tuneCommand } from "./tune-command.ts";
+import { validateCommand } from "./validate-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
+import { completionCommand } from "./completion-command.ts";
 import { contextCommand } from "./context-command.ts";
 import { deployCommand } from "./deploy-command.ts";
 import { doctorCommand } from "./doctor-command.ts";
@@ -21,14 +35,28 @@ export function createProgram(shell: Shell): Command {
     .addCommand(upCommand())
     .addCommand(doctorCommand(shell))
     .addCommand(deployCommand(shell))
-    .addCommand(runnerCommand())
+    .addCommand(runnerCommand(shell))
+    .addCommand(modelsCommand(shell))
+    .addCommand(inferCommand(shell))
+    .addCommand(actCommand(shell))
+    .addCommand(benchCommand(shell))
+    .addCommand(validateCommand(shell))
+    .addCommand(optimiseCommand(shell))
+    .addCommand(tuneCommand(shell))
+    .addCommand(evaluateCommand(shell))
+    .addCommand(trainCommand(shell))
+    .addCommand(historyCommand(shell))
+    .addCommand(jobsCommand(shell))
+    .addCommand(kernelsCommand(shell))
+    .addCommand(keysCommand(shell))
     .addCommand(loadCommand(shell))
     .addCommand(compareCommand(shell))
     .addCommand(checkCommand(shell))
     .addCommand(zooCommand(shell))
     .addCommand(exportCommand(shell))
     .addCommand(importCommand(shell))
-    .addCommand(contextCommand(shell));
+    .addCommand(contextCommand(shell))
+    .addCommand(completionCommand(shell));
   frame(program, shell);
   return program;
 }

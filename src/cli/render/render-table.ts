@@ -3,13 +3,18 @@ const FEWEST = 8;
 
 /**
  * A table of text, its columns as wide as their longest cell. Where that is more than `columns` allow, the widest
- * cells are cut, ending in an ellipsis; without a width nothing is.
+ * cells are cut, ending in an ellipsis; without a width nothing is. `paintCell` colours cells that have their width.
  */
-export function renderTable(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
+export function renderTable(
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+  paintCell: (text: string, row: number, column: number) => string = (text) => text,
+): string {
   const widest = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lettersOf(row[column]).length)));
   const widths = narrow(widest, columns - GAP.length * (widest.length - 1));
-  const line = (row: readonly string[]) => row.map((cell, column) => fit(cell, widths[column] ?? 0)).join(GAP);
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+  const line = (cells: readonly string[], row: number) =>
+    cells.map((cell, column) => paintCell(fit(cell, widths[column] ?? 0), row, column)).join(GAP);
+  return rows.map((cells, row) => `${line(cells, row).trimEnd()}\n`).join("");
 }
 
 /** Takes from the widest columns what is too much in all; none is made narrower than a word. */

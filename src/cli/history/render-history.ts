@@ -1,0 +1,71 @@
+import type { HistoryQueryReply } from "../../protocol/history-query.ts";
+import type { HistoryPoint } from "../../protocol/history.ts";
+import type { Series } from "../../protocol/series.ts";
+import { formatSizes, formatValue } from "../render/format-values.ts";
+import { renderTable } from "../render/render-table.ts";
+import { sparkline } from "../render/sparkline.ts";
+import { spanMs } from "./choose-step.ts";
+
+type Group = HistoryQueryReply["groups"][number];
+const SPARKLINE_COLUMNS = 48;
+
+/** Several series a line each, with the course of their medians; a single one as a table over time. */
+export function renderHistory(
+  { groups, from, to, step, truncated }: HistoryQueryReply,
+  series: ReadonlyMap<string, Series>,
+  columns: number | undefined,
+): string {
+  const [only, another] = groups;
+  if (only === undefined) return `Nothing was measured from ${from} to ${to} that is of this.\n`;
+  if (another === undefined) return `${nameGroup(only, series)}\n${renderPoints(only, columns)}`;
+  const rows = groups.map((group) => {
+    const last = group.points.at(-1);
+    const samples = group.points.reduce((sum, { count }) => sum + count, 0);
+    const latest = last === undefined ? "–" : `${formatValue(medianOf(last))} ${group.unit}`;
+    return [nameGroup(group, series), courseOf(group, { from, to, step }), latest, formatValue(samples)];
+  });
+  const table = renderTable([["series", `p50 by ${step ?? "all"}`, "last", "samples"], ...rows], columns);
+  return `${table}${from} to ${to}${truncated ? "; there are more: narrow them down" : ""}\n`;
+}
+
+function renderPoints({ points, unit }: Group, columns: number | undefined): string {
+  const rows = points.map(({ at, count, min, mean, max, percentiles }) => [
+    at.replace(".000Z", "Z"),
+    formatValue(count),
+    ...[min, percentiles["p50"], percentiles["p95"], percentiles["p99"], max, mean].map((value) =>
+      value === undefined ? "–" : formatValue(value),
+    ),
+  ]);
+  const heads = ["at", "samples", "min", "p50", "p95", "p99", `max ${unit}`, "mean"];
+  return `${renderTable([heads, ...rows], columns)}${sparkline(points.map(medianOf))}\n`;
+}
+
+/** Medians in even steps of time, a gap where nothing was measured. */
+function courseOf({ points }: Group, { from, to, step }: Pick<HistoryQueryReply, "from" | "to" | "step">): string {
+  const stepMs = step === null ? null : spanMs(step);
+  const startMs = Date.parse(from);
+  if (stepMs === null) return sparkline(points.map(medianOf));
+  const columns = Math.max(1, Math.min(SPARKLINE_COLUMNS, Math.ceil((Date.parse(to) - startMs) / stepMs)));
+  const widthMs = (Date.parse(to) - startMs) / columns;
+  const values = Array.from({ length: columns }, (): number | null => null);
+  for (const point of points) {
+    values[Math.min(columns - 1, Math.max(0, Math.floor((Date.parse(point.at) - startMs) / widthMs)))] =
+      medianOf(point);
+  }
+  return sparkline(values).trimEnd();
+}
+
+function medianOf({ percentiles, mean }: HistoryPoint): number {
+  return percentiles["p50"] ?? mean;
+}
+
+/** What tells a series from others: subject, metric, configuration, device, clock, label. */
+function nameGroup(group: Group, all: ReadonlyMap<string, Series>): string {
+  const [id = ""] = group.series;
+  const series = all.get(id);
+  if (series === undefined) return `${id} ${group.metric}`;
+  const { subject, metric, configuration, label } = series;
+  const device = group.device === null ? "" : `on ${group.device.name}${group.software ? " (software)" : ""}`;
+  const parts = [subject, metric, formatSizes(configuration), device, label ?? ""];
+  return parts.filter((part) => part !== "").join(" ");
+}

@@ -1,0 +1,105 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ModelVersion, TensorSpec } from "../../protocol/model.ts";
+import { parseJson } from "../../protocol/parse-json.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import { countElements, type JsonTensor, JsonTensorInput } from "../../protocol/tensor.ts";
+import type { Shell } from "../shell.ts";
+import { decodePng } from "./decode-png.ts";
+import { decodeWav } from "./decode-wav.ts";
+import { fitPicture } from "./fit-picture.ts";
+import { fitSound } from "./fit-sound.ts";
+
+/** Where inputs come from, as options say it. */
+export interface InputOptions {
+  readonly input?: readonly string[];
+  readonly image?: string;
+  readonly wav?: string;
+  readonly rate?: number;
+}
+
+type Inputs = Record<string, JsonTensor>;
+
+/** The inputs that options and a text of JSON give, by name; a file that had to be fitted is told of on stderr. */
+export async function readInputs(
+  text: string | null,
+  options: InputOptions,
+  version: ModelVersion,
+  shell: Shell,
+): Promise<Inputs> {
+  const inputs: Inputs = {};
+  const { image, wav, rate } = options;
+  for (const each of options.input ?? []) {
+    const [name = "", value = ""] = each.split(/=(.*)/s);
+    const spec = version.inputs.find((one) => one.name === name);
+    if (spec === undefined) throw unknownInput(name, version);
+    const json = value.startsWith("@") ? await readFile(resolve(shell.folder, value.slice(1)), "utf8") : value;
+    inputs[name] = tensorOf(parseJson(json), spec);
+  }
+  if (image !== undefined) {
+    const spec = freeInput(version, inputs, ({ shape }) => shape.length >= 3, "--image");
+    const fitted = fitPicture(decodePng(await readFile(resolve(shell.folder, image))), spec);
+    inputs[spec.name] = fitted.tensor;
+    shell.warn(`${spec.name}: ${fitted.note}\n`);
+  }
+  if (wav !== undefined) {
+    const spec = freeInput(version, inputs, () => true, "--wav");
+    const fitted = fitSound(decodeWav(await readFile(resolve(shell.folder, wav))), spec, rate);
+    inputs[spec.name] = fitted.tensor;
+    shell.warn(`${spec.name}: ${fitted.note}\n`);
+  }
+  if (text !== null) {
+    const spec = freeInput(version, inputs, () => true, "the array");
+    inputs[spec.name] = tensorOf(parseJson(text), spec);
+  }
+  return inputs;
+}
+
+/** The one input that is not given yet and may be what is at hand. */
+function freeInput(
+  version: ModelVersion,
+  given: Inputs,
+  mayBe: (spec: TensorSpec) => boolean,
+  what: string,
+): TensorSpec {
+  const [spec, other] = version.inputs.filter((each) => !(each.name in given) && mayBe(each));
+  if (spec !== undefined && other === undefined) return spec;
+  const names = version.inputs.map(describeSpec).join(", ");
+  throw new ProblemError("invalid-request", `It is not clear which input ${what} is for: the model takes ${names}.`);
+}
+
+/** An array or a tensor as JSON, as the input has it: a flat list is rows of it. */
+function tensorOf(value: unknown, spec: TensorSpec): JsonTensor {
+  const parsed = JsonTensorInput.safeParse(Array.isArray(value) ? { dtype: spec.dtype, data: value } : value);
+  if (!parsed.success) {
+    throw new ProblemError(
+      "invalid-request",
+      `The input ${spec.name} must be a JSON array, or an object with one as data.`,
+    );
+  }
+  const { data, shape } = parsed.data;
+  if (shape !== undefined || Array.isArray(data[0])) return parsed.data;
+  const [rows = 1, ...sizes] = spec.shape;
+  const free = sizes.some((size) => size === -1);
+  const width = countElements(sizes);
+  if (free || rows !== -1) return free ? parsed.data : { ...parsed.data, shape: [...spec.shape] };
+  if (data.length === 0 || data.length % width !== 0) {
+    throw new ProblemError(
+      "invalid-request",
+      `The input ${spec.name} takes rows of ${width} numbers; there are ${data.length}.`,
+    );
+  }
+  return { ...parsed.data, shape: [data.length / width, ...sizes] };
+}
+
+function unknownInput(name: string, { inputs }: ModelVersion): ProblemError {
+  return new ProblemError(
+    "invalid-request",
+    `The model has no input ${name}; it takes ${inputs.map(describeSpec).join(", ")}.`,
+  );
+}
+
+/** `image float32 [-1, 1, 28, 28]`; a free size is ?. */
+export function describeSpec({ name, dtype, shape }: TensorSpec): string {
+  return `${name} ${dtype} [${shape.map((size) => (size === -1 ? "?" : size)).join(", ")}]`;
+}

@@ -1,0 +1,56 @@
+import type { InferReply } from "../../protocol/inference.ts";
+import type { JsonTensor } from "../../protocol/tensor.ts";
+import { formatValue, formatWith } from "../render/format-values.ts";
+import { renderBar } from "../render/progress-line.ts";
+import { renderFacts } from "../render/render-facts.ts";
+import { latencyBars } from "./latency-bar.ts";
+
+const BAR_COLUMNS = 24;
+/** Rows of one output that are shown. */
+const ROWS = 8;
+
+/** What a model answered: the largest outputs of each row, where it ran, and where the time went. */
+export function renderAnswer(reply: InferReply, top: number): string {
+  const { model, version, placement, latency, budgetMs, budgetMet, prediction, passedOver, outputs } = reply;
+  const shown = Object.entries(outputs).map(([name, tensor]) => renderOutput(name, tensor, top));
+  const { variant, backend, deviceKey, runnerId, software, batch, fidelity } = placement;
+  const device = `${deviceKey} of ${runnerId} by ${backend}${software ? " (software)" : ""}`;
+  const met = budgetMet ? "met" : "MISSED";
+  const facts = renderFacts([
+    ["model", `${model}@${version} ${variant}, fidelity ${formatValue(fidelity)}`],
+    ["ran on", `${device}, in a batch of ${batch}`],
+    [
+      "latency",
+      `${formatWith(latency.totalMs, "ms")} of ${formatWith(budgetMs, "ms")}: ${met}; predicted ${formatWith(prediction.latencyMs, "ms")}`,
+    ],
+    ...latencyBars(latency),
+    ...(passedOver === undefined
+      ? []
+      : [["passed over", `${passedOver.variant}: ${formatWith(passedOver.latencyMs, "ms")} predicted`] as const]),
+  ]);
+  return `${shown.join("")}${facts}`;
+}
+
+function renderOutput(name: string, { dtype, shape = [], data }: JsonTensor, top: number): string {
+  const width = shape.length > 1 ? (shape.at(-1) ?? 1) : data.length;
+  const values = data.map(Number);
+  const rows = Math.min(ROWS, width === 0 ? 0 : Math.ceil(values.length / width));
+  const more = width > 0 && values.length > rows * width ? `, the first ${rows} rows` : "";
+  const lines = Array.from({ length: rows }, (_, row) => renderRow(values.slice(row * width, (row + 1) * width), top));
+  return `${name} ${dtype} [${shape.join(", ")}]${more}\n${lines.join(rows > 1 ? "\n" : "")}`;
+}
+
+/** The largest values with their places, longest bar first. */
+function renderRow(values: readonly number[], top: number): string {
+  const ranked = values.map((value, index) => ({ value, index })).toSorted((one, other) => other.value - one.value);
+  const [first, last] = [ranked[0]?.value ?? 0, ranked.at(-1)?.value ?? 0];
+  const share = (value: number) => (first > last ? (value - last) / (first - last) : 1);
+  const facts = ranked.slice(0, top).map(({ value, index }) => {
+    const figure = formatValue(value).replace("-", "−");
+    return [
+      String(index).padStart(3),
+      `${figure.padStart(10)}  ${renderBar(share(value), BAR_COLUMNS)}`.trimEnd(),
+    ] as const;
+  });
+  return renderFacts(facts);
+}

@@ -1,0 +1,74 @@
+import { Command } from "commander";
+import { endpoints } from "../protocol/endpoints.ts";
+import { KernelInput, type ListedKernel } from "../protocol/submitted-kernel.ts";
+import { parseJson } from "../protocol/parse-json.ts";
+import { ProblemError } from "../protocol/problem.ts";
+import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
+import { concludeJob } from "./jobs/conclude-job.ts";
+import { followJob } from "./jobs/follow-job.ts";
+import { benchmarkCommand } from "./kernels/benchmark-command.ts";
+import { listKernels } from "./kernels/find-kernel.ts";
+import { readText } from "./read-text.ts";
+import { formatSizes } from "./render/format-values.ts";
+import { renderTable } from "./render/render-table.ts";
+import { PROCESS, type Shell } from "./shell.ts";
+
+interface PushOptions extends EdgeOptions {
+  readonly detach: boolean;
+}
+
+/** `millrace kernels`: what runners can run, and kernels of one's own. */
+export function kernelsCommand(shell: Shell = PROCESS): Command {
+  return new Command("kernels")
+    .description("List kernels, submit one in WGSL, and run one")
+    .addCommand(listCommand(shell))
+    .addCommand(pushCommand(shell))
+    .addCommand(benchmarkCommand("run", shell));
+}
+
+function listCommand(shell: Shell): Command {
+  return addEdge(new Command("list"), "scope read")
+    .description("List the kernels that runners announce, then the submitted ones")
+    .action(async (options: EdgeOptions) => {
+      const kernels = await listKernels(await openEdge(options, shell));
+      if (options.json) return shell.print(`${JSON.stringify(kernels)}\n`);
+      if (kernels.length === 0) return shell.print("No kernel: no runner has connected yet.\n");
+      const rows = kernels.map((kernel) => [
+        kernel.name,
+        kernel.source === "announced" ? "announced" : (kernel.state ?? "–"),
+        defaultShape(kernel),
+        kernel.dtypes.join(", "),
+        kernel.variants.join(", "),
+        kernel.id ?? "",
+      ]);
+      shell.print(renderTable([["name", "state", "shape", "types", "variants", "id"], ...rows], shell.columns));
+    });
+}
+
+function pushCommand(shell: Shell): Command {
+  return addEdge(new Command("push"), "scope submit")
+    .description("Submit a kernel as JSON, and follow the run that checks it")
+    .argument("<file>", "a submission, as docs/protocol.md describes it; - is standard input")
+    .option("--detach", "do not wait for the check", false)
+    .action(async (file: string, options: PushOptions) => shell.exit(await push(file, options, shell)));
+}
+
+async function push(file: string, { detach, json, ...choice }: PushOptions, shell: Shell): Promise<number> {
+  const value = parseJson(await readText(file, shell));
+  if (value === undefined) throw new ProblemError("invalid-request", `${file} holds no JSON.`);
+  const client = await openEdge(choice, shell);
+  // The edge checks it, and names each field that is wrong.
+  const kernel = await client.call(endpoints.submitKernel, { body: value as KernelInput });
+  if (!json) shell.print(`${kernel.id}\n`);
+  if (kernel.checkJobId !== null && !detach) {
+    const job = await followJob(client, kernel.checkJobId, shell, { json });
+    const code = concludeJob(job, json ? { ...shell, print: () => {} } : shell, json);
+    if (code !== 0) return code;
+  }
+  if (json) shell.print(`${JSON.stringify(await client.call(endpoints.getKernel, { params: { id: kernel.id } }))}\n`);
+  return 0;
+}
+
+function defaultShape({ dimensions }: ListedKernel): string {
+  return formatSizes(Object.fromEntries(dimensions.map((each) => [each.name, each.default])));
+}

@@ -1,0 +1,87 @@
+import { Command } from "commander";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Model, ModelVersion, Placement } from "../../protocol/model.ts";
+import { addEdge, type EdgeOptions, openEdge } from "../edge-options.ts";
+import { describeSpec } from "../infer/read-inputs.ts";
+import { formatAge, formatSize, formatValue, formatWith } from "../render/format-values.ts";
+import { paint } from "../render/paint.ts";
+import { renderFacts } from "../render/render-facts.ts";
+import { renderTable } from "../render/render-table.ts";
+import { listRunners } from "../runner/find-runner.ts";
+import type { Shell } from "../shell.ts";
+
+/** `millrace models show`: versions and variants of a model, and where each runs with what was measured there. */
+export function showCommand(shell: Shell): Command {
+  return addEdge(new Command("show"), "scope read")
+    .description("Show a model: its versions and variants, where they run, and what was measured there")
+    .argument("<model>", "name or id")
+    .action(async (name: string, options: EdgeOptions) => {
+      const client = await openEdge(options, shell);
+      const params = { model: name };
+      const model = await client.call(endpoints.getModel, { params });
+      const { items } = await client.call(endpoints.listPlacements, { params });
+      if (options.json) return shell.print(`${JSON.stringify({ model, placements: items })}\n`);
+      shell.print(`${renderModel(model, shell)}${await renderPlacements(client, model, items, shell)}`);
+    });
+}
+
+function renderModel({ name, id, versions, placement }: Model, shell: Shell): string {
+  const latest = versions.at(-1);
+  const facts = latest === undefined ? [] : factsOf(latest);
+  const rows = versions
+    .toReversed()
+    .flatMap(({ version, variants }) =>
+      variants.map((variant) => [
+        `${name}@${version}`,
+        variant.name,
+        formatSize(variant.sizeBytes),
+        variant.fidelity === null ? "–" : formatValue(variant.fidelity),
+        formatAge(variant.createdAt),
+      ]),
+    );
+  const table = renderTable([["version", "variant", "size", "fidelity", "made"], ...rows], shell.columns);
+  return `${paint(shell, "strong", name)} ${id}\n${renderFacts([["placed", placement.kind], ...facts])}\n${table}`;
+}
+
+function factsOf({ inputs, outputs, summary, data, card }: ModelVersion): [string, string][] {
+  return [
+    ["takes", inputs.map(describeSpec).join(", ")],
+    ["gives", outputs.map(describeSpec).join(", ")],
+    ...(summary === null ? [] : [["parameters", formatValue(summary.parameters)] satisfies [string, string]]),
+    ...(data === null ? [] : [["data", `${data.rows} rows, by ${data.metric}`] satisfies [string, string]]),
+    ...(card === null ? [] : [["policy of", card.environment] satisfies [string, string]]),
+  ];
+}
+
+async function renderPlacements(
+  client: Client,
+  { name, versions }: Model,
+  placements: readonly Placement[],
+  shell: Shell,
+): Promise<string> {
+  if (placements.length === 0) return "\nNot measured anywhere yet: a runner calibrates it when it is free.\n";
+  const runners = new Map((await listRunners(client)).map((runner) => [runner.id, runner.name]));
+  const numbers = new Map(versions.map(({ id, version }) => [id, version]));
+  const rows = placements.map((placement) => {
+    const { modelVersionId, variant, backend, deviceKey, runnerId, software, state, fidelity, sweep, validated } =
+      placement;
+    const single = sweep[0]?.serviceMs;
+    return [
+      state,
+      `${name}@${numbers.get(modelVersionId) ?? "?"} ${variant}`,
+      `${runners.get(runnerId) ?? runnerId} ${deviceKey}${software ? " (software)" : ""}`,
+      backend,
+      formatWith(single?.p50, "ms"),
+      formatWith(single?.p99, "ms"),
+      fidelity === null ? "–" : formatValue(fidelity),
+      validated?.verdict ?? "–",
+    ];
+  });
+  const heads = ["", "version", "where", "by", "p50", "p99", "fidelity", "validated"];
+  const table = renderTable([heads, ...rows], shell.columns, (text, row, column) => {
+    if (column > 0 || row === 0) return text;
+    return paint(shell, placements[row - 1]?.state === "eligible" ? "good" : "bad", text);
+  });
+  return `\n${table}`;
+}

@@ -1,0 +1,82 @@
+import type { Requirement, Verdict } from "../../protocol/requirement.ts";
+import type { ScenarioResult } from "../../protocol/scenario.ts";
+import type { ValidationResult } from "../../protocol/validation.ts";
+import { distributionLine } from "../render/distribution-line.ts";
+import { formatSize, formatValue, formatWith } from "../render/format-values.ts";
+import { paint, type Tone } from "../render/paint.ts";
+import { renderFacts } from "../render/render-facts.ts";
+import { renderTable } from "../render/render-table.ts";
+import type { Canvas } from "./render-result.ts";
+import { nameSubject } from "./name-subject.ts";
+
+const TONES: Record<Verdict["outcome"], Tone> = { pass: "good", fail: "bad", insufficient: "doubtful" };
+const WORDS: Record<Verdict["outcome"], string> = { pass: "PASS", fail: "FAIL", insufficient: "INSUFFICIENT" };
+
+/** A validation: each scenario, each requirement as it was judged, and the verdict last. */
+export function renderValidation(result: ValidationResult, canvas: Canvas): string {
+  const { subject, place, scenarios, verdicts, verdict, memory, startup } = result;
+  const facts = renderFacts([
+    ["subject", `${nameSubject(subject)} ${place.variant} on ${place.deviceKey} by ${place.backend}`],
+    ...scenarios.flatMap(factsOf),
+    ["memory", `${formatSize(memory.hostPeakBytes)} of the process, ${formatSize(memory.gpuPeakBytes)} on the device`],
+    [
+      "start-up",
+      `${formatWith(startup.loadMs, "ms")} to load, ${formatWith(startup.firstAnswerMs, "ms")} to the first answer`,
+    ],
+  ]);
+  const rows = verdicts.map((each) => [
+    WORDS[each.outcome],
+    writeRequirement(each.requirement),
+    placeOf(each),
+    measuredOf(each),
+  ]);
+  const tone = (row: number, column: number) =>
+    column === 0 ? TONES[verdicts[row - 1]?.outcome ?? "pass"] : undefined;
+  const table = renderTable([["", "requirement", "under", "measured"], ...rows], canvas.columns, (text, row, column) =>
+    row === 0 ? text : paint(canvas, tone(row, column), text),
+  );
+  const end = rows.length === 0 ? "no requirements: nothing to judge" : paint(canvas, TONES[verdict], WORDS[verdict]);
+  return `${facts}${rows.length === 0 ? "" : table}${renderFacts([["verdict", end]])}`;
+}
+
+function factsOf({
+  scenario,
+  path,
+  latencyMs,
+  samplesPerS,
+  errors,
+  queries,
+  server,
+  short,
+}: ScenarioResult): [string, string][] {
+  const name = `${scenario.kind}${path === "edge" ? " by edge" : ""}`;
+  const rate =
+    server === null
+      ? `${formatValue(samplesPerS)} samples/s`
+      : `holds ${formatWith(server.highestRatePerS, "/s")} within ${server.boundMs} ms`;
+  const failed = errors === 0 ? "" : `, ${errors} of ${queries} failed`;
+  return [
+    [name, `${rate}${failed}${short ? " (shorter than MLPerf's full length)" : ""}`],
+    ...(latencyMs === null ? [] : [["", distributionLine(latencyMs, "ms")] satisfies [string, string]]),
+  ];
+}
+
+/** As `--require` takes it: `latencyMs p99 <= 10`. */
+export function writeRequirement({ metric, percentile, atMost, atLeast }: Requirement): string {
+  const of = metric === "latencyMs" ? ` p${formatValue(100 * (percentile ?? 0.99))}` : "";
+  return `${metric}${of} ${atMost === undefined ? `>= ${atLeast ?? "?"}` : `<= ${atMost}`}`;
+}
+
+function placeOf({ scenario, path }: Verdict): string {
+  if (scenario === null) return "–";
+  return path === "edge" ? `${scenario} by edge` : scenario;
+}
+
+function measuredOf({ measured, low, high, margin }: Verdict): string {
+  if (measured === null) return "nothing";
+  const range =
+    low === null && high === null
+      ? ""
+      : ` (${low === null ? "" : formatValue(low)} to ${high === null ? "" : formatValue(high)})`;
+  return `${formatValue(measured)}${range}${margin === null ? "" : `, ${(100 * margin).toFixed(0)} % left`}`;
+}

@@ -1,0 +1,93 @@
+import { Command } from "commander";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Diagnosis, DiagnosisCheck } from "../../protocol/health.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Runner } from "../../protocol/runner.ts";
+import { addEdge, type EdgeOptions, openEdge } from "../edge-options.ts";
+import { formatAge, formatSize, formatWith } from "../render/format-values.ts";
+import { paint, type Tone } from "../render/paint.ts";
+import { renderFacts } from "../render/render-facts.ts";
+import { renderTable } from "../render/render-table.ts";
+import type { Shell } from "../shell.ts";
+import { findRunnerId, listRunners } from "./find-runner.ts";
+import { STATE_TONES } from "./list-command.ts";
+
+/** A runner, and how it is; null of one that never told. */
+interface Status {
+  readonly runner: Runner;
+  readonly diagnosis: Diagnosis | null;
+}
+
+const OUTCOMES: Record<DiagnosisCheck["outcome"], readonly [Tone, string]> = {
+  pass: ["good", "ok"],
+  fail: ["bad", "FAIL"],
+  unknown: ["faint", "?"],
+};
+
+/** `millrace runner status`: how a runner is, or each that is online: what is measured, what to change. */
+export function statusCommand(shell: Shell): Command {
+  return addEdge(new Command("status"), "scope read")
+    .description("Ask a runner how it is, or each that is online")
+    .argument("[runner]", "name or id")
+    .action(async (wanted: string | undefined, options: EdgeOptions) => {
+      const client = await openEdge(options, shell);
+      const ids = wanted === undefined ? await onlineIds(client) : [await findRunnerId(client, wanted)];
+      const all = await Promise.all(ids.map((id) => readStatus(client, id)));
+      if (options.json) return shell.print(`${JSON.stringify(wanted === undefined ? all : all[0])}\n`);
+      if (all.length === 0) return shell.print("No runner is online: see `millrace runner list`.\n");
+      shell.print(all.map((status) => renderStatus(status, shell)).join("\n"));
+    });
+}
+
+async function onlineIds(client: Client): Promise<string[]> {
+  const runners = await listRunners(client);
+  return runners.filter(({ state }) => state === "online" || state === "draining").map(({ id }) => id);
+}
+
+async function readStatus(client: Client, id: string): Promise<Status> {
+  const runner = await client.call(endpoints.getRunner, { params: { id } });
+  const diagnosis = await client.call(endpoints.getRunnerDiagnosis, { params: { id } }).catch((error: unknown) => {
+    // That it is not there is its status, and no failure of the question.
+    if (error instanceof ProblemError && error.problem.code === "runner-offline") return null;
+    throw error;
+  });
+  return { runner, diagnosis };
+}
+
+function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
+  const { name, id, state, capabilities, lastSeenAt } = runner;
+  const devices = (capabilities?.devices ?? []).map(
+    ({ key, name: device, software, memoryBytes }): [string, string] => [
+      key,
+      `${device}${software ? " (software: an emulation, not a GPU)" : ""}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
+    ],
+  );
+  const told = diagnosis === null ? "it told nothing yet" : `told ${formatAge(diagnosis.reportedAt)}`;
+  const facts = renderFacts([
+    ["state", `${paint(shell, STATE_TONES[state], state)}, seen ${formatAge(lastSeenAt)}, ${told}`],
+    ...devices,
+  ]);
+  return `${paint(shell, "strong", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;
+}
+
+function renderChecks({ checks, findings }: Diagnosis, shell: Shell): string {
+  const rows = checks.map(({ outcome, check, deviceKey, measured, limit, unit, detail }) => [
+    OUTCOMES[outcome][1],
+    check,
+    deviceKey ?? "–",
+    formatWith(measured, unit),
+    formatWith(limit, unit),
+    detail,
+  ]);
+  const table = renderTable(
+    [["", "check", "device", "measured", "limit", ""], ...rows],
+    shell.columns,
+    (text, row, column) =>
+      column === 0 && row > 0 ? paint(shell, OUTCOMES[checks[row - 1]?.outcome ?? "unknown"][0], text) : text,
+  );
+  const advice = [...checks.filter(({ outcome }) => outcome === "fail"), ...findings].flatMap(
+    (each) => each.advice ?? [],
+  );
+  return `${table}${renderFacts([...new Set(advice)].map((line) => ["do", line] as const))}`;
+}
