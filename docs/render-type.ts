@@ -66,8 +66,8 @@ export function nameOf($ref: string): string {
 /** What of a schema stands behind its field: what it is for, its bounds, what it is where it is left out. */
 export function renderNote(schema: Schema): string {
   const all = [schema, ...(schema.allOf ?? [])];
-  const [description] = all.map((each) => each.description).filter((each) => each !== undefined);
-  const [fallback] = all.map((each) => each.default).filter((each) => each !== undefined);
+  const { description } = all.find((each) => each.description !== undefined) ?? {};
+  const { default: fallback } = all.find((each) => each.default !== undefined) ?? {};
   const parts = [
     description?.replaceAll(/\s+/g, " "),
     renderBounds(schema),
