@@ -6,6 +6,7 @@ import { Command } from "commander";
 import { endpoints } from "../protocol/endpoints.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { PROCESS, type Shell } from "./shell.ts";
+import { openProgressLine } from "./render/progress-line.ts";
 import { writeArchive } from "./transfer/write-archive.ts";
 
 interface ExportOptions extends EdgeOptions {
@@ -26,17 +27,19 @@ export function exportCommand(shell: Shell = PROCESS): Command {
 async function exportDatabase({ out, json, ...choice }: ExportOptions, shell: Shell): Promise<void> {
   const client = await openEdge(choice, shell);
   const transfer = await client.call(endpoints.beginTransfer, { body: { kind: "export" } });
+  const line = openProgressLine(shell, !json);
   const partial = `${out}.partial`;
   try {
     // It has hashes of keys and the secrets of webhooks.
     const file = createWriteStream(partial, { mode: 0o600, flush: true });
-    await pipeline(writeArchive(client, transfer), createGzip({ level: GZIP_LEVEL }), file);
+    await pipeline(writeArchive(client, transfer, line), createGzip({ level: GZIP_LEVEL }), file);
     await rename(partial, out);
     if (json) shell.print(`${JSON.stringify({ out, exportId: transfer.id })}\n`);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
   } finally {
+    line.clear();
     // One that cannot be ended ends by itself.
     await client.call(endpoints.endTransfer, { params: { id: transfer.id } }).catch(() => undefined);
   }

@@ -5,6 +5,7 @@ import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 import { checkArchive } from "./transfer/check-archive.ts";
 import { compareEdge } from "./transfer/compare-edge.ts";
+import { openProgressLine } from "./render/progress-line.ts";
 import { uploadArchive } from "./transfer/upload-archive.ts";
 
 interface ImportOptions extends EdgeOptions {
@@ -29,7 +30,8 @@ async function importDatabase(file: string, options: ImportOptions, shell: Shell
   const { id } = await client.call(endpoints.beginTransfer, {
     body: { kind: "import", exportId, schemaVersion, into: force ? "any" : "empty" },
   });
-  await uploadArchive(client, id, file, archive.head);
+  const line = openProgressLine(shell, !options.json);
+  await uploadArchive(client, id, file, archive.head, line).finally(() => line.clear());
   const different = await compareEdge(client, archive);
   if (different.length > 0 && !force) {
     throw new ProblemError(
@@ -39,6 +41,6 @@ async function importDatabase(file: string, options: ImportOptions, shell: Shell
   }
   await client.call(endpoints.endTransfer, { params: { id } });
   const same = different.length === 0 ? "the edge has the same rows and objects" : `others in ${different.join(", ")}`;
-  shell.warn(`imported ${file}: ${same}\n`);
-  if (options.json) shell.print(`${JSON.stringify({ file, exportId, different })}\n`);
+  if (!options.json) shell.warn(`imported ${file}: ${same}\n`);
+  else shell.print(`${JSON.stringify({ file, exportId, different })}\n`);
 }

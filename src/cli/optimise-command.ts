@@ -32,10 +32,13 @@ export function optimiseCommand(shell: Shell = PROCESS): Command {
     .option("--apply", "serve by the best one, if validations bear it out", false)
     .action(async (model: string, options: OptimiseOptions) => {
       const client = await openEdge(options, shell);
+      const targets = targetsOf(options);
       const body = {
         kind: "optimisation",
         subject: { kind: "model", model },
-        targets: targetsOf(options),
+        targets,
+        // Without anything to reach the edge wants to hear what is best.
+        ...(Object.keys(targets).length === 0 && { objective: "throughput" as const }),
         apply: options.apply,
         ...(options.time !== undefined && { budgetMs: options.time }),
         ...(await targetOf(client, options)),

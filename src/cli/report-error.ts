@@ -36,15 +36,19 @@ function problemOf(error: unknown): Problem {
   return createProblem("internal", error.message);
 }
 
-function sentenceOf({ code, detail, errors = [], retryAfterMs, fits }: Problem): string {
-  const fields = errors.map(({ pointer, message }) => `${pointer} ${message}`).filter((each) => !detail.includes(each));
+/** The detail, the fields that are wrong where it does not name them, and what to do. */
+function sentenceOf({ code, detail, errors = [], retryAfterMs }: Problem): string {
+  const fields = errors.filter(({ message }) => !detail.includes(message));
   const advice = [
     ADVICE[code],
-    fits && `${fits.budgetMs.toPrecision(3)} ms would be met by ${fits.variant} at a confidence of ${fits.confidence}`,
     retryAfterMs === undefined ? undefined : `try again in ${(retryAfterMs / 1e3).toFixed(1)} s`,
     code === "internal" && detail.endsWith("cannot be reached")
       ? "is it running? Name another by --edge or `millrace context use`"
       : undefined,
   ].filter((each) => each !== undefined);
-  return [[detail, ...fields].join("; "), ...advice].join(" – ").replaceAll(/\s*\n\s*/g, " ");
+  const told =
+    fields.length === 0
+      ? detail
+      : `${detail} (${fields.map(({ pointer, message }) => `${pointer} ${message}`).join("; ")})`;
+  return [told, ...advice].join(" – ").replaceAll(/\s*\n\s*/g, " ");
 }

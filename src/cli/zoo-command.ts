@@ -6,6 +6,7 @@ import { endpoints } from "../protocol/endpoints.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import type { Runner } from "../protocol/runner.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
+import { openProgressLine } from "./render/progress-line.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 import { averageZoo } from "./zoo/average-zoo.ts";
 import { measurePlacement } from "./zoo/measure-placement.ts";
@@ -35,7 +36,8 @@ async function measureZoo(names: readonly string[], options: ZooOptions, shell: 
   const chosen = chooseModels(names);
   const client = await openEdge(options, shell, join(options.dataDir, "admin.key"));
   const runner = await findRunner(client, options.runner);
-  const say = sayOn(shell);
+  const line = openProgressLine(shell, !options.json);
+  const say = (what: string, done: number, total: number) => line.show({ what, done, total });
   const models = [];
   for (const model of chosen) {
     say(`uploading ${model.name}`, models.length, chosen.length);
@@ -54,7 +56,7 @@ async function measureZoo(names: readonly string[], options: ZooOptions, shell: 
       else rows.push(found);
     }
   }
-  say("measured", models.length, models.length);
+  line.clear();
   const means = averageZoo(rows);
   if (options.json) for (const mean of means) shell.print(`${JSON.stringify(mean)}\n`);
   else shell.print(renderZoo(rows, means, failures, shell.columns));
@@ -85,14 +87,4 @@ async function findRunner(client: Client, wanted: string | undefined): Promise<R
     "invalid-request",
     `name one of several runners with --runner: ${fitting.map(({ name, id }) => `${name} (${id})`).join(", ")}`,
   );
-}
-
-/** One line that is written over on a terminal; elsewhere one for each network. */
-function sayOn(shell: Shell): (what: string, done: number, total: number) => void {
-  const isTerminal = shell.warnColumns !== undefined;
-  return (what, done, total) => {
-    const text = `${String(done).padStart(2)} of ${total}  ${what}`;
-    const end = done === total && what === "measured";
-    shell.warn(isTerminal ? `\r\x1b[K${end ? "" : text}` : `${text}\n`);
-  };
 }

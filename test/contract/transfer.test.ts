@@ -10,6 +10,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { type LiveEdge, readModel, registerRunner, startLiveEdge } from "./live-edge.ts";
 
 /** `millrace export` and `millrace import` as programs, between real edges. */
@@ -157,7 +158,7 @@ describe("an export that was imported", () => {
       const url = `http://127.0.0.1:${(breaking.address() as AddressInfo).port}`;
       const cut = await millrace({ url, key: target.key }, "import", file);
       breaking.close();
-      expect(cut.code).toBe(1);
+      expect(cut.code).toBe(PROBLEMS.internal.exitCode);
       expect(cut.stderr).toContain("cannot be reached");
       expect(await millrace(target, "import", file)).toMatchObject({ code: 0 });
       expect(await dump(target)).toEqual(await dump(source));
@@ -197,7 +198,10 @@ describe("an import is refused, and changes nothing,", () => {
         const broken = join(folder, name);
         await writeFile(broken, content);
         const ended = await millrace(target, "import", broken);
-        expect({ name, ...ended }).toMatchObject({ name, code: 1 });
+        expect({ name, ...ended }).toMatchObject({
+          name,
+          code: PROBLEMS[name === "version" ? "conflict" : "invalid-request"].exitCode,
+        });
         expect(ended.stderr).toContain(why);
       }
       expect(await dump(target)).toEqual(before);
@@ -216,7 +220,7 @@ describe("an import is refused, and changes nothing,", () => {
     const { secret } = await source.client.call(endpoints.createKey, { body: { name: "reader", scopes: ["read"] } });
     const out = join(folder, "refused.gz");
     const ended = await millrace({ url: source.url, key: secret }, "export", "--out", out);
-    expect(ended).toMatchObject({ code: 1 });
+    expect(ended).toMatchObject({ code: PROBLEMS.forbidden.exitCode });
     expect(ended.stderr).toContain("admin");
     expect(await readdir(folder)).not.toContain("refused.gz");
   });

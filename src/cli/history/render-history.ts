@@ -18,12 +18,15 @@ export function renderHistory(
   const [only, another] = groups;
   if (only === undefined) return `Nothing was measured from ${from} to ${to} that is of this.\n`;
   if (another === undefined) return `${nameGroup(only, series)}\n${renderPoints(only, columns)}`;
-  const rows = groups.map((group) => {
-    const last = group.points.at(-1);
-    const samples = group.points.reduce((sum, { count }) => sum + count, 0);
-    const latest = last === undefined ? "–" : `${formatValue(medianOf(last))} ${group.unit}`;
-    return [nameGroup(group, series), courseOf(group, { from, to, step }), latest, formatValue(samples)];
-  });
+  const named = groups.map((group) => ({ group, name: nameGroup(group, series) }));
+  const rows = named
+    .toSorted((a, b) => a.name.localeCompare(b.name, "en"))
+    .map(({ group, name }) => {
+      const last = group.points.at(-1);
+      const samples = group.points.reduce((sum, { count }) => sum + count, 0);
+      const latest = last === undefined ? "–" : `${formatValue(medianOf(last))} ${group.unit}`;
+      return [name, courseOf(group, { from, to, step }), latest, formatValue(samples)];
+    });
   const table = renderTable([["series", `p50 by ${step ?? "all"}`, "last", "samples"], ...rows], columns);
   return `${table}${from} to ${to}${truncated ? "; there are more: narrow them down" : ""}\n`;
 }
@@ -64,7 +67,9 @@ function nameGroup(group: Group, all: ReadonlyMap<string, Series>): string {
   const [id = ""] = group.series;
   const series = all.get(id);
   if (series === undefined) return `${id} ${group.metric}`;
-  const { subject, metric, configuration, label } = series;
+  const { subject, metric, label } = series;
+  // The device is named behind it.
+  const { device: _, ...configuration } = series.configuration;
   const device = group.device === null ? "" : `on ${group.device.name}${group.software ? " (software)" : ""}`;
   const parts = [subject, metric, formatSizes(configuration), device, label ?? ""];
   return parts.filter((part) => part !== "").join(" ");

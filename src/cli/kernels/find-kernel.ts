@@ -20,6 +20,7 @@ export async function findKernel(
   const submitted = kernels.find(({ name, id }) => id === wanted || name === wanted);
   const [dtype] = submitted?.dtypes ?? [];
   if (submitted?.id !== undefined) return { kernel: submitted.id, ...(dtype !== undefined && { dtype }) };
-  const names = kernels.map(({ name }) => name).join(", ") || "none: no runner has connected yet";
-  throw new ProblemError("unknown-kernel", `There is no kernel ${wanted}; there is: ${names}.`);
+  const where =
+    kernels.length === 0 ? "no runner has connected yet" : "`millrace kernels list` has those that there are";
+  throw new ProblemError("unknown-kernel", `There is no kernel ${wanted}: ${where}.`);
 }

@@ -1,3 +1,4 @@
+import { ProblemError } from "../../protocol/problem.ts";
 import { drawPoissonArrivals } from "../../stats/poisson-arrivals.ts";
 
 /** How requests arrive; rates are per second. */
@@ -50,18 +51,21 @@ export function burstArrivals(
     .filter((atMs) => atMs < plan.durationMs);
 }
 
-/** Times that were recorded: a number of milliseconds a line, not falling, the last above 0. Throws a RangeError. */
+/** Times that were recorded: a number of milliseconds a line, not falling, the last above 0. Throws `invalid-request`. */
 export function readArrivals(text: string): Float64Array<ArrayBuffer> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   let lastMs = 0;
   const times = Float64Array.from(lines, (line, index) => {
     const atMs = Number(line);
     if (!Number.isFinite(atMs) || atMs < lastMs) {
-      throw new RangeError(`line ${index + 1} has to be a number of milliseconds, at least ${lastMs}`);
+      throw new ProblemError(
+        "invalid-request",
+        `line ${index + 1} has to be a number of milliseconds, at least ${lastMs}`,
+      );
     }
     lastMs = atMs;
     return atMs;
   });
-  if (lastMs === 0) throw new RangeError("there has to be an arrival after the first moment");
+  if (lastMs === 0) throw new ProblemError("invalid-request", "there has to be an arrival after the first moment");
   return times;
 }

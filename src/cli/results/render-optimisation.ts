@@ -34,9 +34,8 @@ export function renderOptimisation(result: OptimisationResult, canvas: Canvas): 
 }
 
 function markOf(index: number, { best, infeasible, default: standing }: OptimisationResult): string {
-  if (index === best) return "best";
-  if (index === infeasible?.nearest) return "nearest";
-  return index === standing ? "now" : "";
+  const marks = [index === standing && "now", index === best && "best", index === infeasible?.nearest && "nearest"];
+  return marks.filter((mark) => mark !== false).join(", ");
 }
 
 function cellsOf({ candidate, throughputPerS, latencyMs, memoryBytes, fidelity }: OptimisationTrial): string[] {

@@ -74,9 +74,9 @@ function placeOf({ scenario, path }: Verdict): string {
 
 function measuredOf({ measured, low, high, margin }: Verdict): string {
   if (measured === null) return "nothing";
-  const range =
-    low === null && high === null
-      ? ""
-      : ` (${low === null ? "" : formatValue(low)} to ${high === null ? "" : formatValue(high)})`;
-  return `${formatValue(measured)}${range}${margin === null ? "" : `, ${(100 * margin).toFixed(0)} % left`}`;
+  const ends = [low, high].map((end) => (end === null ? "?" : formatValue(end)));
+  const range = low === null && high === null ? "" : ` (${ends.join(" to ")})`;
+  if (margin === null) return `${formatValue(measured)}${range}`;
+  const percent = formatValue(Math.abs(100 * margin));
+  return `${formatValue(measured)}${range}, ${margin < 0 ? `missed by ${percent} %` : `${percent} % left`}`;
 }

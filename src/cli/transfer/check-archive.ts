@@ -1,3 +1,4 @@
+import { ProblemError } from "../../protocol/problem.ts";
 import type { ArchiveEnd, ArchiveHead } from "./archive.ts";
 import { readArchive } from "./read-archive.ts";
 
@@ -18,6 +19,6 @@ export async function checkArchive(file: string): Promise<CheckedArchive> {
     else if (part.kind === "end") end = part.end;
     else if (part.kind === "row" && part.table === "keys") keys.push(part.line);
   }
-  if (head === undefined || end === undefined) throw new Error(`${file} is empty.`);
+  if (head === undefined || end === undefined) throw new ProblemError("invalid-request", `${file} is empty.`);
   return { head, end, keys };
 }

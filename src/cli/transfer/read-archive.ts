@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createHash } from "node:crypto";
 import { createGunzip } from "node:zlib";
+import { ProblemError } from "../../protocol/problem.ts";
 import { ArchiveLine, type ArchivedObject, type ArchiveEnd, type ArchiveHead } from "./archive.ts";
 import { RowTally } from "./row-tally.ts";
 
@@ -69,8 +70,8 @@ function parseLine(file: string, line: string, lineNumber: number) {
   }
 }
 
-function broken(file: string, why: string): Error {
-  return new Error(`${file} cannot be imported: ${why}.`);
+function broken(file: string, why: string): ProblemError {
+  return new ProblemError("invalid-request", `${file} cannot be imported: ${why}.`);
 }
 
 async function* readLines(file: string): AsyncGenerator<string> {

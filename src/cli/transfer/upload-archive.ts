@@ -2,15 +2,21 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/transfer.ts";
+import type { ProgressLine } from "../render/progress-line.ts";
 import type { ArchiveHead } from "./archive.ts";
 import { readArchive } from "./read-archive.ts";
-import { showProgress } from "./show-progress.ts";
 
 /** Characters of a page, each of which may take three bytes; a row of D1 is shorter than the rest. */
 const PAGE_LENGTH = 1_000_000;
 
 /** Sends an archive that was checked to an edge, page by page in its order. */
-export async function uploadArchive(client: Client, id: string, file: string, head: ArchiveHead): Promise<void> {
+export async function uploadArchive(
+  client: Client,
+  id: string,
+  file: string,
+  head: ArchiveHead,
+  line: ProgressLine,
+): Promise<void> {
   const page: { table: string | null; lines: string[]; length: number } = { table: null, lines: [], length: 0 };
   const sent = new Map<string, number>();
   const send = async () => {
@@ -20,7 +26,11 @@ export async function uploadArchive(client: Client, id: string, file: string, he
       await client.send(endpoints.importRows, { params: { id, table }, rawBody });
       const done = (sent.get(table) ?? 0) + lines.length;
       sent.set(table, done);
-      showProgress("imported", table, done, head.tables.find(({ name }) => name === table)?.rows ?? done);
+      line.show({
+        what: `importing ${table}`,
+        done,
+        total: head.tables.find(({ name }) => name === table)?.rows ?? done,
+      });
     }
     Object.assign(page, { lines: [], length: 0 });
   };

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { ProblemError } from "../../protocol/problem.ts";
 import type { Transfer } from "../../protocol/transfer.ts";
+import type { ProgressLine } from "../render/progress-line.ts";
 import type { ArchivedObject, ArchiveEnd, ArchiveHead, Tally } from "./archive.ts";
 import { downloadRows } from "./download-rows.ts";
 import { listObjects } from "./list-objects.ts";
 import { RowTally } from "./row-tally.ts";
-import { showProgress } from "./show-progress.ts";
 
 type Line = ArchiveHead | ArchiveEnd | ArchivedObject | { kind: "table"; name: string };
 
@@ -16,7 +17,7 @@ const toText = (line: Line) => `${JSON.stringify(line)}\n`;
  * The text of an archive of everything an edge has, a page at a time. Throws where the database changed while it
  * was read, so that its tables would not fit each other.
  */
-export async function* writeArchive(client: Client, transfer: Transfer): AsyncGenerator<string> {
+export async function* writeArchive(client: Client, transfer: Transfer, line: ProgressLine): AsyncGenerator<string> {
   const { id, schemaVersion, tables } = transfer;
   const head = { kind: "millrace-export", format: 1, exportId: id, schemaVersion, tables } as const;
   yield toText({ ...head, writtenAt: new Date().toISOString() });
@@ -26,9 +27,9 @@ export async function* writeArchive(client: Client, transfer: Transfer): AsyncGe
     yield toText({ kind: "table", name });
     const tally = new RowTally();
     for await (const lines of downloadRows(client, id, name)) {
-      for (const line of lines) tally.add(line);
+      for (const row of lines) tally.add(row);
       if (lines.length === 0) continue;
-      showProgress("exported", name, tally.read().rows, rows);
+      line.show({ what: `exporting ${name}`, done: tally.read().rows, total: rows });
       yield `${lines.join("\n")}\n`;
     }
     tallies[name] = tally.read();
@@ -55,6 +56,9 @@ async function tallyTable(client: Client, id: string, table: string): Promise<Ta
   return tally.read();
 }
 
-function changed(what: string): Error {
-  return new Error(`${what} changed while it was read: nothing was written, try again when less is going on.`);
+function changed(what: string): ProblemError {
+  return new ProblemError(
+    "conflict",
+    `${what} changed while it was read: nothing was written, try again when less is going on.`,
+  );
 }

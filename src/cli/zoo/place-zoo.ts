@@ -4,6 +4,7 @@ import { readZooCard } from "../../../models/model-card.ts";
 import { type ZooModel, zooFolder } from "../../../models/zoo.ts";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { ProblemError } from "../../protocol/problem.ts";
 import { FIRST_VARIANT, type Placement } from "../../protocol/model.ts";
 
 /** From the last placement that came to the next one. */
@@ -59,7 +60,10 @@ export async function waitForPlacements(
     if (placed.size === models.length) break;
     if (performance.now() - lastMs > PATIENCE_MS) {
       const missing = models.filter((model) => !placed.has(model.name)).map(({ name }) => name);
-      throw new Error(`${runner.name} has no placement of ${missing.join(", ")} yet: look at its jobs.`);
+      throw new ProblemError(
+        "no-placement",
+        `${runner.name} has no placement of ${missing.join(", ")} yet: look at its jobs.`,
+      );
     }
     await delay(POLL_MS);
   }
