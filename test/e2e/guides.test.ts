@@ -3,14 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type LocalStack, placeModel, startLocalStack } from "./local-stack.ts";
-import { readBlocks, runBlocks } from "./run-document.ts";
+import { readBlocks, runBlocks, TESTED_WITHIN_MS } from "./run-document.ts";
 import { root } from "./run-npm.ts";
 
 /** What the tour's second block makes of a shell. */
 const SHELL = 'millrace() { npm run -s millrace -- "$@"; }';
-
-/** A guide has a dozen commands and half as many jobs, on a machine that does something else, too. */
-const RUNS_WITHIN_MS = 400_000;
 
 /** What each guide must have shown at its end, and that no test but its own would notice the lack of. */
 const SHOWN: Readonly<Record<string, readonly (string | RegExp)[]>> = {
@@ -34,7 +31,7 @@ beforeAll(async () => {
   }
   stack = await startLocalStack();
   for (const model of ["lenet5", "cartpole"]) await placeModel(stack, model);
-}, RUNS_WITHIN_MS);
+}, TESTED_WITHIN_MS);
 afterAll(async () => {
   await stack.stop();
   await rm(folder, { recursive: true, force: true });
@@ -47,7 +44,7 @@ it("has a guide for each file there", async () => {
 
 it.for(Object.entries(SHOWN))(
   "%s does what it says, as written",
-  { timeout: RUNS_WITHIN_MS },
+  { timeout: TESTED_WITHIN_MS },
   async ([guide, shown]) => {
     const { code, stdout, stderr } = await runBlocks([SHELL, ...(await readBlocks(`docs/guides/${guide}`))], folder, {
       EDGE: stack.baseUrl,

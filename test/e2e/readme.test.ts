@@ -4,14 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { copyProject, readBlocks, runBlocks } from "./run-document.ts";
+import { copyProject, readBlocks, runBlocks, TESTED_WITHIN_MS } from "./run-document.ts";
 
 const EDGE = "http://127.0.0.1:8787";
 /** What a newcomer's first start does on a busy machine: two builds, then calibrations. */
 const STARTS_WITHIN_MS = 400_000;
-/** Every line of a document, each with its own jobs, on a machine that does something else, too. */
-const RUNS_WITHIN_MS = 400_000;
-
 /** The project in a bare folder, where `npm start` runs as both documents say, with what it takes for granted. */
 let folder: string;
 let server: ReturnType<typeof spawn>;
@@ -39,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("does what its tour says, as written", { timeout: RUNS_WITHIN_MS }, async () => {
+it("does what its tour says, as written", { timeout: TESTED_WITHIN_MS }, async () => {
   const [start, test, ...tour] = await readBlocks("README.md");
   expect(start?.trim()).toBe("npm start");
   expect(test?.trim()).toBe("npm test");
@@ -60,7 +57,7 @@ it("does what its tour says, as written", { timeout: RUNS_WITHIN_MS }, async () 
   expect(stdout).not.toMatch(/"status":(4(?!22)|5)\d\d/);
 });
 
-it("leads a newcomer through docs/tour.md, as written", { timeout: RUNS_WITHIN_MS }, async () => {
+it("leads a newcomer through docs/tour.md, as written", { timeout: TESTED_WITHIN_MS }, async () => {
   const [, ...tour] = await readBlocks("docs/tour.md");
   expect(tour.length).toBeGreaterThanOrEqual(7);
   // A newcomer has no settings of their own yet.
