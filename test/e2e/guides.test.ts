@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -40,6 +40,16 @@ afterAll(async () => {
 it("has a guide for each file there", async () => {
   expect((await readdir(join(root, "docs/guides"))).toSorted()).toEqual(Object.keys(SHOWN).toSorted());
   expect((await readBlocks("docs/tour.md"))[1]).toContain(SHELL);
+});
+
+it("runs the blocks of all documents: others have none", async () => {
+  const files = await readdir(join(root, "docs"), { recursive: true });
+  const others = files.filter((file) => file.endsWith(".md") && file !== "tour.md" && !file.startsWith("guides"));
+  expect(others.length).toBeGreaterThan(5);
+  for (const file of others) {
+    const text = await readFile(join(root, "docs", file), "utf8");
+    expect(text, `${file} has blocks that nobody runs`).not.toMatch(/^```(sh|bash|shell)$/m);
+  }
 });
 
 it.for(Object.entries(SHOWN))(

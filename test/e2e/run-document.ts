@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { type Finished, root } from "./run-npm.ts";
 
 /** What a checkout does not have: what was installed, built or left by runs. */
-const MADE = new Set(["node_modules", "dist", ".git", ".millrace", ".tsbuild", ".wrangler", "test-results"]);
+const MADE = new Set(["node_modules", "dist", ".git", ".millrace", ".tsbuild", ".wrangler", ".venv", "test-results"]);
 
 /** The `sh` blocks of a document, in order; what needs an account or another machine stands in `console` blocks. */
 export async function readBlocks(path: string): Promise<string[]> {
