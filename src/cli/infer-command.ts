@@ -4,7 +4,6 @@ import type { Sendable } from "../client/call-options.ts";
 import { endpoints } from "../protocol/endpoints.ts";
 import type { InferRequest } from "../protocol/inference.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { parseJson } from "../protocol/parse-json.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { type InputOptions, readInputs } from "./infer/read-inputs.ts";
@@ -12,7 +11,7 @@ import { renderAnswer } from "./infer/render-answer.ts";
 import { findVersion } from "./models/find-version.ts";
 import { collect } from "./options/collect-option.ts";
 import { numberBetween, wholeBetween } from "./options/number-option.ts";
-import { readText } from "./read-text.ts";
+import { readJson } from "./read-json.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 
 interface InferOptions extends EdgeOptions, InputOptions {
@@ -75,13 +74,11 @@ async function readRequest(
   if (file === undefined && !isGiven && shell.inputIsTerminal) {
     throw new ProblemError("invalid-request", "Name a file, or give --input, --image or --wav.");
   }
-  const text = file === undefined && isGiven ? null : await readText(file ?? "-", shell);
-  const value = text === null ? null : parseJson(text);
-  if (value === undefined) throw new ProblemError("invalid-request", `${file ?? "-"} holds no JSON.`);
+  const value = file === undefined && isGiven ? undefined : await readJson(file ?? "-", shell);
   // The edge says what is wrong with a whole request.
   if (isRequest(value)) return value;
   const [, version] = await findVersion(client, model);
-  return { inputs: await readInputs(text, options, version, shell) };
+  return { inputs: await readInputs(value, options, version, shell) };
 }
 
 function isRequest(value: unknown): value is Sendable<InferRequest> {

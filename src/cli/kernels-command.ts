@@ -1,14 +1,12 @@
 import { Command } from "commander";
 import { endpoints } from "../protocol/endpoints.ts";
-import { KernelInput, type ListedKernel } from "../protocol/submitted-kernel.ts";
-import { parseJson } from "../protocol/parse-json.ts";
-import { ProblemError } from "../protocol/problem.ts";
+import type { KernelInput, ListedKernel } from "../protocol/submitted-kernel.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { concludeJob } from "./jobs/conclude-job.ts";
 import { followJob } from "./jobs/follow-job.ts";
 import { benchmarkCommand } from "./kernels/benchmark-command.ts";
 import { listKernels } from "./kernels/find-kernel.ts";
-import { readText } from "./read-text.ts";
+import { readJson } from "./read-json.ts";
 import { formatSizes } from "./render/format-values.ts";
 import { renderTable } from "./render/render-table.ts";
 import { PROCESS, type Shell } from "./shell.ts";
@@ -54,8 +52,7 @@ function pushCommand(shell: Shell): Command {
 }
 
 async function push(file: string, { detach, json, ...choice }: PushOptions, shell: Shell): Promise<number> {
-  const value = parseJson(await readText(file, shell));
-  if (value === undefined) throw new ProblemError("invalid-request", `${file} holds no JSON.`);
+  const value = await readJson(file, shell);
   const client = await openEdge(choice, shell);
   // The edge checks it, and names each field that is wrong.
   const kernel = await client.call(endpoints.submitKernel, { body: value as KernelInput });

@@ -18,6 +18,8 @@ export function renderHistory(
   const [only, another] = groups;
   if (only === undefined) return `Nothing was measured from ${from} to ${to} that is of this.\n`;
   if (another === undefined) return `${nameGroup(only, series)}\n${renderPoints(only, columns)}`;
+  // What was measured by nobody needs no columns.
+  const first = groups.flatMap(({ points }) => points.slice(0, 1).map(({ at }) => at)).toSorted()[0] ?? from;
   const named = groups.map((group) => ({ group, name: nameGroup(group, series) }));
   const rows = named
     .toSorted((a, b) => a.name.localeCompare(b.name, "en"))
@@ -25,7 +27,7 @@ export function renderHistory(
       const last = group.points.at(-1);
       const samples = group.points.reduce((sum, { count }) => sum + count, 0);
       const latest = last === undefined ? "–" : `${formatValue(medianOf(last))} ${group.unit}`;
-      return [name, courseOf(group, { from, to, step }), latest, formatValue(samples)];
+      return [name, courseOf(group, { from: first, to, step }), latest, formatValue(samples)];
     });
   const table = renderTable([["series", `p50 by ${step ?? "all"}`, "last", "samples"], ...rows], columns);
   return `${table}${from} to ${to}${truncated ? "; there are more: narrow them down" : ""}\n`;

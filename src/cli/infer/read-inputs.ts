@@ -16,41 +16,43 @@ export interface InputOptions {
   readonly image?: string;
   readonly wav?: string;
   readonly rate?: number;
+  readonly json: boolean;
 }
 
 type Inputs = Record<string, JsonTensor>;
 
-/** The inputs that options and a text of JSON give, by name; a file that had to be fitted is told of on stderr. */
+/** The inputs that options and an array give, by name; what was done to a file is told on stderr, but not with --json. */
 export async function readInputs(
-  text: string | null,
+  array: unknown,
   options: InputOptions,
   version: ModelVersion,
   shell: Shell,
 ): Promise<Inputs> {
   const inputs: Inputs = {};
-  const { image, wav, rate } = options;
+  const { image, wav, rate, json } = options;
+  const tell = (name: string, note: string) => (json ? undefined : shell.warn(`${name}: ${note}\n`));
   for (const each of options.input ?? []) {
     const [name = "", value = ""] = each.split(/=(.*)/s);
     const spec = version.inputs.find((one) => one.name === name);
     if (spec === undefined) throw unknownInput(name, version);
-    const json = value.startsWith("@") ? await readFile(resolve(shell.folder, value.slice(1)), "utf8") : value;
-    inputs[name] = tensorOf(parseJson(json), spec);
+    const text = value.startsWith("@") ? await readFile(resolve(shell.folder, value.slice(1)), "utf8") : value;
+    inputs[name] = tensorOf(parseJson(text), spec);
   }
   if (image !== undefined) {
     const spec = freeInput(version, inputs, ({ shape }) => shape.length >= 3, "--image");
     const fitted = fitPicture(decodePng(await readFile(resolve(shell.folder, image))), spec);
     inputs[spec.name] = fitted.tensor;
-    shell.warn(`${spec.name}: ${fitted.note}\n`);
+    tell(spec.name, fitted.note);
   }
   if (wav !== undefined) {
     const spec = freeInput(version, inputs, () => true, "--wav");
     const fitted = fitSound(decodeWav(await readFile(resolve(shell.folder, wav))), spec, rate);
     inputs[spec.name] = fitted.tensor;
-    shell.warn(`${spec.name}: ${fitted.note}\n`);
+    tell(spec.name, fitted.note);
   }
-  if (text !== null) {
+  if (array !== undefined) {
     const spec = freeInput(version, inputs, () => true, "the array");
-    inputs[spec.name] = tensorOf(parseJson(text), spec);
+    inputs[spec.name] = tensorOf(array, spec);
   }
   return inputs;
 }

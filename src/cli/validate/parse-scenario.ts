@@ -15,5 +15,6 @@ export function parseScenario(text: string): Scenario {
     throw new InvalidArgumentError("must be singleStream, multiStream, server:boundMs=10 or offline.");
   }
   const field = issue?.path.join(".") ?? "";
+  if (issue?.code === "invalid_type") throw new InvalidArgumentError(`${kind} wants ${field}=<number>.`);
   throw new InvalidArgumentError(`${field === "" ? "" : `${field}: `}${issue?.message ?? "cannot be read"}.`);
 }

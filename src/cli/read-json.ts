@@ -1,12 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { parseJson } from "../protocol/parse-json.ts";
 import { ProblemError } from "../protocol/problem.ts";
 import type { Shell } from "./shell.ts";
 
 const MOST_BYTES = 64 * 2 ** 20;
 
-/** The text of a file, or of standard input for `-`. */
-export async function readText(file: string, shell: Shell): Promise<string> {
+/** The JSON of a file, or of standard input for `-`. Throws `invalid-request` where it is none. */
+export async function readJson(file: string, shell: Shell): Promise<unknown> {
+  const value = parseJson(await readText(file, shell));
+  if (value !== undefined) return value;
+  throw new ProblemError("invalid-request", `${file === "-" ? "Standard input" : file} holds no JSON.`);
+}
+
+async function readText(file: string, shell: Shell): Promise<string> {
   if (file !== "-") return readFile(resolve(shell.folder, file), "utf8");
   const decoder = new TextDecoder();
   let text = "";
