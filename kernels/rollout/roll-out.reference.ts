@@ -31,13 +31,32 @@ export interface EpisodeKey {
   readonly commonRandom: boolean;
 }
 
+/** A state that an episode goes through. Its arrays are filled anew for the next one. */
+export interface EpisodeMoment {
+  readonly state: Float64Array;
+  readonly observation: Float64Array;
+  /** What the policy does there; null where the episode ended. */
+  readonly action: Float64Array | null;
+  /** What the step that led there brought. */
+  readonly reward: number;
+}
+
 /** One episode of one member in f64: the reference of rollout.wgsl. `parameters` are that member's row. */
-export function rollOut(
+export function rollOut(...episode: Parameters<typeof walkEpisode>): EpisodeOutcome {
+  const walk = walkEpisode(...episode);
+  for (;;) {
+    const { done, value } = walk.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, state by state. */
+export function* walkEpisode(
   environment: EnvironmentSpec,
   network: PolicyNetwork,
   parameters: Float32Array,
   { seed, member, episode, commonRandom }: EpisodeKey,
-): EpisodeOutcome {
+): Generator<EpisodeMoment, EpisodeOutcome> {
   const { reference, observationSize, action, stepLimit } = environment;
   if (!parameters.every(Number.isFinite)) return { total: 0, length: 0, cause: CAUSES.failed };
   if (reference === undefined) throw new TypeError(`${environment.name} has no reference`);
@@ -49,17 +68,28 @@ export function rollOut(
   const observation = new Float64Array(observationSize);
   reference.reset(state, drawsAt(0));
   let total = 0;
+  let brought = 0;
   for (let length = 1; ; length++) {
     reference.observe(state, observation);
     const outputs = policy(observation);
-    if (!outputs.every(Number.isFinite)) return { total, length: length - 1, cause: CAUSES.failed };
-    const chosen =
-      action.kind === "discrete" ? [indexOfLargest(outputs)] : outputs.map((y) => spread.base + spread.spread * y);
-    const { reward, terminated } = reference.step(state, Float64Array.from(chosen), drawsAt(length));
-    if (!Number.isFinite(Math.fround(total + reward))) return { total, length, cause: CAUSES.failed | CAUSES.reward };
-    total += reward;
-    const cause = (terminated ? CAUSES.terminated : 0) | (length >= stepLimit ? CAUSES.truncated : 0);
-    if (cause !== 0) return { total, length, cause };
+    if (!outputs.every(Number.isFinite)) {
+      yield { state, observation, action: null, reward: brought };
+      return { total, length: length - 1, cause: CAUSES.failed };
+    }
+    const chosen = Float64Array.from(
+      action.kind === "discrete" ? [indexOfLargest(outputs)] : outputs.map((y) => spread.base + spread.spread * y),
+    );
+    yield { state, observation, action: chosen, reward: brought };
+    const { reward, terminated } = reference.step(state, chosen, drawsAt(length));
+    const isSound = Number.isFinite(Math.fround(total + reward));
+    brought = isSound ? reward : 0;
+    total += brought;
+    const ended = (terminated ? CAUSES.terminated : 0) | (length >= stepLimit ? CAUSES.truncated : 0);
+    const cause = isSound ? ended : CAUSES.failed | CAUSES.reward;
+    if (cause === 0) continue;
+    reference.observe(state, observation);
+    yield { state, observation, action: null, reward: brought };
+    return { total, length, cause };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../protocol/endpoint.ts";
 import { buildRequest } from "./build-request.ts";
 import type { CallOptions, OptionsArgument, RequestParts } from "./call-options.ts";
+import type { Retry } from "./create-retry.ts";
 import { iterateEvents, type StreamEvent, type StreamOptions } from "./event-stream.ts";
 import { nameOf, readProblem, readReply } from "./read-reply.ts";
 
@@ -11,6 +12,8 @@ export interface ClientOptions {
   readonly key?: string | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
+  /** Repeats what may be repeated, such as `createRetry()`; absent: every request is sent once. */
+  readonly retry?: Retry;
 }
 
 /** A typed client over the endpoint table. Every method throws ProblemError with the server's problem. */
@@ -32,8 +35,9 @@ export interface Client {
 /** Creates a client for one edge and key. Runs wherever `fetch` does. */
 export function createClient(options: ClientOptions): Client {
   const doFetch = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
+  const retry: Retry = options.retry ?? ((_, parts, attempt) => attempt(parts));
 
-  async function send(endpoint: Endpoint, parts: RequestParts = {}): Promise<Response> {
+  async function sendOnce(endpoint: Endpoint, parts: RequestParts = {}): Promise<Response> {
     const { url, init } = buildRequest(options, endpoint, parts);
     const response = await doFetch(url, init).catch((cause: unknown) => {
       if (parts.signal?.aborted === true) throw cause;
@@ -44,14 +48,17 @@ export function createClient(options: ClientOptions): Client {
   }
 
   return {
-    send,
-    async call(endpoint, ...[parts]) {
-      return (await readReply(endpoint, await send(endpoint, parts))) as never;
+    send: (endpoint, parts = {}) => retry(endpoint, parts, (again) => sendOnce(endpoint, again)),
+    async call(endpoint, ...[parts = {}]) {
+      // With the reply's body, which may break off on the way, too.
+      return (await retry(endpoint, parts, async (again) =>
+        readReply(endpoint, await sendOnce(endpoint, again)),
+      )) as never;
     },
     stream(endpoint, parts) {
       const { params, query, headers, signal } = parts;
       const open = (more: object) =>
-        send(endpoint, { params, query, headers: { ...(headers as object | undefined), ...more }, signal });
+        sendOnce(endpoint, { params, query, headers: { ...(headers as object | undefined), ...more }, signal });
       return iterateEvents(endpoint, open, parts);
     },
   };

@@ -2,8 +2,8 @@ import type { z } from "@hono/zod-openapi";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { Endpoint } from "../protocol/endpoint.ts";
 import { parseJson } from "../protocol/parse-json.ts";
-import { ProblemError, PROBLEMS } from "../protocol/problem.ts";
 import { backoffMs, waitMs } from "./backoff.ts";
+import { isPassing } from "./is-passing.ts";
 import { nameOf, parseBy } from "./read-reply.ts";
 
 /** One server-sent event with its parsed data. */
@@ -112,10 +112,4 @@ async function within<Value>(limitMs: number | undefined, work: Promise<Value>):
 
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
-}
-
-/** Whether trying again may help; fetch throws a TypeError when the network is at fault. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof ProblemError) return PROBLEMS[error.problem.code].retryable;
-  return error instanceof TypeError;
 }

@@ -5,14 +5,23 @@ import { parseProblem, ProblemError } from "../protocol/problem.ts";
 
 /**
  * The error in a reply that is not a success: the server's own problem, or `internal` where
- * something before the service answered with a 5xx.
+ * something before the service answered with a 5xx, or that there was too much, and when to come again.
  */
 export async function readProblem(endpoint: Endpoint, response: Response): Promise<Error> {
   const text = await response.text();
   const problem = parseProblem(text);
   if (problem !== null) return problem;
   const sentence = `${nameOf(endpoint)} answered ${response.status} without a problem: ${excerpt(text)}`;
-  return response.status >= 500 ? new ProblemError("internal", sentence) : new Error(sentence);
+  if (response.status < 500 && response.status !== 429) return new Error(sentence);
+  const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
+  return new ProblemError("internal", sentence, retryAfterMs === null ? {} : { retryAfterMs });
+}
+
+/** Seconds, or an instant (RFC 9110, section 10.2.3), as milliseconds from now; null where it is neither. */
+function readRetryAfter(header: string | null): number | null {
+  if (header === null) return null;
+  const waitMs = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isNaN(waitMs) ? null : Math.max(0, waitMs);
 }
 
 /** The value of a successful reply, parsed by the endpoint's schema; undefined where it has none. */

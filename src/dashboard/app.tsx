@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createClient } from "../client/client.ts";
+import { endpoints } from "../protocol/endpoints.ts";
 import { KeyForm } from "./key-form.tsx";
 import { Pages } from "./pages.tsx";
 import { storeSessionKey, takeSessionKey } from "./session-key.ts";
@@ -25,9 +26,8 @@ export function App() {
     const watched: typeof fetch = async (...request) => {
       const response = await fetch(...request);
       if (response.status === 401) leave("The edge does not know this key, or it was revoked.");
-      // A key that may only read is refused what changes something, and stays.
-      const isRead = (request[1]?.method ?? "GET") === "GET";
-      if (response.status === 403 && isRead) leave("This key lacks the read scope.");
+      // Whatever a key is refused beside the feed of the page it may do without.
+      if (response.status === 403 && isOfFeed(response)) leave("This key lacks the read scope.");
       return response;
     };
     return createClient({ baseUrl: location.origin, key, fetch: watched });
@@ -40,4 +40,8 @@ export function App() {
     setKey(given);
   };
   return <KeyForm refusal={refusal} onKey={enter} />;
+}
+
+function isOfFeed({ url }: Response): boolean {
+  return new URL(url).pathname === endpoints.streamEvents.path;
 }

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type ArchiveMap, type MapPlace, moveInMap, placeOf, shadeFitness } from "./archive-cells.ts";
 import { readPlotTheme } from "./plot-theme.ts";
 import { useColourScheme } from "./use-colour-scheme.ts";
+import { useWidth } from "./use-width.ts";
 
 const KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
 
@@ -15,16 +16,9 @@ interface ArchiveCanvasProps {
 /** The cells of an archive, by pointer and by keys; too many for elements of the page. */
 export function ArchiveCanvas({ map, place, label, onPlace }: ArchiveCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [side, setSide] = useState(0);
+  const side = useWidth(canvas) ?? 0;
   const scheme = useColourScheme();
   const height = map.rows === 1 ? side / 8 : side;
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setSide(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => {
     if (canvas.current !== null && side > 0) drawMap(canvas.current, map, place, { width: side, height });
   }, [map, place, side, height, scheme]);

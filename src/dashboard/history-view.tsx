@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Series } from "../protocol/series.ts";
 import { ComparePanel } from "./compare-panel.tsx";
+import { EveryPointPanel } from "./history/every-point-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { useSeriesList } from "./use-series-list.ts";
 import type { ViewProps } from "./view-props.ts";
@@ -17,6 +18,7 @@ export function HistoryView(props: ViewProps) {
       {isReady ? (
         <>
           <LatencyPanel {...props} series={series} onShow={setShown} inDepth />
+          {shown !== null && <EveryPointPanel key={shown.id} {...props} series={shown} />}
           {shown !== null && <ComparePanel {...props} shown={shown} series={series.value ?? []} />}
         </>
       ) : (

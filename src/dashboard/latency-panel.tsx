@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Series } from "../protocol/series.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { HeatMap } from "./heat-map.tsx";
+import { ExportButtons } from "./history/export-buttons.tsx";
 import { nextCommands } from "./next-commands.ts";
 import { writeAddress } from "./page-address.ts";
 import { Panel } from "./panel.tsx";
@@ -42,7 +43,7 @@ export function LatencyPanel(props: LatencyPanelProps) {
   }, [chosen?.id, onShow]);
   const pick = (change: (before: SeriesPick) => SeriesPick) => {
     latest.current = change(latest.current);
-    onPick({ series: chooseSeries(items, latest.current).chosen?.id });
+    onPick({ series: chooseSeries(items, latest.current).chosen?.id, span: undefined });
   };
 
   if (chosen === null) {
@@ -98,7 +99,10 @@ function ChosenSeries(props: LatencyPanelProps & { chosen: Series }) {
         <WindowPicker picked={picked} onPick={({ name }) => onPick({ series: id, window: name })} />
       </SeriesPlot>
       {inDepth === true ? (
-        <HeatMap key={picked.name} client={client} series={chosen} window={picked} />
+        <>
+          <ExportButtons client={client} series={chosen} window={picked} />
+          <HeatMap key={picked.name} client={client} series={chosen} window={picked} />
+        </>
       ) : (
         <p class="more">
           <a href={`/${writeAddress({ ...address, view: "history", series: id, window: picked.name })}`}>

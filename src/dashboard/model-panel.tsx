@@ -1,29 +1,28 @@
 import { useCallback } from "preact/hooks";
-import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
 import type { Model, ModelSummary, TensorSpec } from "../protocol/model.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { Fact } from "./fact.tsx";
 import { formatBytes, formatNumber } from "./format.ts";
 import { LatencyTable } from "./latency-table.tsx";
+import { CalibrationFigure } from "./models/calibration-figure.tsx";
 import { nextCommands } from "./next-commands.ts";
 import { Panel } from "./panel.tsx";
 import { SvgPlot } from "./svg-plot.tsx";
-import { type Subscribe, useRefreshOn } from "./use-feed.ts";
+import { useRefreshOn } from "./use-feed.ts";
 import { useResource } from "./use-resource.ts";
 import { VariantTable } from "./variant-table.tsx";
+import type { ViewProps } from "./view-props.ts";
 
 /** Jobs tell of themselves often; only calibrations change what is shown here. */
 const PLACEMENT_GAP_MS = 2_000;
 
-interface ModelPanelProps {
-  readonly client: Client;
-  readonly subscribe: Subscribe;
+interface ModelPanelProps extends ViewProps {
   readonly model: Model;
 }
 
 /** The latest version of a model: its graph, its variants, what they trade, and how fast each is where. */
-export function ModelPanel({ client, subscribe, model: { name, versions } }: ModelPanelProps) {
+export function ModelPanel({ client, subscribe, address, onPick, model: { name, versions } }: ModelPanelProps) {
   const placements = useResource(
     useCallback(
       async (signal: AbortSignal) =>
@@ -77,7 +76,17 @@ export function ModelPanel({ client, subscribe, model: { name, versions } }: Mod
           A runner measures every model as it connects:
         </EmptyState>
       )}
-      {placed !== undefined && placed.length > 0 && <LatencyTable placements={placed} />}
+      {placed !== undefined && placed.length > 0 && (
+        <>
+          <LatencyTable placements={placed} />
+          <h3 class="part">Calibration: service by rows of a batch</h3>
+          <CalibrationFigure
+            placements={placed}
+            picked={address.part}
+            onPick={(part) => onPick({ model: name, part })}
+          />
+        </>
+      )}
     </Panel>
   );
 }

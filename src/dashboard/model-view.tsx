@@ -4,17 +4,23 @@ import type { Model } from "../protocol/model.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { formatBytes, formatNumber } from "./format.ts";
 import { ModelPanel } from "./model-panel.tsx";
+import { TryPanel } from "./models/try-panel.tsx";
 import { nextCommands } from "./next-commands.ts";
 import { Panel } from "./panel.tsx";
+import { PredictionPanel } from "./prediction-panel.tsx";
 import { Timestamp } from "./timestamp.tsx";
 import { useRefreshOn } from "./use-feed.ts";
 import { useResource } from "./use-resource.ts";
 import type { ViewProps } from "./view-props.ts";
 
 const MODELS_SHOWN = 100;
+const PREDICTION_STEP = "5m";
+/** Every inference changes the history; reading it again may wait. */
+const HISTORY_GAP_MS = 2_000;
 
 /** The view of models: the latest of them, and what one is made of, has as variants and takes where. */
-export function ModelView({ client, subscribe, address, onPick }: ViewProps) {
+export function ModelView(props: ViewProps) {
+  const { client, subscribe, address, onPick } = props;
   const models = useResource(
     useCallback(
       async (signal: AbortSignal) =>
@@ -36,11 +42,42 @@ export function ModelView({ client, subscribe, address, onPick }: ViewProps) {
           </EmptyState>
         )}
         {value !== null && value.length > 0 && (
-          <ModelTable models={value} shown={shown?.name ?? null} onShow={(model) => onPick({ model })} />
+          <ModelTable
+            models={value}
+            shown={shown?.name ?? null}
+            onShow={(model) => onPick({ model, part: undefined })}
+          />
         )}
       </Panel>
-      {shown !== undefined && <ModelPanel key={shown.id} client={client} subscribe={subscribe} model={shown} />}
+      {shown !== undefined && <ShownModel key={shown.id} {...props} model={shown} />}
     </main>
+  );
+}
+
+/** One model: what it is, how its predictions held, and a form that asks it. */
+function ShownModel({ model, ...props }: ViewProps & { readonly model: Model }) {
+  const { client, subscribe } = props;
+  const { name } = model;
+  const latest = model.versions.at(-1);
+  const version = latest?.version;
+  const predictions = useResource(
+    useCallback(
+      (signal: AbortSignal) =>
+        client.call(endpoints.readPredictionCalibration, {
+          query: { model: `${name}@${version}`, step: PREDICTION_STEP },
+          signal,
+        }),
+      [client, name, version],
+    ),
+    HISTORY_GAP_MS,
+  );
+  useRefreshOn(subscribe, "history", predictions.refresh);
+  return (
+    <>
+      <ModelPanel {...props} model={model} />
+      {latest !== undefined && <TryPanel key={latest.id} client={client} model={name} version={latest} />}
+      <PredictionPanel predictions={predictions} />
+    </>
   );
 }
 

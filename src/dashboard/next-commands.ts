@@ -1,12 +1,25 @@
 const READ_KEY = "export MILLRACE_KEY=$(cat .millrace/admin.key)";
 const HEADERS = `-H "Authorization: Bearer $MILLRACE_KEY" -H "Content-Type: application/json"`;
 
+function startRunner(token: string): string {
+  return `npx millrace runner start --edge ${location.origin} --token ${token}`;
+}
+
+function benchmarkKernel(kernel: string): string {
+  return `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "benchmark", "kernel": "${kernel}"}'`;
+}
+
 /** The commands that a newcomer needs next, for this edge. */
 export const nextCommands = {
   registerRunner: `${READ_KEY}
 curl -X POST ${location.origin}/v1/runners/tokens \\
   ${HEADERS} -d '{}'
-npx millrace runner start --edge ${location.origin} --token TOKEN`,
+${startRunner("TOKEN")}`,
+
+  startRunner,
 
   uploadModel: `${READ_KEY}
 curl -X POST "${location.origin}/v1/models?name=cartpole" \\
@@ -18,10 +31,14 @@ curl -X POST ${location.origin}/v1/models/${model}/variants \\
   ${HEADERS} \\
   -d '{"recipe": {"method": "int8"}}'`,
 
-  submitBenchmark: `${READ_KEY}
+  submitBenchmark: benchmarkKernel("gemm"),
+
+  benchmarkKernel,
+
+  tuneKernel: (kernel: string) => `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\
-  -d '{"kind": "benchmark", "kernel": "gemm"}'`,
+  -d '{"kind": "tuning", "kernel": "${kernel}", "budgetMs": 20000}'`,
 
   searchAgain: `${READ_KEY}
 curl -X POST ${location.origin}/v1/history/detections \\
@@ -41,6 +58,11 @@ curl -X POST ${location.origin}/v1/jobs \\
   -d '{"kind": "optimisation", "subject": {"kind": "model", "model": "lenet5"},
     "targets": {"latencyMs": 10, "throughputPerS": 1000}}'`,
 
+  submitEvaluation: `${READ_KEY}
+curl -X POST ${location.origin}/v1/jobs \\
+  ${HEADERS} \\
+  -d '{"kind": "evaluation", "environment": "cartpole", "policies": ["cartpole"], "record": 3}'`,
+
   submitTraining: `${READ_KEY}
 curl -X POST ${location.origin}/v1/jobs \\
   ${HEADERS} \\
@@ -53,8 +75,25 @@ curl -X POST ${location.origin}/v1/jobs \\
   -d '{"kind": "training", "environment": "arm", "network": {"kind": "direct"},
     "algorithm": {"name": "map-elites"}, "episodes": 1, "generations": 50}'`,
 
-  submitTuning: `${READ_KEY}
-curl -X POST ${location.origin}/v1/jobs \\
+  createThreshold: `${READ_KEY}
+curl -X POST ${location.origin}/v1/history/thresholds \\
   ${HEADERS} \\
-  -d '{"kind": "tuning", "kernel": "gemm", "budgetMs": 20000}'`,
+  -d '{"name": "gemm-slower", "test": "percentage", "upper": 0.1,
+    "selector": {"subject": "gemm", "metric": "wallMs"}}'`,
+
+  createRequirements: `${READ_KEY}
+curl -X POST ${location.origin}/v1/requirements \\
+  ${HEADERS} \\
+  -d '{"name": "interactive", "requirements": [
+    {"metric": "latencyMs", "percentile": 0.99, "atMost": 10}]}'`,
+
+  createWebhook: `${READ_KEY}
+curl -X POST ${location.origin}/v1/webhooks \\
+  ${HEADERS} \\
+  -d '{"url": "https://example.com/hooks/millrace"}'`,
+
+  submitKernel: `${READ_KEY}
+curl -X POST ${location.origin}/v1/kernels \\
+  ${HEADERS} \\
+  --data-binary @kernels/gemm/example-submission.json`,
 } as const;

@@ -1,26 +1,22 @@
 import { useCallback, useEffect } from "preact/hooks";
-import type { Client } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import type { JobSummary } from "../protocol/job.ts";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
 import { PredictionPanel } from "./prediction-panel.tsx";
 import { RunnerPanel } from "./runner-panel.tsx";
-import { TuningPanel } from "./tuning-panel.tsx";
 import type { Change } from "./use-feed.ts";
 import { useResource } from "./use-resource.ts";
 import { useSeriesList } from "./use-series-list.ts";
 import type { ViewProps } from "./view-props.ts";
 
 const JOBS_SHOWN = 20;
-const TUNINGS_SHOWN = 10;
 const PREDICTION_STEP = "5m";
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
 
-/** The first view: runners, latency, predictions, tunings, jobs, kept up to date by the live feed. */
+/** The first view: runners, latency, predictions, jobs, kept up to date by the live feed. */
 export function Overview(props: ViewProps) {
   const { client, subscribe, address, onPick } = props;
   const runners = useResource(
@@ -31,22 +27,12 @@ export function Overview(props: ViewProps) {
   );
   const jobs = useResource(
     useCallback(
-      async (signal: AbortSignal) => {
-        const { items } = await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal });
-        return address.job === undefined ? items : withJob(client, items, address.job, signal);
-      },
-      [client, address.job],
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
+      [client],
     ),
   );
   const series = useSeriesList(client, subscribe, address.series);
-  const tunings = useResource(
-    useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(endpoints.listTunings, { query: { limit: TUNINGS_SHOWN }, signal })).items,
-      [client],
-    ),
-    HISTORY_GAP_MS,
-  );
   const predictions = useResource(
     useCallback(
       (signal: AbortSignal) =>
@@ -65,16 +51,13 @@ export function Overview(props: ViewProps) {
           jobs.refresh();
           models.refresh();
         }
-        if (all || change === "history") {
-          tunings.refresh();
-          predictions.refresh();
-        }
+        if (all || change === "history") predictions.refresh();
       }),
     [subscribe],
   );
 
   // Everything appears at once, so that no part pushes another one down as it arrives.
-  const isReady = [runners, jobs, series, models, tunings, predictions].every(
+  const isReady = [runners, jobs, series, models, predictions].every(
     ({ value, error }) => value !== null || error !== null,
   );
   const diagnosed = runners.value?.find(({ id }) => id === address.runner);
@@ -101,24 +84,11 @@ export function Overview(props: ViewProps) {
           <LatencyPanel {...props} series={series} />
           <PredictionPanel predictions={predictions} />
           <PolicyPanel client={client} jobs={jobs} models={models} />
-          <TuningPanel client={client} tunings={tunings} />
-          <JobPanel picked={address.job ?? null} client={client} jobs={jobs} models={models} runners={runners} />
+          <JobPanel client={client} jobs={jobs} models={models} runners={runners} />
         </>
       ) : (
         <p class="muted loading">Reading runners, jobs and history …</p>
       )}
     </main>
   );
-}
-
-/** The job that is asked for behind the latest, unless it is one of them; what is gone is left out. */
-async function withJob(
-  client: Client,
-  latest: readonly JobSummary[],
-  id: string,
-  signal: AbortSignal,
-): Promise<readonly JobSummary[]> {
-  if (latest.some((job) => job.id === id)) return latest;
-  const job = await client.call(endpoints.getJob, { params: { id }, signal }).catch(() => null);
-  return job === null ? latest : [...latest, { ...job, roofline: null, verdict: null }];
 }

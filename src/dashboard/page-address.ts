@@ -24,8 +24,12 @@ export interface PageAddress {
   /** The sides of a comparison, as the API takes them. */
   readonly a?: string;
   readonly b?: string;
-  /** Alerts of this state alone. */
+  /** Alerts, or jobs, of this state alone. */
   readonly state?: string;
+  /** Jobs of this kind alone. */
+  readonly kind?: string;
+  /** Where a list goes on, as the API gave it; absent: at its beginning. */
+  readonly cursor?: string;
   /** Id of the alert whose evidence is open. */
   readonly alert?: string;
   /** Id of the run whose verdicts or trials are shown. */
@@ -34,12 +38,22 @@ export interface PageAddress {
   readonly runner?: string;
   /** Id of the archive whose map is shown. */
   readonly archive?: string;
-  /** Id of the job that is shown among the latest. */
+  /** Id of the job that is shown. */
   readonly job?: string;
   /** Name of the model that is shown. */
   readonly model?: string;
   /** Name or id of the kernel that is shown. */
   readonly kernel?: string;
+  /** Id of the fingerprint whose leaderboards are shown. */
+  readonly device?: string;
+  /** Id of the tuning whose landscape is shown. */
+  readonly tuning?: string;
+  /** Variant and axes of a landscape: `register-tiled,lanesN,lanesM`. */
+  readonly axes?: string;
+  /** What is shown of every point of a series: two instants with a slash between. */
+  readonly span?: string;
+  /** Entrant, episode and step of a replay, as in `0.2.137`. */
+  readonly replay?: string;
   /** Which part of a view is open, where it has several. */
   readonly part?: string;
 }
@@ -50,6 +64,8 @@ const NAMES = [
   "a",
   "b",
   "state",
+  "kind",
+  "cursor",
   "alert",
   "run",
   "runner",
@@ -57,6 +73,11 @@ const NAMES = [
   "job",
   "model",
   "kernel",
+  "device",
+  "tuning",
+  "axes",
+  "span",
+  "replay",
   "part",
 ] as const;
 

@@ -12,6 +12,9 @@ const TIME_LABEL_PX = 96;
 /** Up to this many points each is marked, so that few do not vanish into a line. */
 const MARKED_POINTS = 60;
 
+/** Of the band's colour, as two digits more of it. */
+export const BAND_ALPHA = "26";
+
 const DASHES: Record<(typeof DRAWN_PERCENTILES)[number], number[]> = { p50: [], p95: [6, 3], p99: [2, 3] };
 
 /** uPlot's options in the page's colours; lines differ by dash as well as by colour. `readMarks` is asked at each drawing. */
@@ -32,7 +35,7 @@ export function plotOptions(
         time: true,
         range: (self) => spanOf([...self.data[0], ...timesOf(readMarks())].toSorted((a, b) => a - b)),
       },
-      y: { range: (_, _min, max) => rangeOf(max, readMarks()) },
+      y: { range: (_, min, max) => rangeOf(min, max, readMarks()) },
     },
     axes: [
       { ...axis, ...timeAxis },
@@ -45,6 +48,8 @@ export function plotOptions(
         values: (_, splits) => splits.map(formatNumber),
       },
     ],
+    // From the median to the highest percentile.
+    bands: [{ series: [DRAWN_PERCENTILES.length, 1], fill: `${colour("p50")}${BAND_ALPHA}` }],
     series: [
       {},
       ...DRAWN_PERCENTILES.map((name): uPlot.Series => {
@@ -70,10 +75,15 @@ function timesOf({ changes, spikes, hardware }: PlotMarks): number[] {
   return [...changes, ...spikes, ...hardware].map(({ atS }) => atS);
 }
 
-/** From nothing to a little above all that is drawn. */
-function rangeOf(max: number, { levels, spikes }: PlotMarks): [number, number] {
-  const highest = Math.max(max, ...levels.map(({ to }) => to), ...spikes.map(({ value }) => value));
-  return [0, highest > 0 ? highest * 1.15 : 1];
+function rangeOf(min: number, max: number, { levels, spikes }: PlotMarks): [number, number] {
+  const marked = [...levels.map(({ to }) => to), ...spikes.map(({ value }) => value)];
+  return rangeWithNothing(Math.min(min, ...marked), Math.max(max, ...marked));
+}
+
+/** From nothing to a little beyond all that is drawn, upwards and, where something lies there, downwards. */
+export function rangeWithNothing(lowest: number, highest: number): [number, number] {
+  const low = Math.min(0, lowest * 1.15);
+  return [low, highest > 0 ? highest * 1.15 : low < 0 ? 0 : 1];
 }
 
 /** Time along the plot, in seconds. */

@@ -1,8 +1,9 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { Endpoint } from "../protocol/endpoint.ts";
 import type { Client } from "../client/client.ts";
 import { useColourScheme } from "./use-colour-scheme.ts";
 import { useResource } from "./use-resource.ts";
+import { useWidth } from "./use-width.ts";
 
 /** Widths are asked for in steps, so that a plot is drawn anew only when it would look different. */
 const WIDTH_STEP_PX = 40;
@@ -30,7 +31,8 @@ interface SvgPlotProps {
 export function SvgPlot({ client, endpoint, id, of = "id", version, scenario, moment }: SvgPlotProps) {
   const theme = useColourScheme();
   const frame = useRef<HTMLDivElement>(null);
-  const width = useWidth(frame);
+  const known = useWidth(frame);
+  const width = known === null ? null : stepWidth(known);
   const load = useCallback(
     async (signal: AbortSignal) => {
       if (width === null) return null;
@@ -62,18 +64,8 @@ function readDrawing(text: string): Element {
   return documentElement;
 }
 
-/** The width of an element in steps, followed as it changes; null until it is known. */
-function useWidth(frame: { readonly current: HTMLElement | null }): number | null {
-  const [width, setWidth] = useState<number | null>(null);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => {
-      const steps = Math.floor(element.clientWidth / WIDTH_STEP_PX) * WIDTH_STEP_PX;
-      setWidth(Math.max(NARROWEST_PX, Math.min(WIDEST_PX, steps)));
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [frame]);
-  return width;
+/** A width in steps, within what a plot is drawn at. */
+function stepWidth(width: number): number {
+  const steps = Math.floor(width / WIDTH_STEP_PX) * WIDTH_STEP_PX;
+  return Math.max(NARROWEST_PX, Math.min(WIDEST_PX, steps));
 }

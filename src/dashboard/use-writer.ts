@@ -21,11 +21,16 @@ export function useWriter(): Writer {
       await work();
       return true;
     } catch (error) {
-      if (error instanceof ProblemError && error.problem.code === "forbidden")
+      if (error instanceof ProblemError && lacksScope(error))
         setRefusal("This key may only read; a key with the submit scope can change this.");
       else setFailure((error as Error).message);
       return false;
     }
   }, []);
   return { refusal, failure, write };
+}
+
+/** Another refusal is about one thing, such as what belongs to somebody else, and says so itself. */
+function lacksScope({ problem: { code, errors = [] } }: ProblemError): boolean {
+  return code === "forbidden" && errors.some(({ pointer }) => pointer === "header/authorization");
 }

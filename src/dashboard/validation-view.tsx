@@ -6,7 +6,6 @@ import type { OptimisationResult } from "../protocol/optimisation.ts";
 import type { ValidationResult } from "../protocol/validation.ts";
 import { CommandBlock } from "./command-block.tsx";
 import { EmptyState } from "./empty-state.tsx";
-import { EvaluationPanel } from "./evaluation-panel.tsx";
 import { JudgedTable } from "./judged-table.tsx";
 import { nameSubject } from "./name-subject.ts";
 import { nextCommands } from "./next-commands.ts";
@@ -38,7 +37,6 @@ export function ValidationView({ client, subscribe, address, onPick }: ViewProps
         )}
       </Panel>
       {shown !== null && <RunPanel key={shown} client={client} runId={shown} />}
-      <EvaluationPanel client={client} subscribe={subscribe} />
       <TradePanel client={client} subscribe={subscribe} />
     </main>
   );

@@ -48,7 +48,7 @@ export function VariantTable({ variants, placements }: VariantTableProps) {
                 <small>
                   {jobId !== null && (
                     <>
-                      by <a href={writeAddress({ view: "overview", job: jobId })}>its job</a>,{" "}
+                      by <a href={writeAddress({ view: "jobs", job: jobId })}>its job</a>,{" "}
                     </>
                   )}
                   <Timestamp at={createdAt} />

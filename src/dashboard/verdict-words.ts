@@ -34,7 +34,8 @@ export const SCENARIOS: Record<ScenarioKind, string> = {
 
 export const PATHS: Record<LoadPath, string> = { edge: "through the edge", runner: "on the runner" };
 
-const METRICS: Record<RequiredMetric, string> = {
+/** What may be required, in words. */
+export const METRICS: Record<RequiredMetric, string> = {
   latencyMs: "latency",
   throughputPerS: "throughput",
   memoryBytes: "memory",

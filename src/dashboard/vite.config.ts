@@ -1,12 +1,15 @@
 import { defineConfig } from "vite";
+import { plainSchemas } from "../client/plain-schemas.ts";
 import { emitDataImages } from "./emit-data-images.ts";
+import { emitKernelSources } from "./emit-kernel-sources.ts";
+import { slimProtocol } from "./slim-protocol.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
 /** Builds the pages into files that a policy of `default-src 'self'` lets through: nothing inline, nothing from elsewhere. */
 export default defineConfig({
   root: here("."),
-  plugins: [emitDataImages()],
+  plugins: [plainSchemas, slimProtocol(), emitDataImages(), emitKernelSources(here("../../kernels"))],
   resolve: { alias: { "@hono/zod-openapi": here("./zod-for-page.ts") } },
   build: {
     outDir: here("../../dist/dashboard"),
@@ -15,6 +18,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // Swagger UI is one file of 1.7 MB; only /docs loads it.
     chunkSizeWarningLimit: 2_000,
-    rolldownOptions: { input: [here("./index.html"), here("./docs.html"), here("./docs/problems.html")] },
+    rolldownOptions: {
+      treeshake: { manualPureFunctions: ["z", "idSchema", "pageOf"] },
+      input: [here("./index.html"), here("./docs.html"), here("./docs/problems.html")],
+    },
   },
 });

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { Intervals } from "../protocol/link.ts";
+import { readOtlpHeaders, tracesUrlOf } from "../telemetry/read-otlp-settings.ts";
+import type { SpanTarget } from "../telemetry/send-spans.ts";
 import type { RunnerLink } from "./link/runner-link.ts";
 import type { JobQueue } from "./queue/job-queue.ts";
 
@@ -19,6 +21,9 @@ export interface Env {
   readonly FLUSH_MS?: string;
   readonly SEARCH_GAP_MS?: string;
   readonly LOG_REQUESTS?: string;
+  readonly OTLP_ENDPOINT?: string;
+  readonly OTLP_HEADERS?: string;
+  readonly OTLP_SAMPLE_RATIO?: string;
   readonly WEBHOOK_RETRY_MS?: string;
   readonly KEEP_REQUESTS_DAYS?: string;
   readonly KEEP_MINUTES_DAYS?: string;
@@ -50,6 +55,14 @@ const Settings = z.object({
   SEARCH_GAP_MS: milliseconds(5_000),
   /** `errors` logs what failed on our side, `all` one event per request. */
   LOG_REQUESTS: z.enum(["errors", "all"]).default("errors"),
+  /** Base address of an OpenTelemetry collector; unset, nothing is traced. */
+  OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTLP_HEADERS: z
+    .string()
+    .refine((text) => readOtlpHeaders(text) !== null, "must be name=value pairs with commas between them")
+    .default(""),
+  /** Of requests that come without a trace; one that comes in a trace is sampled as that says. */
+  OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** From a webhook's first failure to its next attempt; each further one waits twice as long. */
   WEBHOOK_RETRY_MS: milliseconds(60_000),
   /** How long the history keeps what live requests left, as measured; what runs left is kept for ever. */
@@ -65,6 +78,8 @@ export interface Config {
   readonly bootstrapSecret: string | null;
   readonly intervals: Intervals;
   readonly logRequests: "errors" | "all";
+  /** Where spans are sent; null: nowhere. */
+  readonly tracing: (SpanTarget & { readonly sampleRatio: number }) | null;
   /** A socket without a ping for this long is dead. */
   readonly silentMs: number;
   /** How old the placements that requests are admitted by may grow before they are read again. */
@@ -104,6 +119,14 @@ export function configOf(env: Env): Config {
       watchMs: settings.WATCH_MS,
     },
     logRequests: settings.LOG_REQUESTS,
+    tracing:
+      settings.OTLP_ENDPOINT === undefined
+        ? null
+        : {
+            url: tracesUrlOf(settings.OTLP_ENDPOINT),
+            headers: readOtlpHeaders(settings.OTLP_HEADERS) ?? {},
+            sampleRatio: settings.OTLP_SAMPLE_RATIO,
+          },
     silentMs: settings.PING_MS * 3,
     snapshotMs: 1_000,
     keyRefreshMs: 5_000,

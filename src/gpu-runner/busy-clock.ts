@@ -14,9 +14,14 @@ export class BusyClock {
 
   /** Milliseconds since the last cut. */
   cut(nowMs: number): number {
-    const busyMs = this.#busyMs + (this.#underWay > 0 ? nowMs - this.#sinceMs : 0);
+    const busyMs = this.peek(nowMs);
     this.#busyMs = 0;
     this.#sinceMs = nowMs;
     return busyMs;
+  }
+
+  /** The same without a cut. */
+  peek(nowMs: number): number {
+    return this.#busyMs + (this.#underWay > 0 ? nowMs - this.#sinceMs : 0);
   }
 }

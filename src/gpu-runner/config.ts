@@ -2,6 +2,8 @@ import { homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { LIMITS } from "../protocol/limits.ts";
+import { readOtlpHeaders, tracesUrlOf } from "../telemetry/read-otlp-settings.ts";
+import type { SpanTarget } from "../telemetry/send-spans.ts";
 import type { MemoryBudgets } from "./memory/memory-budgets.ts";
 
 const GiB = 2 ** 30;
@@ -20,6 +22,19 @@ const bytes = (fallback: number) =>
 const PATH_ROOM = 16;
 /** Addresses to listen on that no client can call. */
 const ANY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+/** A port of this machine's own address, or host and port. */
+const listenAddress = z
+  .string()
+  .regex(
+    /^((\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):)?\d{1,5}$/,
+    "must be a port, or a host and a port such as 10.0.0.7:8790",
+  )
+  .transform((text) => {
+    const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? [];
+    return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
+  })
+  .refine(({ port }) => port <= 65_535, "must be a port up to 65535");
 
 const Variables = z.object({
   MILLRACE_EDGE: z.url({ protocol: /^https?$/ }).optional(),
@@ -40,24 +55,18 @@ const Variables = z.object({
           .map((pair) => pair.split("=", 2)),
       ),
     ),
-  /** A port of this machine's own address, or host and port. */
-  MILLRACE_DIRECT: z
-    .string()
-    .regex(
-      /^((\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):)?\d{1,5}$/,
-      "must be a port, or a host and a port such as 10.0.0.7:8790",
-    )
-    .transform((text) => {
-      const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? [];
-      return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
-    })
-    .refine(({ port }) => port <= 65_535, "must be a port up to 65535")
-    .optional(),
+  MILLRACE_DIRECT: listenAddress.optional(),
   MILLRACE_DIRECT_URL: z
     .url({ protocol: /^https?$/ })
     .regex(/^https?:\/\/[^/\\?#@]+\/?$/i, "must be an origin such as http://lab:8790, without path, query and name")
     .max(LIMITS.urlLength - PATH_ROOM)
     .optional(),
+  MILLRACE_METRICS: listenAddress.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .refine((text) => readOtlpHeaders(text) !== null, "must be name=value pairs with commas between them")
+    .default(""),
   MILLRACE_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** One device for each entry: `software`, or part of an adapter's name. */
   MILLRACE_GPU: z
@@ -90,11 +99,15 @@ const Settings = Variables.refine(
   { path: ["MILLRACE_DIRECT_URL"], message: "must say by which address clients reach every address of this machine" },
 );
 
-/** Where the runner listens for direct requests. */
-export interface DirectAddress {
+/** Where the runner listens. */
+export interface ListenAddress {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
+}
+
+/** Where it takes direct requests. */
+export interface DirectAddress extends ListenAddress {
   /** The origin that clients are told; null: host and port. */
   readonly url: string | null;
 }
@@ -118,6 +131,10 @@ export interface RunnerConfig {
   readonly memory: MemoryBudgets;
   /** Null: no listener. */
   readonly direct: DirectAddress | null;
+  /** Where it is scraped for metrics; null: nowhere. */
+  readonly metrics: ListenAddress | null;
+  /** Where spans are sent; null: nowhere. */
+  readonly tracing: SpanTarget | null;
 }
 
 /** Reads the runner's configuration from the environment. Throws a ZodError that names the variable. */
@@ -138,6 +155,14 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
       settings.MILLRACE_DIRECT === undefined
         ? null
         : { ...settings.MILLRACE_DIRECT, url: settings.MILLRACE_DIRECT_URL ?? null },
+    metrics: settings.MILLRACE_METRICS ?? null,
+    tracing:
+      settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? null
+        : {
+            url: tracesUrlOf(settings.OTEL_EXPORTER_OTLP_ENDPOINT),
+            headers: readOtlpHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS) ?? {},
+          },
     memory: Object.freeze({
       gpuBytes: settings.MILLRACE_GPU_MEMORY,
       hostBytes: settings.MILLRACE_HOST_MEMORY,

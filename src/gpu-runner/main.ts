@@ -33,6 +33,9 @@ import { ModelLoader } from "./serving/model-loader.ts";
 import { noteBoards } from "./sensors/note-boards.ts";
 import { readBoards, readSensors } from "./sensors/read-sensors.ts";
 import { Session } from "./session.ts";
+import { listenForScrapes } from "./telemetry/listen-for-scrapes.ts";
+import { RunnerMetrics } from "./telemetry/runner-metrics.ts";
+import { SpanExport } from "./telemetry/span-export.ts";
 import { Watch } from "./watch/watch.ts";
 import { type EdgePlace, openEdgeSystem } from "./validation/open-edge-system.ts";
 import { JobRunner } from "./workloads/job-runner.ts";
@@ -83,6 +86,7 @@ async function main(): Promise<void> {
   const openEdge = (place: EdgePlace) => openEdgeSystem(credential, place);
   const openArtifacts = (lease: Lease, signal: AbortSignal) => openJobArtifacts(credential, lease, signal);
   const watch = new Watch({ fleet, models, residency, channel, readSensors, logger });
+  const spans = new SpanExport(config.tracing, credential.runnerId);
   const shared = {
     hardware,
     fleet,
@@ -97,6 +101,7 @@ async function main(): Promise<void> {
     backends: new BackendChoices(fleet),
     userKernels,
     watch,
+    spans,
   };
   const jobs = new JobRunner(shared, channel, logger);
   const ticketKeys = new TicketKeys();
@@ -105,7 +110,15 @@ async function main(): Promise<void> {
   const listener =
     config.direct === null
       ? null
-      : await DirectListener.open(config.direct, { runnerId, keys: ticketKeys, fleet, models, outcomes, logger });
+      : await DirectListener.open(config.direct, {
+          runnerId,
+          keys: ticketKeys,
+          fleet,
+          models,
+          outcomes,
+          spans,
+          logger,
+        });
   const session = new Session({
     capabilities,
     fleet,
@@ -116,14 +129,23 @@ async function main(): Promise<void> {
     channel,
     outcomes,
     ticketKeys,
+    spans,
     watch,
     logger,
   });
+  const metrics =
+    config.metrics === null
+      ? null
+      : await listenForScrapes(
+          config.metrics,
+          new RunnerMetrics({ runnerId, fleet, residency, jobs, watch, spans }),
+          logger,
+        );
   fleet.onChange(() => session.capabilitiesChanged());
   try {
     await keepConnected(credential, session, stopping.signal, logger);
   } finally {
-    await Promise.all([listener?.stop(), residency.stop(), fleet.stop()]);
+    await Promise.all([listener?.stop(), metrics?.stop(), spans.stop(), residency.stop(), fleet.stop()]);
   }
 }
 

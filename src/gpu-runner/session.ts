@@ -14,6 +14,7 @@ import {
 import { type Problem, ProblemError, toProblem } from "../protocol/problem.ts";
 import { DEFAULT_CONFIGURATION } from "../protocol/serving-configuration.ts";
 import type { Tensor } from "../protocol/tensor.ts";
+import { traced } from "../telemetry/span.ts";
 import type { DeviceFleet } from "./device-fleet.ts";
 import type { OutcomeReport } from "./direct/outcome-report.ts";
 import type { TicketKeys } from "./direct/ticket-keys.ts";
@@ -25,6 +26,8 @@ import type { ModelLoader } from "./serving/model-loader.ts";
 import { explainFailure } from "./serving/explain-failure.ts";
 import { serveCompute } from "./services/serve-compute.ts";
 import { serveRequest } from "./serving/serve-request.ts";
+import type { SpanExport } from "./telemetry/span-export.ts";
+import { traceService } from "./telemetry/trace-service.ts";
 import type { Watch } from "./watch/watch.ts";
 import type { JobRunner } from "./workloads/job-runner.ts";
 
@@ -39,6 +42,7 @@ export interface SessionParts {
   readonly channel: LinkChannel;
   readonly outcomes: Pick<OutcomeReport, "stop">;
   readonly ticketKeys: Pick<TicketKeys, "take">;
+  readonly spans: Pick<SpanExport, "open">;
   readonly watch: Pick<Watch, "start" | "stop" | "configured" | "answer">;
   readonly logger: Logger;
 }
@@ -185,11 +189,19 @@ export class Session {
   }
 
   #infer(offer: InferOffer, tensors: readonly Tensor[]): Promise<void> {
-    const { fleet, models } = this.#parts;
+    const { fleet, models, spans } = this.#parts;
+    const { deviceKey, variant, backend } = offer;
+    const attributes = { "millrace.device": deviceKey, "millrace.variant": variant, "millrace.backend": backend };
     return this.#answer(
       offer.requestId,
       async (arrivedMs, signal) => {
-        const answer = await serveRequest({ fleet, models }, offer, tensors, arrivedMs, signal);
+        const details = { kind: "server", attributes } as const;
+        const answer = await traced(spans.open(offer.traceparent), "infer", details, async (scope) => {
+          const startMs = scope?.now() ?? 0;
+          const served = await serveRequest({ fleet, models }, offer, tensors, arrivedMs, signal);
+          traceService(scope, startMs, served);
+          return served;
+        });
         const { times, rows, backlogMs, faults, tensors: outputs } = answer;
         return [{ type: "inferResult", times, rows, backlogMs, ...(faults && { faults }) }, outputs];
       },

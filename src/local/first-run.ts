@@ -5,11 +5,11 @@ import { pathToFileURL } from "node:url";
 import { loadDigits } from "../../models/lenet5/digits.ts";
 import { readVariantCard } from "../../models/model-card.ts";
 import type { Client } from "../client/client.ts";
+import { followJob } from "../client/follow-job.ts";
 import { readCredential } from "../gpu-runner/credential-file.ts";
 import { endpoints } from "../protocol/endpoints.ts";
 import type { InferReply, InferRequest } from "../protocol/inference.ts";
 import { type BenchmarkResult } from "../protocol/benchmark.ts";
-import { JobEvent } from "../protocol/job.ts";
 import { toProblem } from "../protocol/problem.ts";
 import type { Runner } from "../protocol/runner.ts";
 import { LocalError } from "./local-error.ts";
@@ -101,13 +101,10 @@ async function waitForPlacement({ client }: FirstRunContext, model: string, runn
 
 async function runBenchmark({ client, progress }: FirstRunContext, runnerId: string): Promise<BenchmarkResult> {
   const job = await client.call(endpoints.createJob, { body: { ...BENCHMARK, runnerId } });
-  const params = { id: job.id };
-  const events = client.stream(endpoints.streamJobEvents, { params, schema: JobEvent, reconnect: true });
-  for await (const { data } of events) {
-    if (data.progress !== null) progress.update(data.progress.done, data.progress.total);
-    if (data.type === "succeeded" || data.type === "failed" || data.type === "cancelled") break;
+  for await (const event of followJob(client, job.id)) {
+    if (event.progress !== null) progress.update(event.progress.done, event.progress.total);
   }
-  const { result, problem } = await client.call(endpoints.getJob, { params });
+  const { result, problem } = await client.call(endpoints.getJob, { params: { id: job.id } });
   if (result?.kind === "benchmark") return result;
   throw new LocalError(`The benchmark failed: ${problem?.detail ?? "it left no result"}`);
 }

@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { AgentPool, AgentPoolPage, AgentPoolSpec } from "./agent-pool.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { LIMITS } from "./limits.ts";
-import { Name, PageQuery } from "./page.ts";
+import { IfMatch, Name, PageQuery } from "./page.ts";
 
-const byName = z.object({ name: Name });
+const byName = z.object({ name: Name.openapi({ description: "Name of a pool" }) });
 const STATES = "application/octet-stream";
 
 /** Pools of agents; jobs of the kinds `evolution` and `consensus` work on them. */
@@ -55,7 +55,7 @@ export const agentEndpoints = {
     summary: "Replace the states of a pool; wants If-Match with its ETag",
     access: "submit",
     params: byName,
-    headers: z.object({ "if-match": z.string().max(64).optional() }),
+    headers: z.object({ "if-match": IfMatch }),
     rawBody: { mediaTypes: [STATES], maxBytes: LIMITS.poolBytes },
     reply: { status: 200, schema: AgentPool },
     problems: ["not-found", "precondition-failed", "precondition-required", "payload-too-large"],

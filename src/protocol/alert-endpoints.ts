@@ -3,14 +3,14 @@ import { Alert, AlertAction, AlertActionInput, AlertDetail, AlertPage, AlertQuer
 import { ChangesQuery, ChangesReply, Detection, DetectionInput } from "./detection.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { idSchema } from "./id.ts";
-import { PageQuery } from "./page.ts";
+import { IfMatch, PageQuery } from "./page.ts";
 import { Threshold, ThresholdInput, ThresholdPage, ThresholdTrial, ThresholdTrialInput } from "./threshold.ts";
 import { CreatedWebhook, DeliveryPage, WebhookInput, WebhookPage, WebhookPing } from "./webhook.ts";
 
 const byThresholdId = z.object({ id: idSchema("threshold") });
 const byAlertId = z.object({ id: idSchema("alert") });
 const byWebhookId = z.object({ id: idSchema("webhook") });
-const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const ifMatch = z.object({ "if-match": IfMatch });
 
 /** What the history tells by itself: rules, changes, alerts, and who is told of them. */
 export const alertEndpoints = {
@@ -31,6 +31,7 @@ export const alertEndpoints = {
     summary: "Tell what a rule would have said over the history of a series; nothing is stored",
     access: "submit",
     body: ThresholdTrialInput,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: ThresholdTrial },
     problems: ["not-found"],
   }),
@@ -121,7 +122,7 @@ export const alertEndpoints = {
     description:
       "If-Match with its ETag is honoured where it is sent. Only findings are muted so: of changes, mute the series.",
     access: "submit",
-    params: byAlertId.extend({ action: AlertAction }),
+    params: byAlertId.extend({ action: AlertAction.openapi({ description: "What is done about the alert" }) }),
     headers: ifMatch,
     body: AlertActionInput,
     reply: { status: 200, schema: Alert },

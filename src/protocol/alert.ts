@@ -125,12 +125,12 @@ export const AlertDetail = Alert.extend({
 export type AlertDetail = z.infer<typeof AlertDetail>;
 
 export const AlertQuery = PageQuery.extend({
-  state: AlertState.optional(),
-  kind: AlertKind.optional(),
-  runner: idSchema("runner").optional(),
-  direction: ChangeDirection.optional(),
-  subject: z.string().max(256).optional(),
-  fingerprint: idSchema("fingerprint").optional(),
+  state: AlertState.optional().openapi({ description: "Alerts in this state only" }),
+  kind: AlertKind.optional().openapi({ description: "Alerts of changes or of findings only" }),
+  runner: idSchema("runner").optional().openapi({ description: "Alerts of this runner only" }),
+  direction: ChangeDirection.optional().openapi({ description: "Only what became better, or worse" }),
+  subject: z.string().max(256).optional().openapi({ description: "Alerts of this subject only" }),
+  fingerprint: idSchema("fingerprint").optional().openapi({ description: "Alerts of this hardware only" }),
 });
 export type AlertQuery = z.infer<typeof AlertQuery>;
 

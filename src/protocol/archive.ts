@@ -50,8 +50,8 @@ export type StoredArchive = z.infer<typeof StoredArchive>;
 export const ArchivePage = pageOf(StoredArchive, "Archive");
 
 export const ArchiveListQuery = PageQuery.extend({
-  environment: Name.optional(),
-  job: idSchema("job").optional(),
+  environment: Name.optional().openapi({ description: "Archives of this environment only" }),
+  job: idSchema("job").optional().openapi({ description: "Archives that this job left" }),
 });
 
 /** The best of one cell. */
@@ -65,7 +65,13 @@ export type ElitePage = z.infer<typeof ElitePage>;
 
 /** Elites are small, so that a page holds more of them than of other things. */
 export const EliteListQuery = PageQuery.extend({
-  limit: z.coerce.number().int().min(1).max(LIMITS.listedElites).default(1_000),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.listedElites)
+    .default(1_000)
+    .openapi({ description: "How many elites a page has at most" }),
 });
 
 /** What of an archive stays. */

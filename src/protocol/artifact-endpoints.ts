@@ -12,7 +12,7 @@ import {
 import { LIMITS } from "./limits.ts";
 
 const byJobId = z.object({ id: idSchema("job") });
-const byArtifact = byJobId.extend({ name: JobArtifactName });
+const byArtifact = byJobId.extend({ name: JobArtifactName.openapi({ description: "What the file is of the job" }) });
 
 /** Routes of the files that jobs leave beside their results. */
 export const artifactEndpoints = {

@@ -81,7 +81,12 @@ export const CompareQuery = z.object({
     .max(1)
     .default(SMALLEST_EFFECT)
     .openapi({ description: "Relative change that counts; below 1 % sketches could not tell" }),
-  confidence: z.coerce.number().min(0.5).max(0.9999).default(0.95),
+  confidence: z.coerce
+    .number()
+    .min(0.5)
+    .max(0.9999)
+    .default(0.95)
+    .openapi({ description: "Of the intervals, and of all verdicts together" }),
   ...seriesSelection,
 });
 export type CompareQuery = z.infer<typeof CompareQuery>;

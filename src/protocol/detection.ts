@@ -89,7 +89,11 @@ export const NoiseReply = z
 export type NoiseReply = z.infer<typeof NoiseReply>;
 
 export const ChangesQuery = z
-  .object({ series: idSchema("series"), from: Instant.optional(), to: Instant.optional() })
+  .object({
+    series: idSchema("series"),
+    from: Instant.optional().openapi({ description: "Absent: from the beginning" }),
+    to: Instant.optional().openapi({ description: "Absent: to the end" }),
+  })
   .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(from) < Date.parse(to), {
     path: ["to"],
     message: "must lie after from",

@@ -34,6 +34,11 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   /** Of a body that is JSON; absent: `LIMITS.jsonBodyBytes`. */
   readonly bodyBytes?: number;
   readonly rawBody?: { readonly mediaTypes: readonly string[]; readonly maxBytes: number };
+  /**
+   * Of a POST that may be sent again when nobody knows what became of it: because it reads, or leaves what is there
+   * already as it is; or because an `Idempotency-Key` makes it so.
+   */
+  readonly repeatable?: "as-it-is" | "by-key";
   readonly reply: ReplyKind<Reply>;
   readonly problems?: readonly ProblemCode[];
 }

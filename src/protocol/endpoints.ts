@@ -27,7 +27,7 @@ import {
   VariantUploadQuery,
 } from "./model.ts";
 import { oipEndpoints } from "./oip-endpoints.ts";
-import { Name, PageQuery } from "./page.ts";
+import { IfMatch, Name, PageQuery } from "./page.ts";
 import { placementEndpoints } from "./placement-endpoints.ts";
 import { PlacementRuleInput } from "./placement-rule.ts";
 import { plotEndpoints } from "./plot-endpoints.ts";
@@ -48,21 +48,30 @@ const byKeyId = z.object({ id: idSchema("key") });
 const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
 const byKernelId = z.object({ id: idSchema("kernel") });
-const byKernel = z.object({ kernel: Name });
+const byKernel = z.object({ kernel: Name.openapi({ description: "Name of the kernel that all are compared by" }) });
 const byRunId = z.object({ id: idSchema("run") });
-const byProfileName = z.object({ name: Name });
+const byProfileName = z.object({ name: Name.openapi({ description: "Name of a hardware profile" }) });
 const byTuningId = z.object({ id: idSchema("tuning") });
-const byModel = z.object({ model: z.string().min(1).max(128) });
-const byModelVersion = byModel.extend({ version: z.coerce.number().int().min(1) });
-const byPolicy = z.object({ id: z.string().min(1).max(128) });
-const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const byModel = z.object({ model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }) });
+const byModelVersion = byModel.extend({
+  version: z.coerce.number().int().min(1).openapi({ description: "Number of the version" }),
+});
+const byPolicy = z.object({
+  id: z
+    .string()
+    .min(1)
+    .max(128)
+    .openapi({ description: "Name or id of a model that is a policy; `name@2` names a version" }),
+});
+const ifMatch = z.object({ "if-match": IfMatch });
 const idempotencyKey = z.object({
   "idempotency-key": z
     .string()
     .min(1)
     .max(255)
     .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces")
-    .optional(),
+    .optional()
+    .openapi({ description: "Names this request: sent again with the same body, it is the same job" }),
 });
 
 const EVENT_STREAM = "text/event-stream";
@@ -109,6 +118,15 @@ export const endpoints = {
     summary: "Changes of runners, jobs, history and alerts as they happen, as server-sent events",
     access: "read",
     reply: { status: 200, mediaType: EVENT_STREAM },
+  }),
+  readMetrics: defineEndpoint({
+    method: "get",
+    path: "/metrics",
+    tag: "service",
+    summary: "Metrics of the service as Prometheus scrapes them",
+    description: "Text of Prometheus' exposition format 0.0.4, or OpenMetrics 1.0.0 where `Accept` prefers that.",
+    access: "read",
+    reply: { status: 200, mediaType: "text/plain" },
   }),
 
   createKey: defineEndpoint({
@@ -218,6 +236,7 @@ export const endpoints = {
     summary: "Let a runner finish what it has and take nothing new",
     access: "admin",
     params: byRunnerId,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: Runner },
     problems: ["not-found"],
   }),
@@ -228,6 +247,7 @@ export const endpoints = {
     summary: "Give a drained runner work again",
     access: "admin",
     params: byRunnerId,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: Runner },
     problems: ["not-found"],
   }),
@@ -266,7 +286,12 @@ export const endpoints = {
     tag: "runners",
     summary: "Fetch an artifact by its digest, as a runner",
     access: "runner",
-    params: z.object({ digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+    params: z.object({
+      digest: z
+        .string()
+        .regex(/^sha256:[0-9a-f]{64}$/)
+        .openapi({ description: "`sha256:` and 64 hexadecimal digits" }),
+    }),
     reply: { status: 200, mediaType: "application/octet-stream" },
     problems: ["not-found"],
   }),
@@ -342,6 +367,7 @@ export const endpoints = {
     access: "submit",
     query: ModelUploadQuery,
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    repeatable: "as-it-is",
     reply: { status: 201, schema: z.object({ model: Model, version: ModelVersion }).openapi("UploadedModel") },
     problems: ["invalid-model", "payload-too-large", "unsupported-media-type"],
   }),
@@ -352,6 +378,7 @@ export const endpoints = {
     summary: "Say what an ONNX file is, and all that is wrong with it, without keeping it",
     access: "submit",
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    repeatable: "as-it-is",
     reply: { status: 200, schema: ModelReport },
     problems: ["payload-too-large", "unsupported-media-type"],
   }),
@@ -365,6 +392,7 @@ export const endpoints = {
     params: byModelVersion,
     query: VariantUploadQuery,
     rawBody: { mediaTypes: ["application/octet-stream"], maxBytes: LIMITS.modelBytes },
+    repeatable: "as-it-is",
     reply: { status: 201, schema: ModelVersion },
     problems: ["not-found", "conflict", "invalid-model", "payload-too-large", "unsupported-media-type"],
   }),
@@ -390,6 +418,7 @@ export const endpoints = {
     params: byModel,
     headers: idempotencyKey,
     body: CompressionRequest,
+    repeatable: "by-key",
     reply: { status: 202, schema: Job },
     problems: ["not-found", "idempotency-key-reused", "queue-full"],
   }),
@@ -494,6 +523,7 @@ export const endpoints = {
     access: "submit",
     headers: idempotencyKey,
     body: JobInput,
+    repeatable: "by-key",
     reply: { status: 202, schema: Job },
     problems: ["unknown-kernel", "kernel-invalid", "kernel-quarantined", "idempotency-key-reused", "queue-full"],
   }),
@@ -534,6 +564,7 @@ export const endpoints = {
     summary: "Cancel a job; a job that has ended stays as it is",
     access: "submit",
     params: byJobId,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: Job },
     problems: ["not-found"],
   }),
@@ -607,6 +638,7 @@ export const endpoints = {
       "`checkJobId` names it. The same submission again gives the kernel that is there already, with status 200.",
     access: "submit",
     body: KernelInput,
+    repeatable: "as-it-is",
     reply: { status: 201, schema: SubmittedKernel },
     problems: ["unknown-kernel", "conflict"],
   }),

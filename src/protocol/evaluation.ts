@@ -28,6 +28,10 @@ const sharedFields = {
     .max(LIMITS.memberEpisodes)
     .default(100)
     .openapi({ description: "Of each member; with none the policies are only checked" }),
+  record: z.number().int().min(0).max(LIMITS.recordedEpisodes).default(0).openapi({
+    description:
+      "The first so many episodes of each policy, of a population of its best member, are kept state by state",
+  }),
   seed: Seed.default(1),
   commonRandom: z
     .boolean()
@@ -97,11 +101,17 @@ const index = z.coerce.number().int().min(0);
 
 /** Which episodes, by what they are counted with from 0. */
 export const EpisodeQuery = z.object({
-  entrant: index.optional(),
-  member: index.optional(),
-  fromEpisode: index.optional(),
+  entrant: index.optional().openapi({ description: "Episodes of this entrant only, by its place in the result" }),
+  member: index.optional().openapi({ description: "Of this member of a population" }),
+  fromEpisode: index.optional().openapi({ description: "The first episode, by number" }),
   toEpisode: index.optional().openapi({ description: "The first that is left out" }),
-  limit: z.coerce.number().int().min(1).max(LIMITS.episodePageSize).default(1_000),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.episodePageSize)
+    .default(1_000)
+    .openapi({ description: "How many episodes a page has at most" }),
   cursor: PageQuery.shape.cursor,
   ...formatQuery,
 });
@@ -153,6 +163,9 @@ export const EvaluationResult = z
           "Steps of the environment on this device that agree with its reference in f64, of those that were tried first and that no rounding decides; null of a submitted one, which has none",
       }),
     artifact: JobArtifact.nullable().openapi({ description: "Every episode" }),
+    replay: JobArtifact.nullable()
+      .default(null)
+      .openapi({ description: "What `record` asked for, as the environment's reference goes through it" }),
     environment: Environment,
   })
   .openapi("EvaluationResult");

@@ -17,13 +17,13 @@ import { defineEndpoint } from "./endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
 import { idSchema } from "./id.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
-import { Name, PageQuery } from "./page.ts";
+import { IfMatch, Name, PageQuery } from "./page.ts";
 import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
 import { SeriesPage, SeriesQuery } from "./series.ts";
 import { FLAT_MEDIA_TYPES } from "./table-format.ts";
 
-const byBaselineName = z.object({ name: Name });
-const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const byBaselineName = z.object({ name: Name.openapi({ description: "Name of a baseline" }) });
+const ifMatch = z.object({ "if-match": IfMatch });
 
 const bySeriesId = z.object({ id: idSchema("series") });
 
@@ -66,6 +66,7 @@ export const historyEndpoints = {
     summary: "Mute a series: its further changes alert nobody",
     access: "submit",
     params: bySeriesId,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: SeriesDetail },
     problems: ["not-found"],
   }),
@@ -76,6 +77,7 @@ export const historyEndpoints = {
     summary: "Let the changes of a series alert again",
     access: "submit",
     params: bySeriesId,
+    repeatable: "as-it-is",
     reply: { status: 200, schema: SeriesDetail },
     problems: ["not-found"],
   }),
@@ -101,6 +103,7 @@ export const historyEndpoints = {
     query: ReportQuery,
     body: ReportInput,
     rawBody: { mediaTypes: ["application/json", "application/x-ndjson"], maxBytes: LIMITS.reportBodyBytes },
+    repeatable: "as-it-is",
     reply: { status: 201, schema: ReportReply },
     problems: ["conflict"],
   }),

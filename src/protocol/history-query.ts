@@ -44,13 +44,19 @@ const windowQuery = {
   to: Instant.optional().openapi({ description: "Absent: the end of today, UTC" }),
 };
 
-const GroupLimit = z.coerce.number().int().min(1).max(LIMITS.queriedSeries).default(LIMITS.queriedSeries);
+const GroupLimit = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(LIMITS.queriedSeries)
+  .default(LIMITS.queriedSeries)
+  .openapi({ description: "How many groups there are at most" });
 
 export const HistoryQuery = z
   .object({
     ...windowQuery,
     step: Step.optional().openapi({ description: "Absent: one point a group, over the whole span" }),
-    percentiles: PercentileList.default([50, 95, 99]),
+    percentiles: PercentileList.prefault("50,95,99").openapi({ description: "With commas between" }),
     groupBy: GroupBy.default(["series"]),
     limit: GroupLimit,
     ...formatQuery,
@@ -105,7 +111,13 @@ export const HeatmapQuery = z
   .object({
     ...windowQuery,
     step: Step.optional().openapi({ description: "Absent: the shortest usual one that gives 120 columns at most" }),
-    rows: z.coerce.number().int().min(2).max(LIMITS.heatmapRows).default(48),
+    rows: z.coerce
+      .number()
+      .int()
+      .min(2)
+      .max(LIMITS.heatmapRows)
+      .default(48)
+      .openapi({ description: "How many rows of values there are" }),
   })
   .refine(isForward, NOT_FORWARD);
 export type HeatmapQuery = z.infer<typeof HeatmapQuery>;
@@ -137,7 +149,7 @@ export const ScalingQuery = z
       .regex(/^[A-Za-z][\w.-]{0,63}$/, "must be the name of a configuration, such as batch")
       .default("batch")
       .openapi({ description: "A configuration whose values are numbers" }),
-    percentiles: PercentileList.default([50, 95, 99]),
+    percentiles: PercentileList.prefault("50,95,99").openapi({ description: "With commas between" }),
     groupBy: GroupBy.default(["device", "variant", "backend"]),
     limit: GroupLimit,
     ...formatQuery,

@@ -23,15 +23,21 @@ export const NOT_FORWARD = { path: ["to"], message: "must lie after from" };
 export const PointsQuery = z
   .object({
     series: idSchema("series"),
-    from: Instant.optional(),
-    to: Instant.optional(),
+    from: Instant.optional().openapi({ description: "The first instant; absent: from the beginning" }),
+    to: Instant.optional().openapi({ description: "The first instant that is left out; absent: to the end" }),
     step: Step.optional().openapi({
       description:
         "Points in the same step are merged, and from and to are widened to whole steps; absent: as measured, as long as that is kept",
     }),
-    percentiles: PercentileList.default([50, 95, 99]),
+    percentiles: PercentileList.prefault("50,95,99").openapi({ description: "With commas between" }),
     sketches: z.stringbool().default(false).openapi({ type: "boolean", description: "Give each point's sketch too" }),
-    limit: z.coerce.number().int().min(1).max(LIMITS.historyPoints).default(1_000),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(LIMITS.historyPoints)
+      .default(1_000)
+      .openapi({ description: "How many points there are at most" }),
     cursor: z.string().max(512).optional().openapi({ description: "Without a step: the page before, in time" }),
     ...formatQuery,
   })

@@ -7,7 +7,7 @@ import { ItemMatches, ItemMemory, ItemMemoryPage, ItemMemorySpec, ItemSearch, It
 import { LIMITS } from "./limits.ts";
 import { Name, PageQuery } from "./page.ts";
 
-const byName = z.object({ name: Name });
+const byName = z.object({ name: Name.openapi({ description: "Name of a memory" }) });
 /** What may be in the way of a computation. */
 const COMPUTE_PROBLEMS = [
   "no-placement",

@@ -64,7 +64,9 @@ export function idGlob(kind: IdKind): string {
 
 /** Schema of an id of one kind. */
 export function idSchema(kind: IdKind) {
+  const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return z
     .string()
-    .regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-9a-z]{26}$`), `must be an id like ${ID_PREFIXES[kind]}_…`);
+    .regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-9a-z]{26}$`), `must be an id like ${ID_PREFIXES[kind]}_…`)
+    .openapi({ description: `Id of a ${words}` });
 }

@@ -8,7 +8,11 @@ import { JsonTensor, JsonTensorInput, TensorHeader } from "./tensor.ts";
 
 /** What every inference may ask for, whatever form it comes in. */
 export const wishFields = {
-  budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs),
+  budgetMs: z
+    .number()
+    .min(LIMITS.minBudgetMs)
+    .max(LIMITS.maxBudgetMs)
+    .openapi({ description: "Milliseconds from the arrival at the edge to the reply" }),
   confidence: z.number().min(0.5).max(0.999).default(0.99).openapi({
     description: "How sure the prediction must be to fit the budget",
   }),
@@ -22,10 +26,10 @@ export const wishFields = {
     description:
       "`best-effort`: where nothing is predicted to fit, the fastest placement tries, and the budget still ends the wait",
   }),
-  backend: Backend.optional(),
+  backend: Backend.optional().openapi({ description: "Only what this executes" }),
   profile: Name.optional().openapi({ description: "Only devices that fit this hardware profile" }),
   labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
-  runnerId: idSchema("runner").optional(),
+  runnerId: idSchema("runner").optional().openapi({ description: "Only this runner" }),
   placementId: idSchema("placement").optional().openapi({ description: "Only this placement" }),
 };
 export const InferWishes = z.object(wishFields);

@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.ts";
 
 /** Files that a job may leave beside its result, by what is in them. */
 export const JobArtifactName = z
-  .enum(["episodes", "checkpoint", "policy", "population", "archive", "variant"])
+  .enum(["episodes", "checkpoint", "policy", "population", "archive", "variant", "replay"])
   .openapi("JobArtifactName");
 export type JobArtifactName = z.infer<typeof JobArtifactName>;
 
@@ -26,7 +26,11 @@ export type JobArtifact = z.infer<typeof JobArtifact>;
 export const JobArtifactList = z.object({ items: z.array(JobArtifact) }).openapi("JobArtifactList");
 
 /** The lease that a runner reads and writes a job's files under. */
-export const LeaseQuery = z.object({ epoch: z.coerce.number().int().min(1) });
+export const LeaseQuery = z.object({
+  epoch: z.coerce.number().int().min(1).openapi({ description: "Epoch of the lease under which the runner works" }),
+});
 
 /** The body is the file itself. */
-export const JobArtifactUploadQuery = LeaseQuery.extend({ digest: Digest });
+export const JobArtifactUploadQuery = LeaseQuery.extend({
+  digest: Digest.openapi({ description: "SHA-256 of the body" }),
+});

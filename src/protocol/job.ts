@@ -17,7 +17,7 @@ import { TuningResult, TuningSpec, tuningFields } from "./tuning.ts";
 import { ValidationInput, ValidationResult, ValidationSpec } from "./validation.ts";
 
 /** Kinds of job. Each has a file beside this one with its spec and its result. */
-const JobKind = z.enum([
+export const JobKind = z.enum([
   "benchmark",
   "throughput",
   "calibration",
@@ -31,6 +31,7 @@ const JobKind = z.enum([
   "consensus",
   "compression",
 ]);
+export type JobKind = z.infer<typeof JobKind>;
 
 export const JobSpec = z
   .discriminatedUnion("kind", [
@@ -139,8 +140,8 @@ export type JobSummary = z.infer<typeof JobSummary>;
 export const JobPage = pageOf(JobSummary, "Job");
 
 export const JobListQuery = PageQuery.extend({
-  state: JobState.optional(),
-  kind: JobKind.optional(),
+  state: JobState.optional().openapi({ description: "Jobs in this state only" }),
+  kind: JobKind.optional().openapi({ description: "Jobs of this kind only" }),
 });
 export type JobListQuery = z.infer<typeof JobListQuery>;
 

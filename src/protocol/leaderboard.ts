@@ -28,8 +28,14 @@ const ShapeText = z
 export const LeaderboardQuery = z.object({
   shape: ShapeText.optional().openapi({ description: "Every size by name: `m=512,n=512,k=512`" }),
   device: idSchema("fingerprint").optional().openapi({ description: "Id of a fingerprint, as a leaderboard gives it" }),
-  clock: Clock.optional(),
-  limit: z.coerce.number().int().min(1).max(LIMITS.leaderboardEntries).default(200),
+  clock: Clock.optional().openapi({ description: "What durations were read from" }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.leaderboardEntries)
+    .default(200)
+    .openapi({ description: "How many entries there are at most" }),
 });
 export type LeaderboardQuery = z.infer<typeof LeaderboardQuery>;
 
@@ -44,6 +50,9 @@ const LeaderboardEntry = z.object({
     .object({ lowMs: z.number(), highMs: z.number() })
     .openapi({ description: "95 % confidence interval of the median within the run, by order statistics" }),
   iterations: z.number().int(),
+  shareOfRoof: z.number().nullable().openapi({
+    description: "Of what the device can do at most; null where its run did not tell, or told by another clock",
+  }),
   runId: idSchema("run"),
   at: Instant,
 });

@@ -246,6 +246,11 @@ export const LIMITS = {
   episodeSteps: 100_000,
   memberEpisodes: 10_000,
   evaluatedEpisodes: 2 ** 22,
+  /** Episodes that one evaluation records state by state; states of all of them, bytes of these, and the time that it takes. */
+  recordedEpisodes: 32,
+  recordedStates: 32_768,
+  replayBytes: 8 * MiB,
+  recordingMs: 60_000,
   /** Scores on a policy's card. */
   policyScores: 20,
   /** Episodes that one side of a comparison may have in a task, and tasks. */
@@ -317,4 +322,9 @@ export const LIMITS = {
   nameLength: 64,
   urlLength: 512,
   labelCount: 32,
+  /** Of one scrape: series of a metric, runners that are asked, series of requests that are read, and sketches of them. */
+  metricSeries: 512,
+  metricRunners: 100,
+  metricStoredSeries: 4_096,
+  metricSketches: 5_000,
 } as const;

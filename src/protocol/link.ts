@@ -174,6 +174,9 @@ export type Welcome = z.infer<typeof Welcome>;
 export const EdgeWork = z.object({ variants: z.array(z.enum(EDGE_VARIANTS)).min(1) });
 export type EdgeWork = z.infer<typeof EdgeWork>;
 
+/** The span of the edge that work is asked for within (W3C Trace Context); absent where it is not traced. */
+const traceField = { traceparent: z.string().max(64).optional() };
+
 const Offer = z.object({
   type: z.literal("offer"),
   lease: Lease,
@@ -187,6 +190,7 @@ const Offer = z.object({
   environment: OfferedEnvironment.optional(),
   /** Where the edge can compute the model by itself: how, which is to be measured, too. */
   edge: EdgeWork.optional(),
+  ...traceField,
 });
 export type Offer = z.infer<typeof Offer>;
 
@@ -247,6 +251,7 @@ export const InferOffer = z.object({
   budgetMs: z.number(),
   confidence: z.number(),
   priority: z.number().int(),
+  ...traceField,
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
 });
 export type InferOffer = z.infer<typeof InferOffer>;

@@ -131,11 +131,11 @@ export type Model = z.infer<typeof Model>;
 export const ModelPage = pageOf(Model, "Model");
 
 /** Where the file stands in an upload: `?name=`, the body is the ONNX file itself. */
-export const ModelUploadQuery = z.object({ name: Name });
+export const ModelUploadQuery = z.object({ name: Name.openapi({ description: "Name of the model, new or known" }) });
 
 /** Where a variant's file stands in an upload: the body is the ONNX file itself. */
 export const VariantUploadQuery = z.object({
-  name: Name,
+  name: Name.openapi({ description: "Name of the variant, such as `int8`" }),
   fidelity: z.coerce.number().min(0).max(1).optional().openapi({
     description: "As you measured it on data of yours: 1 is as good as the version's own file",
   }),

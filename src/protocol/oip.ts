@@ -115,7 +115,16 @@ export const OipStats = z
   .openapi("OipStats");
 export type OipStats = z.infer<typeof OipStats>;
 
-export const OipModelParams = z.object({ model: z.string().min(1).max(128) });
+/** Every error under `/v2`. */
+export const OipError = z.object({ error: z.string() }).openapi("OipError");
+export type OipError = z.infer<typeof OipError>;
+
+export const OipModelParams = z.object({
+  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }),
+});
 export const OipVersionParams = OipModelParams.extend({
-  version: z.string().regex(/^[1-9][0-9]{0,8}$/, "must be a version number"),
+  version: z
+    .string()
+    .regex(/^[1-9][0-9]{0,8}$/, "must be a version number")
+    .openapi({ description: "Number of the version" }),
 });

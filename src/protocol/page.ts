@@ -3,8 +3,14 @@ import { LIMITS } from "./limits.ts";
 
 /** Query of a list: page size, and the opaque cursor that the page before gave. */
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(LIMITS.maxPageSize).default(LIMITS.defaultPageSize),
-  cursor: z.string().max(512).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.maxPageSize)
+    .default(LIMITS.defaultPageSize)
+    .openapi({ description: "How many items a page has at most" }),
+  cursor: z.string().max(512).optional().openapi({ description: "`nextCursor` of the page before" }),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 
@@ -22,6 +28,13 @@ export const Name = z
   .min(1)
   .max(LIMITS.nameLength)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, '.', '_' or '-' and begin with a letter or digit");
+
+/** The version that an update rests on. */
+export const IfMatch = z
+  .string()
+  .max(64)
+  .optional()
+  .openapi({ description: "The `ETag` that the resource was read with" });
 
 /** Free labels, such as `site=lab`. */
 export const Labels = z

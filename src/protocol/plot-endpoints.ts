@@ -8,7 +8,7 @@ import { Trade, tradedVersion, TradeQuery } from "./trade.ts";
 
 const byRunId = z.object({ id: idSchema("run") });
 const byPlacementId = z.object({ id: idSchema("placement") });
-const byModel = z.object({ model: z.string().min(1).max(128) });
+const byModel = z.object({ model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }) });
 
 const SVG = { status: 200, mediaType: "image/svg+xml" } as const;
 

@@ -68,18 +68,33 @@ export type ActReply = z.infer<typeof ActReply>;
 /** What holds for every message of a stream: the wishes of any inference, as text. */
 export const ActStreamQuery = z.object({
   ...wishFields,
-  budgetMs: z.coerce.number().pipe(wishFields.budgetMs),
-  confidence: z.coerce.number().optional().pipe(wishFields.confidence),
-  minFidelity: z.coerce.number().optional().pipe(wishFields.minFidelity),
-  priority: z.coerce.number().optional().pipe(wishFields.priority),
+  budgetMs: z.coerce
+    .number()
+    .pipe(wishFields.budgetMs)
+    .openapi({ description: "Milliseconds from a message's arrival to its answer" }),
+  confidence: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.confidence)
+    .openapi({ description: "How sure the prediction must be to fit the budget" }),
+  minFidelity: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.minFidelity)
+    .openapi({ description: "Variants below this are not taken" }),
+  priority: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.priority)
+    .openapi({ description: "Higher ones go first in a runner's queue" }),
   labels: z
     .string()
     .transform((text) => Object.fromEntries(text.split(",").map((pair) => pair.split(/=(.*)/s).slice(0, 2))))
     .pipe(Labels)
     .optional()
     .openapi({ type: "string", description: "Only runners that have all of these labels, such as `site=lab,rack=2`" }),
-  action: ActionChoice.default("argmax"),
-  seed: z.coerce.number().pipe(Seed).optional(),
+  action: ActionChoice.default("argmax").openapi({ description: "How outputs become an action" }),
+  seed: z.coerce.number().pipe(Seed).optional().openapi({ description: "Of sampled actions" }),
 });
 export type ActStreamQuery = z.infer<typeof ActStreamQuery>;
 

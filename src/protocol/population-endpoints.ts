@@ -4,7 +4,9 @@ import { LIMITS } from "./limits.ts";
 import { PageQuery } from "./page.ts";
 import { Population, PopulationPage, PopulationUploadQuery } from "./population.ts";
 
-const byPopulation = z.object({ population: z.string().min(1).max(128) });
+const byPopulation = z.object({
+  population: z.string().min(1).max(128).openapi({ description: "Name or id of a population" }),
+});
 
 /** Routes of the policies that are uploaded many at once. */
 export const populationEndpoints = {

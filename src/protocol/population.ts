@@ -26,7 +26,7 @@ export const PopulationPage = pageOf(Population, "Population");
 
 /** Where the file stands in an upload: the body is the npy or safetensors file itself. */
 export const PopulationUploadQuery = z.object({
-  name: Name.optional(),
+  name: Name.optional().openapi({ description: "Name of the population; absent: it has its id alone" }),
   network: z
     .string()
     .max(4_096)

@@ -15,10 +15,15 @@ export function calibratedLevel(confidence: number): number {
 export const PredictionCalibrationQuery = z
   .object({
     model: z.string().max(128).optional().openapi({ description: "Such as `lenet5@1`" }),
-    placement: idSchema("placement").optional(),
-    confidence: z.coerce.number().min(0.5).max(0.999).optional(),
-    from: Instant.optional(),
-    to: Instant.optional(),
+    placement: idSchema("placement").optional().openapi({ description: "Predictions of this placement only" }),
+    confidence: z.coerce
+      .number()
+      .min(0.5)
+      .max(0.999)
+      .optional()
+      .openapi({ description: "Predictions of this confidence only" }),
+    from: Instant.optional().openapi({ description: "Absent: from the beginning" }),
+    to: Instant.optional().openapi({ description: "Absent: to the end" }),
     step: Step.default("1h").openapi({ description: "Counts of the same step are added up" }),
   })
   .refine(

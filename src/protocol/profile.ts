@@ -111,7 +111,7 @@ export const RunnerFit = ProfileFit.extend({
 export type RunnerFit = z.infer<typeof RunnerFit>;
 
 /** Which profile a runner is held against. */
-export const RunnerFitQuery = z.object({ profile: Name });
+export const RunnerFitQuery = z.object({ profile: Name.openapi({ description: "Name of the hardware profile" }) });
 
 const GiB = 2 ** 30;
 

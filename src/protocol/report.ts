@@ -118,16 +118,16 @@ export type ReportInput = z.infer<typeof ReportInput>;
 
 /** Says what the body is, and what its tool cannot tell. Whatever is given here counts, not what the body says. */
 export const ReportQuery = z.object({
-  format: ReportFormat.default("native"),
+  format: ReportFormat.default("native").openapi({ description: "Which tool wrote the body; `native`: our own form" }),
   run: ReportInput.shape.run,
   at: ReportInput.shape.at,
   label: ReportInput.shape.label,
   revision: ReportInput.shape.revision,
   subject: z.string().min(1).max(256).optional().openapi({ description: "Stands before every subject, with a /" }),
-  cpu: hardware.optional(),
-  adapter: hardware.optional(),
-  driver: hardware.optional(),
-  software: z.stringbool().optional().openapi({ type: "boolean" }),
+  cpu: hardware.optional().openapi({ description: "Model of the processor that it was measured on" }),
+  adapter: hardware.optional().openapi({ description: "Name of the graphics adapter, where it was measured on one" }),
+  driver: hardware.optional().openapi({ description: "Its driver, with the version" }),
+  software: z.stringbool().optional().openapi({ type: "boolean", description: "Whether the adapter is emulated" }),
   configuration: ConfigurationText.optional().openapi({
     type: "string",
     description: "Added to every measurement's: `os=linux,threads=4`",

@@ -62,20 +62,27 @@ const SeriesIds = z
     `must be at most ${LIMITS.queriedSeries} ids like ser_…, with commas between`,
   );
 
+/** The dimensions of a series that a query and a body say alike. */
+const dimensions = {
+  subject: z.string().max(256).optional().openapi({ description: "What was measured, such as `gemm` or `lenet5@1`" }),
+  subjectKind: SubjectKind.optional().openapi({ description: "What the subject is" }),
+  metric: z.string().max(64).optional().openapi({ description: "Such as `gpuMs` or `totalMs`" }),
+  unit: z.string().max(16).optional().openapi({ description: "Unit of the metric, such as `ms`" }),
+  clock: Clock.optional().openapi({ description: "What durations were read from" }),
+  label: z.string().max(LIMITS.nameLength).optional().openapi({ description: "A branch, a tag, a user" }),
+  fingerprint: idSchema("fingerprint")
+    .optional()
+    .openapi({ description: "Id of the hardware that it was measured on" }),
+  variant: z.string().max(64).optional().openapi({ description: "Variant of the kernel or model" }),
+  backend: z.string().max(64).optional().openapi({ description: "What executed it" }),
+};
+
 /** Any dimension of a series, as query parameters; all that are given must hold. */
 export const seriesSelection = {
   series: SeriesIds.optional().openapi({ type: "string", description: "Ids of series, with commas between" }),
-  subject: z.string().max(256).optional(),
-  subjectKind: SubjectKind.optional(),
-  metric: z.string().max(64).optional(),
-  unit: z.string().max(16).optional(),
-  clock: Clock.optional(),
-  label: z.string().max(LIMITS.nameLength).optional(),
-  fingerprint: idSchema("fingerprint").optional(),
-  software: z.stringbool().optional().openapi({ type: "boolean" }),
-  variant: z.string().max(64).optional(),
-  backend: z.string().max(64).optional(),
-  batch: z.coerce.number().int().min(1).optional(),
+  ...dimensions,
+  software: z.stringbool().optional().openapi({ type: "boolean", description: "Whether on a software device" }),
+  batch: z.coerce.number().int().min(1).optional().openapi({ description: "Rows of a batch" }),
   configuration: ConfigurationText.optional().openapi({
     type: "string",
     description: "Further configuration by name: `m=256,n=256`",
@@ -89,16 +96,8 @@ export type SeriesSelector = Omit<z.infer<typeof SeriesSelector>, "configuration
 /** The same in a JSON body: the series for which all that is given holds. */
 export const selectorFields = {
   series: z.array(idSchema("series")).max(LIMITS.queriedSeries).optional(),
-  subject: z.string().max(256).optional(),
-  subjectKind: SubjectKind.optional(),
-  metric: z.string().max(64).optional(),
-  unit: z.string().max(16).optional(),
-  clock: Clock.optional(),
-  label: z.string().max(LIMITS.nameLength).optional(),
-  fingerprint: idSchema("fingerprint").optional(),
+  ...dimensions,
   software: z.boolean().optional(),
-  variant: z.string().max(64).optional(),
-  backend: z.string().max(64).optional(),
   batch: z.number().int().min(1).optional(),
   configuration: z
     .record(z.string().max(64), z.union([z.string().max(256), z.number()]))

@@ -130,6 +130,10 @@ export const CurvePoint = z
     best: z.number().openapi({ description: "Fitness of the best member" }),
     mean: z.number().openapi({ description: "Fitness over the members" }),
     fresh: z.number().nullable().openapi({ description: "Mean return of the policy so far on fresh episodes" }),
+    freshInterval: z
+      .object({ low: z.number(), high: z.number() })
+      .optional()
+      .openapi({ description: "Of that mean, 95 %; absent where there is none, and from an older runner" }),
     species: SpeciesCensus.optional(),
   })
   .openapi("CurvePoint");

@@ -16,7 +16,12 @@ import {
 } from "./transfer.ts";
 
 const byId = z.object({ id: idSchema("transfer") });
-const byTable = byId.extend({ table: z.string().regex(/^[a-z_]{1,64}$/, "must be the name of a table") });
+const byTable = byId.extend({
+  table: z
+    .string()
+    .regex(/^[a-z_]{1,64}$/, "must be the name of a table")
+    .openapi({ description: "Name of a table of the database" }),
+});
 
 /** The whole database out of one edge and into another, secrets among it. */
 export const transferEndpoints = {
@@ -61,6 +66,7 @@ export const transferEndpoints = {
     access: "admin",
     params: byTable,
     rawBody: { mediaTypes: [ROWS_MEDIA_TYPE], maxBytes: LIMITS.transferPageBytes },
+    repeatable: "as-it-is",
     reply: { status: 200, schema: ImportedRows },
     problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
   }),

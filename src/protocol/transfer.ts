@@ -48,18 +48,23 @@ export const Transfer = z
   .openapi("Transfer");
 export type Transfer = z.infer<typeof Transfer>;
 
-const Cursor = z.string().max(4_096).optional();
+const Cursor = z.string().max(4_096).optional().openapi({ description: "`nextCursor` of the page before" });
 
 export const TransferPageQuery = z.object({ cursor: Cursor });
 
 /** The last line of a page of rows. */
 export const RowsEnd = z.object({ nextCursor: z.string().nullable() });
 
-export const ObjectQuery = z.object({ key: z.string().min(1).max(1_024) });
+export const ObjectQuery = z.object({
+  key: z.string().min(1).max(1_024).openapi({ description: "Key of the object in the bucket" }),
+});
 
 export const ObjectInputQuery = ObjectQuery.extend({
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits"),
-  contentType: z.string().min(1).max(128).optional(),
+  digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits")
+    .openapi({ description: "Of the body, as `sha256:` and hexadecimal digits" }),
+  contentType: z.string().min(1).max(128).optional().openapi({ description: "Media type that it is kept with" }),
 });
 
 /** A file beside the database: a model, a trace, samples. */

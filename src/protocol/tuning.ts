@@ -102,7 +102,7 @@ export const StoredTuningRecord = TuningRecord.extend({ tuning: StoredTuning }).
 export type StoredTuningRecord = z.infer<typeof StoredTuningRecord>;
 
 export const TuningListQuery = PageQuery.extend({
-  kernel: Name.optional(),
+  kernel: Name.optional().openapi({ description: "Tunings of this kernel only" }),
   device: idSchema("fingerprint").optional().openapi({ description: "Id of a fingerprint, as a tuning gives it" }),
 });
 export type TuningListQuery = z.infer<typeof TuningListQuery>;

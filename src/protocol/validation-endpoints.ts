@@ -2,11 +2,11 @@ import { z } from "@hono/zod-openapi";
 import { defineEndpoint } from "./endpoint.ts";
 import { FRAME_MEDIA_TYPE } from "./inference.ts";
 import { LIMITS } from "./limits.ts";
-import { Name, PageQuery } from "./page.ts";
+import { IfMatch, Name, PageQuery } from "./page.ts";
 import { RequirementSet, RequirementSetInput, RequirementSetPage, RequirementSetUpdate } from "./requirement.ts";
 
-const byName = z.object({ name: Name });
-const ifMatch = z.object({ "if-match": z.string().max(64).optional() });
+const byName = z.object({ name: Name.openapi({ description: "Name of a requirement set" }) });
+const ifMatch = z.object({ "if-match": IfMatch });
 
 /** What validations are judged by, and how a runner sends load through the edge. */
 export const validationEndpoints = {

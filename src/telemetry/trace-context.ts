@@ -16,12 +16,14 @@ export function parseTraceparent(header: string | null | undefined): TraceContex
   return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** A new trace, or a child span of the one given. */
-export function createTraceContext(parent: TraceContext | null): TraceContext {
+/** A child span of the one given, or a new trace, which is sampled with the probability `ratio`. */
+export function createTraceContext(parent: TraceContext | null, ratio = 1): TraceContext {
+  const traceId = parent?.traceId ?? randomId();
   return {
-    traceId: parent?.traceId ?? randomId(),
+    traceId,
     parentId: randomId().slice(0, 16),
-    sampled: parent?.sampled ?? true,
+    // By the id, as OpenTelemetry does: whoever knows the ratio comes to the same.
+    sampled: parent?.sampled ?? Number.parseInt(traceId.slice(-8), 16) < ratio * 2 ** 32,
   };
 }
 

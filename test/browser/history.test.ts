@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
+import { createId } from "../../src/protocol/id.ts";
 import { lehmer } from "../../src/stats/lehmer.ts";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
 import { seriousFindings } from "./serious-findings.ts";
@@ -132,6 +133,68 @@ describe("alerts", () => {
     expect(await page.getByRole("button", { name: "Acknowledge" }).first().getAttribute("aria-disabled")).toBe("true");
     expect(await seriousFindings(page)).toEqual([]);
   });
+});
+
+describe("an alert of the watch", () => {
+  /** What takes a runner minutes to be found guilty of. */
+  const finding = {
+    kind: "latency-drift",
+    runnerId: createId("runner"),
+    deviceKey: "gpu0",
+    placementId: null,
+    subject: "lenet5@1 fp32 on gpu0 by ort-webgpu",
+    cause: null,
+    measured: 12,
+    expected: 4,
+    unit: "ms",
+    detail: "p99 is three times what was calibrated.",
+    advice: "Calibrate it again.",
+    since: "2026-11-22T07:00:00.000Z",
+    at: "2026-11-22T07:05:00.000Z",
+  };
+  const alert = {
+    id: createId("alert"),
+    kind: "finding",
+    state: "open",
+    direction: "regression",
+    scope: "subject",
+    summary: finding.detail,
+    fingerprintId: null,
+    after: finding.since,
+    at: finding.since,
+    changes: 0,
+    subjects: 1,
+    leading: null,
+    runnerId: finding.runnerId,
+    finding,
+    note: null,
+    version: 1,
+    createdAt: finding.since,
+    updatedAt: finding.at,
+  };
+
+  it.each(["light", "dark"] as const)(
+    "draws what was measured beside what was expected, in %s",
+    async (colorScheme) => {
+      const page = await openView("view=overview", { colorScheme });
+      await page.route("**/v1/history/alerts?*", (route) =>
+        route.fulfill({ json: { items: [alert], nextCursor: null } }),
+      );
+      await page.goto("/#view=alerts");
+      const article = page.getByRole("article", { name: /lenet5@1/ });
+      const plot = article.getByRole("img", { name: "measured 12 ms, expected 4 ms" });
+      await plot.waitFor();
+      const widthOf = (bar: string) =>
+        plot.locator(`rect.${bar}`).evaluate((rect) => Number(rect.getAttribute("width")));
+      expect(await widthOf("measured")).toBe(3 * (await widthOf("expected")));
+      expect(await article.getByRole("link", { name: "its diagnosis" }).getAttribute("href")).toContain(
+        finding.runnerId,
+      );
+      await article.getByRole("button", { name: /^Mute the alert/ }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(findings()).toEqual([]);
+    },
+  );
 });
 
 describe("a series in depth", () => {

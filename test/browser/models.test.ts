@@ -136,10 +136,10 @@ describe("the view of models", () => {
     const made = page.getByRole("row", { name: "int8" }).first();
     await made.getByText("accuracy 0.96 beside 0.97, on 300 rows of its data").waitFor();
     await made.getByText("weights of 8 bits").waitFor();
-    expect(await made.getByRole("link", { name: "its job" }).getAttribute("href")).toBe(`#job=${int8.jobId}`);
+    expect(await made.getByRole("link", { name: "its job" }).getAttribute("href")).toBe(`#view=jobs&job=${int8.jobId}`);
     expect(await page.getByText("It has no smaller variant yet.").count()).toBe(0);
     await page.getByRole("img", { name: /^lenet5@1: latency against fidelity/ }).waitFor();
-    const latency = page.getByRole("table").last();
+    const latency = page.getByRole("table").filter({ has: page.getByRole("columnheader", { name: "p95" }) });
     await latency.getByText("0.5 ms").waitFor();
     expect(await latency.getByRole("row").nth(3).textContent()).toMatch(/gpu0.*software.*4 ms8 ms10 ms/);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
@@ -147,18 +147,17 @@ describe("the view of models", () => {
     expect(findings()).toEqual([]);
   });
 
-  it("leads to the job that made a variant, however many came since", async () => {
+  it("leads to the job that makes a variant", async () => {
     await edge.client.call(endpoints.uploadModel, { query: { name: "cartpole" }, rawBody: fileOf("cartpole") });
-    const ask = (method: "fp16" | "int4") =>
-      edge.client.call(endpoints.createVariant, { params: { model: "cartpole" }, body: { recipe: { method } } });
-    const { id } = await ask("fp16");
-    for (let later = 0; later < 20; later++) await ask("int4");
+    const { id } = await edge.client.call(endpoints.createVariant, {
+      params: { model: "cartpole" },
+      body: { recipe: { method: "fp16" } },
+    });
     watched = await openWatchedPage(edge.browser, edge.url, {});
     const { page } = watched;
-    await page.goto(`/#key=${edge.adminKey}&job=${id}`);
-    const row = page.locator('tr[aria-current="true"]');
-    await row.getByText("fp16").waitFor();
-    expect(await row.count()).toBe(1);
+    await page.goto(`/#key=${edge.adminKey}&view=jobs&job=${id}`);
+    await page.getByRole("heading", { name: "compression cartpole@1" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "queued" }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });

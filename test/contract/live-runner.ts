@@ -11,6 +11,7 @@ import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/ser
 import { BackendChoices } from "../../src/gpu-runner/rollout/choose-backend.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
+import { SpanExport } from "../../src/gpu-runner/telemetry/span-export.ts";
 import { Watch } from "../../src/gpu-runner/watch/watch.ts";
 import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
 import type { Sensor } from "../../src/protocol/health.ts";
@@ -35,6 +36,7 @@ export interface LiveRunner {
     readonly models: ModelLoader;
     readonly keys: TicketKeys;
     readonly outcomes: OutcomeReport;
+    readonly spans: SpanExport;
   };
   /** Resolves when the runner stops by itself or is stopped; rejects with why it gave up. */
   readonly done: Promise<void>;
@@ -128,6 +130,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
   const refuse = async () => openEdge();
   const edgeProbe = { run: refuse, measureMs: refuse };
   const watch = new Watch({ fleet, models, residency, channel, readSensors: async () => sensors, logger });
+  const spans = new SpanExport(null, "rnr_sample");
   const jobs = new JobRunner(
     {
       hardware: capabilities.hardware,
@@ -143,6 +146,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
       backends: new BackendChoices(fleet),
       userKernels: true,
       watch,
+      spans,
     },
     channel,
     logger,
@@ -158,6 +162,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     channel,
     outcomes,
     ticketKeys: keys,
+    spans,
     watch,
     logger,
   });
@@ -175,7 +180,7 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     benchmarks,
     warmed,
     freed,
-    parts: { fleet, models, keys, outcomes },
+    parts: { fleet, models, keys, outcomes, spans },
     done,
     changeSlots: (slots) => {
       jobSlots = slots;

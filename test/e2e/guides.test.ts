@@ -37,8 +37,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("has a guide for each file there", async () => {
-  expect((await readdir(join(root, "docs/guides"))).toSorted()).toEqual(Object.keys(SHOWN).toSorted());
+it("runs each guide that has something to run, in the tour's shell", async () => {
+  const guides = await readdir(join(root, "docs/guides"));
+  const blocks = await Promise.all(guides.map((guide) => readBlocks(`docs/guides/${guide}`)));
+  const run = guides.filter((_, index) => (blocks[index]?.length ?? 0) > 0);
+  expect(run.toSorted()).toEqual(Object.keys(SHOWN).toSorted());
   expect((await readBlocks("docs/tour.md"))[1]).toContain(SHELL);
 });
 

@@ -118,13 +118,10 @@ async function upload(name: string, content: Uint8Array<ArrayBuffer>): Promise<v
 }
 
 async function measureByApi(model: string, { metric, heldOut: { file }, name }: ZooCard): Promise<number> {
-  await waitFor(`${model} to be placed`, async () => {
-    const { items } = await stack.client.call(endpoints.listPlacements, { params: { model } });
-    return items.find(({ state }) => state === "eligible");
-  });
   const heldOut = readHeldOut(readFileSync(new URL(file, zooFolder(name))));
-  const answers: HeldOutTensor[] = [];
-  for (let from = 0; from < heldOut.rows; from += BATCH) answers.push(await ask(model, heldOut, from));
+  // The list of placements is ahead of what the edge admits requests by, for a moment.
+  const answers = [await waitFor(`${model} to be placed`, () => ask(model, heldOut, 0))];
+  for (let from = BATCH; from < heldOut.rows; from += BATCH) answers.push(await ask(model, heldOut, from));
   const shape = [heldOut.rows, ...answers[0]!.shape.slice(1)];
   const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
   let at = 0;

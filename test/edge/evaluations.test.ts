@@ -183,6 +183,9 @@ describe("an evaluation", () => {
     expect(await wrong({ population: "nobody" })).toEqual(["#/policies"]);
     expect(await wrong({ policies: undefined })).toEqual(["#/policies"]);
     expect(await wrong({ episodes: LIMITS.memberEpisodes + 1 })).toEqual(["#/episodes"]);
+    expect(await wrong({ record: LIMITS.recordedEpisodes + 1, episodes: 100 })).toEqual(["#/record"]);
+    expect(await wrong({ record: EPISODES + 1 })).toEqual(["#/record"]);
+    expect(await wrong({ record: 17, episodes: 17, policies: ["pole", "pole@1"] })).toEqual(["#/record"]);
     expect(await wrong({ deviceKey: "gpu9" })).toEqual(["#/deviceKey"]);
     expect(await wrong({ backend: "ort-cpu" })).toEqual(["#/backend"]);
     expect(await wrong({ seed: -1 })).toEqual(["#/seed"]);

@@ -449,6 +449,29 @@ describe("a leaderboard", () => {
     expect(ofRival.json.boards).toHaveLength(1);
   });
 
+  it("tells each run's share of the roof on the board of the clock that it was told by", async () => {
+    const { scripted } = await newOnlineRunner();
+    const roofline = {
+      arithmeticIntensity: 2,
+      roof: 100,
+      unit: "GFLOP/s",
+      shareOfRoof: 0.31,
+      bound: "memory",
+      peakGflops: 400,
+      peakGigabytesPerSecond: 50,
+      measuredAt: null,
+      note: null,
+    } as const;
+    await run(scripted, "triad", { shape: { n: 621 }, gpuMs: samples(0.5), clock: "gpu-timestamp", roofline });
+    await run(scripted, "triad", { shape: { n: 622 } });
+    const { boards } = await board("shape=n=621");
+    expect(boards.map(({ clock, entries }) => [clock, entries[0]?.shareOfRoof])).toEqual([
+      ["gpu-timestamp", 0.31],
+      ["runner-wall", null],
+    ]);
+    expect((await board("shape=n=622")).boards[0]?.entries[0]?.shareOfRoof).toBeNull();
+  });
+
   it("is full without kernels that were deleted while they ran", async () => {
     const { scripted } = await newOnlineRunner();
     const shape = { n: 571 };

@@ -53,6 +53,7 @@ type Walked = Exclude<keyof typeof endpoints, keyof typeof oipEndpoints>;
 export const walkCases: Record<Walked, WalkCase> = {
   getHealth: { path: "/v1/health" },
   streamEvents: { path: "/v1/events" },
+  readMetrics: { path: "/metrics" },
   createKey: { path: "/v1/keys", body: { name: "mine", scopes: ["read"] } },
   listKeys: { path: "/v1/keys" },
   revokeKey: { path: `/v1/keys/${missingId.key}`, unknown: 404 },

@@ -10,6 +10,7 @@ import { EPISODE_BYTES, EPISODES_OFFSET, readEpisode } from "../../src/protocol/
 import { EvaluationResult, EvaluationSpec, type Episode } from "../../src/protocol/evaluation.ts";
 import type { JobProgress } from "../../src/protocol/job.ts";
 import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
+import { readReplay, REPLAY_FIELDS } from "../../src/protocol/replay-file.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 
@@ -29,7 +30,9 @@ const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(by
 
 /** Runs an evaluation as a runner does, of these rows each an entrant; gives its result and every episode. */
 async function evaluate(entrants: readonly Float32Array<ArrayBuffer>[], changes: object = {}) {
-  const files = new Map(entrants.map((rows) => [digestOf(new Uint8Array(rows.buffer)), new Uint8Array(rows.buffer)]));
+  const rowFiles = new Map(
+    entrants.map((rows) => [digestOf(new Uint8Array(rows.buffer)), new Uint8Array(rows.buffer)]),
+  );
   const spec = EvaluationSpec.parse({
     kind: "evaluation",
     environment: "cartpole",
@@ -46,14 +49,14 @@ async function evaluate(entrants: readonly Float32Array<ArrayBuffer>[], changes:
     ...changes,
   });
   const phases = new Set<string>();
-  let file = new Uint8Array();
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const context = {
     fleet: { use: (_: unknown, work: () => unknown) => work() },
     backends: { choose: async () => ({ backend: "wgsl", device: { host }, chosenFrom: [] }) },
-    residency: { read: async (digest: string) => files.get(digest) },
+    residency: { read: async (digest: string) => rowFiles.get(digest) },
     artifacts: {
       put: async (name: string, bytes: Uint8Array<ArrayBuffer>) => {
-        file = bytes;
+        files.set(name, bytes);
         return { name, digest: digestOf(bytes), sizeBytes: bytes.length, mediaType: "application/octet-stream" };
       },
     },
@@ -64,11 +67,12 @@ async function evaluate(entrants: readonly Float32Array<ArrayBuffer>[], changes:
     onProgress: ({ phase }: JobProgress) => phases.add(phase),
   };
   const result = EvaluationResult.parse((await runEvaluation(spec, context as never)).result);
+  const file = files.get("episodes") ?? new Uint8Array();
   const view = new DataView(file.buffer, EPISODES_OFFSET * Math.sign(file.length));
   const episodes = Array.from({ length: view.byteLength / EPISODE_BYTES }, (_, at) =>
     readEpisode(view, at * EPISODE_BYTES),
   );
-  return { result, episodes, phases };
+  return { result, episodes, phases, replay: files.get("replay") };
 }
 
 const three = seededUniform(7, 0, 3 * PARAMETERS);
@@ -111,6 +115,35 @@ function expectedOf(rows: Float32Array, { member, episode }: Episode) {
   const { total, length, cause } = rollOut(cartpole, network, row, { seed: 3, member, episode, commonRandom: true });
   return { return: total, length, terminated: (cause & CAUSES.terminated) !== 0 };
 }
+
+test(
+  "the first episodes of each entrant are recorded state by state, of several members the best's",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const { result, episodes, replay } = await evaluate([three, three.slice(0, PARAMETERS)], { record: 2 });
+    expect(result.replay).toMatchObject({ name: "replay", sizeBytes: replay!.length, digest: digestOf(replay!) });
+    const { fields, records } = readReplay(replay!);
+    expect(fields.map(({ name }) => name).slice(REPLAY_FIELDS.length)).toEqual([
+      "action",
+      ...["x", "xSpeed", "angle", "angleSpeed"].map((name) => `state.${name}`),
+    ]);
+    const named = Map.groupBy(records, ([entrant, member, episode]) => [entrant, member, episode].join());
+    const best = result.entrants[0]!.best[0]!.member;
+    expect([...named.keys()]).toEqual([`0,${best},0`, `0,${best},1`, "1,0,0", "1,0,1"]);
+    for (const [key, states] of named) {
+      const [entrant, member, episode] = key.split(",").map(Number);
+      const told = episodes.find(
+        (each) => each.entrant === entrant && each.member === member && each.episode === episode,
+      )!;
+      // One state more than steps, the last of which has the cause and no action.
+      expect(states.map((state) => state[3])).toEqual(Array.from({ length: told.length + 1 }, (_, step) => step));
+      expect(states.reduce((sum, state) => sum + state[4]!, 0)).toBe(told.return);
+      expect(states.map((state) => state[5])).toEqual([...Array(told.length).fill(0), CAUSES.terminated]);
+      expect(states.map((state) => Number.isNaN(state[6]))).toEqual([...Array(told.length).fill(false), true]);
+      expect(Math.abs(states.at(-1)![9]!)).toBeGreaterThan(0.2);
+    }
+  },
+);
 
 test("no episodes check the policies alone", { timeout: TIMEOUT_MS }, async () => {
   const broken = Float32Array.from(three);

@@ -1,10 +1,43 @@
+import { useCallback } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { type JobNames, listJobNames } from "../job-names.ts";
+import { useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
 import type { ViewProps } from "../view-props.ts";
+import { JobDetail } from "./job-detail.tsx";
+import { JobList } from "./job-list.tsx";
 
-/** The view of jobs. */
-export function JobView(_: ViewProps) {
+const NO_NAMES = listJobNames([], []);
+/** Jobs tell of themselves often; few of them are of a model that is new. */
+const NAMES_GAP_MS = 10_000;
+
+/** The view of jobs: a list by kind and state, or one job in depth. */
+export function JobView(props: ViewProps) {
+  const { client, subscribe, address } = props;
+  const named = useResource(
+    useCallback(
+      async (signal: AbortSignal): Promise<JobNames> => {
+        const [models, runners] = await Promise.all([
+          client.call(endpoints.listModels, { signal }),
+          client.call(endpoints.listRunners, { signal }),
+        ]);
+        return listJobNames(models.items, runners.items);
+      },
+      [client],
+    ),
+    NAMES_GAP_MS,
+  );
+  useRefreshOn(subscribe, "job", named.refresh);
+  const isReady = named.value !== null || named.error !== null;
+  const names = named.value ?? NO_NAMES;
   return (
-    <main id="content" tabIndex={-1}>
+    <main id="content" tabIndex={-1} aria-busy={!isReady}>
       <h1 class="unseen">Jobs</h1>
+      {!isReady && <p class="muted loading">Reading jobs …</p>}
+      {isReady && address.job === undefined && <JobList {...props} names={names} />}
+      {isReady && address.job !== undefined && (
+        <JobDetail key={address.job} {...props} id={address.job} names={names} />
+      )}
     </main>
   );
 }

@@ -1,10 +1,85 @@
+import { useCallback } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
+import { EmptyState } from "../empty-state.tsx";
+import { nextCommands } from "../next-commands.ts";
+import { Panel } from "../panel.tsx";
+import { useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
 import type { ViewProps } from "../view-props.ts";
+import { KernelDetail } from "./kernel-detail.tsx";
+import { KernelTable } from "./kernel-table.tsx";
+import { nameToAsk } from "./name-to-ask.ts";
+import { TuningPanel } from "./tuning-panel.tsx";
 
-/** The view of kernels. */
-export function KernelView(_: ViewProps) {
+const PAGE = 100;
+/** Kernels are checked by jobs, and jobs tell of themselves often. */
+const KERNEL_GAP_MS = 2_000;
+
+/** The view of kernels: all of them and what was tuned, or one of them in depth. */
+export function KernelView(props: ViewProps) {
+  const { client, subscribe, address } = props;
+  const kernels = useResource(
+    useCallback((signal: AbortSignal) => readKernels(client, signal), [client]),
+    KERNEL_GAP_MS,
+  );
+  useRefreshOn(subscribe, "job", kernels.refresh);
+  const { value, error } = kernels;
+  const shown = value?.find((kernel) => nameToAsk(kernel) === address.kernel);
   return (
-    <main id="content" tabIndex={-1}>
+    <main id="content" tabIndex={-1} aria-busy={value === null && error === null}>
       <h1 class="unseen">Kernels</h1>
+      {shown !== undefined ? (
+        <KernelDetail key={address.kernel} {...props} kernel={shown} onGone={kernels.refresh} />
+      ) : (
+        <>
+          <Panel
+            id="kernels"
+            title="Kernels"
+            resource={kernels}
+            aside={value !== null && <span class="muted">{countKernels(value)}</span>}
+          >
+            {value === null && error === null && <p class="muted loading">Reading kernels …</p>}
+            {value !== null && address.kernel !== undefined && (
+              <p class="notice" role="status">{`There is no kernel ${address.kernel} any more.`}</p>
+            )}
+            {value?.length === 0 && (
+              <EmptyState says="No runner has announced a kernel yet." command={nextCommands.registerRunner}>
+                Runners bring the house's kernels with them:
+              </EmptyState>
+            )}
+            {value !== null && value.length > 0 && <KernelTable kernels={value} />}
+            {value?.every(({ source }) => source === "announced") === true && value.length > 0 && (
+              <EmptyState says="Nobody has submitted a kernel yet." command={nextCommands.submitKernel}>
+                This has one checked and timed on your runners, beside the house's:
+              </EmptyState>
+            )}
+          </Panel>
+          {value !== null && <TuningPanel {...props} />}
+        </>
+      )}
     </main>
   );
+}
+
+/** What runners announce stands on the first page, what was submitted on all. */
+async function readKernels(client: Client, signal: AbortSignal): Promise<ListedKernel[]> {
+  const kernels: ListedKernel[] = [];
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+    const page: { items: ListedKernel[]; nextCursor: string | null } = await client.call(endpoints.listKernels, {
+      query,
+      signal,
+    });
+    kernels.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return kernels;
+}
+
+function countKernels(kernels: readonly ListedKernel[]): string {
+  const submitted = kernels.filter(({ source }) => source === "submitted").length;
+  return `${kernels.length - submitted} of the house, ${submitted} submitted`;
 }

@@ -20,6 +20,7 @@ import { bindJobArtifacts } from "../routes/job-artifacts.ts";
 import { bindJobs } from "../routes/jobs.ts";
 import { bindKernels } from "../routes/kernels.ts";
 import { bindKeys } from "../routes/keys.ts";
+import { bindMetrics } from "../routes/metrics.ts";
 import { bindOip } from "../routes/oip.ts";
 import { bindModels } from "../routes/models.ts";
 import { bindPlacements } from "../routes/placements.ts";
@@ -48,10 +49,11 @@ import { discardBody } from "./read-body.ts";
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(logRequest((event) => console.log(JSON.stringify(event))));
-  for (const path of ["/v1/*", "/v2/*"]) app.use(path, noStore);
+  for (const path of ["/v1/*", "/v2/*", "/metrics"]) app.use(path, noStore);
   for (const path of ["/", "/docs", "/docs/*", "/assets/*"]) app.use(path, pageHeaders);
   for (const bindResource of [
     bindService,
+    bindMetrics,
     bindKeys,
     bindRunners,
     bindEdgeRuns,

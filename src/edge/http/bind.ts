@@ -3,13 +3,21 @@ import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
 import type { Env } from "../config.ts";
 import { authorise, type Principal } from "./auth.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 
 export interface AppEnv {
   Bindings: Env;
-  Variables: { arrivedAtMs: number; principalId: string | null };
+  Variables: {
+    arrivedAtMs: number;
+    principalId: string | null;
+    /** The endpoint's path; null while none is found. */
+    route: string | null;
+    /** The request's span, for those within it; null where it is not traced. */
+    scope: SpanScope | null;
+  };
 }
 
 /** What a handler gets: everything is checked by the endpoint's schemas. */
@@ -38,6 +46,7 @@ export function bind<Params, Query, Headers, Body, Reply>(
 ): void {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
+    c.set("route", endpoint.path);
     const principal = await authorise(c.env, c.req.header("authorization"), endpoint, (work) =>
       c.executionCtx.waitUntil(work),
     );

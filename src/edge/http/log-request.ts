@@ -1,7 +1,14 @@
-import type { MiddlewareHandler } from "hono";
-import { createTraceContext, formatTraceparent, parseTraceparent } from "../../telemetry/trace-context.ts";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Span } from "../../telemetry/span.ts";
+import {
+  createTraceContext,
+  formatTraceparent,
+  parseTraceparent,
+  type TraceContext,
+} from "../../telemetry/trace-context.ts";
 import type { TelemetrySink } from "../../telemetry/event.ts";
 import { configOf } from "../config.ts";
+import { openScope } from "../traces/span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
 /**
@@ -13,10 +20,15 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
     const arrivedAtMs = Date.now();
     c.set("arrivedAtMs", arrivedAtMs);
     c.set("principalId", null);
-    const trace = createTraceContext(parseTraceparent(c.req.header("traceparent")));
+    c.set("route", null);
+    const { logRequests, tracing } = configOf(c.env);
+    const parent = parseTraceparent(c.req.header("traceparent"));
+    const trace = createTraceContext(parent, tracing?.sampleRatio);
+    const scope = openScope(c.env, trace, (work) => c.executionCtx.waitUntil(work));
+    c.set("scope", scope);
     await next();
     if (c.res.status !== 101) c.res.headers.set("traceparent", formatTraceparent(trace));
-    const { logRequests } = configOf(c.env);
+    scope?.add(describeRequest(c, trace, parent));
     if (logRequests === "errors" && c.res.status !== 500) return;
     sink({
       event: "request",
@@ -27,5 +39,28 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
       principalId: c.get("principalId"),
       traceId: trace.traceId,
     });
+  };
+}
+
+/** A request that was answered, by OpenTelemetry's names; its path has no ids in its name. */
+function describeRequest(c: Context<AppEnv>, trace: TraceContext, parent: TraceContext | null): Span {
+  const { method, path } = c.req;
+  const { status } = c.res;
+  const route = c.get("route");
+  return {
+    traceId: trace.traceId,
+    spanId: trace.parentId,
+    parentSpanId: parent?.parentId ?? null,
+    name: route === null ? method : `${method} ${route}`,
+    kind: "server",
+    startMs: c.get("arrivedAtMs"),
+    endMs: Date.now(),
+    attributes: {
+      "http.request.method": method,
+      "url.path": path,
+      "http.response.status_code": status,
+      ...(route !== null && { "http.route": route }),
+    },
+    error: status >= 500 ? `answered ${status}` : null,
   };
 }

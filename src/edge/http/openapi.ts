@@ -1,10 +1,19 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { OipError } from "../../protocol/oip.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../../protocol/problem.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { oipStatus } from "../oip/oip-error.ts";
+import { mendReferences } from "./mend-references.ts";
 
 let document: object | null = null;
+
+/** What a caller may show for itself, each as a bearer token. */
+const SECRETS = {
+  key: "An API key (`mk_…`) with the route's scope",
+  runner: "A runner's credential (`mc_…`)",
+};
 
 /** The OpenAPI 3.1 document of the endpoint table; made when it is first asked for. */
 export function openApiDocument(): object {
@@ -17,8 +26,10 @@ function generate(): object {
   for (const [operationId, endpoint] of Object.entries<Endpoint>(endpoints as never)) {
     app.openAPIRegistry.registerPath(toRoute(operationId, endpoint));
   }
-  app.openAPIRegistry.registerComponent("securitySchemes", "key", { type: "http", scheme: "bearer" });
-  return app.getOpenAPI31Document({
+  for (const [name, description] of Object.entries(SECRETS)) {
+    app.openAPIRegistry.registerComponent("securitySchemes", name, { type: "http", scheme: "bearer", description });
+  }
+  const generated = app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
       title: "millrace",
@@ -27,14 +38,13 @@ function generate(): object {
       license: { name: "Apache-2.0" },
     },
   });
+  return mendReferences(generated) as object;
 }
 
 function toRoute(operationId: string, endpoint: Endpoint) {
   const { params, query, headers, body, rawBody } = endpoint;
   const content = {
-    ...Object.fromEntries(
-      (rawBody?.mediaTypes ?? []).map((type) => [type, { schema: z.string().openapi({ format: "binary" }) }]),
-    ),
+    ...Object.fromEntries((rawBody?.mediaTypes ?? []).map((type) => [type, { schema: bytes() }])),
     ...(body === undefined ? {} : { "application/json": { schema: body } }),
   };
   return createRoute({
@@ -44,7 +54,7 @@ function toRoute(operationId: string, endpoint: Endpoint) {
     tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    security: endpoint.access === "public" ? [] : [{ key: [] }],
+    security: endpoint.access === "public" ? [] : [{ [endpoint.access === "runner" ? "runner" : "key"]: [] }],
     request: {
       ...(params === undefined ? {} : { params: params as z.ZodObject }),
       ...(query === undefined ? {} : { query: query as z.ZodObject }),
@@ -55,29 +65,53 @@ function toRoute(operationId: string, endpoint: Endpoint) {
   });
 }
 
-function successResponse({ reply }: Endpoint) {
+/** Schemas whose values are bytes. */
+const bytes = () => z.string().openapi({ format: "binary" });
+
+function successResponse({ reply, repeatable }: Endpoint) {
   if ("schema" in reply) {
-    const further = (reply.alsoAs ?? []).map((type) => [type, { schema: z.string().openapi({ format: "binary" }) }]);
+    const further = (reply.alsoAs ?? []).map((type) => [type, { schema: bytes() }]);
     const content = { "application/json": { schema: reply.schema }, ...Object.fromEntries(further) };
-    return { [reply.status]: { description: "Done", content } };
+    const said = { [reply.status]: { description: DONE[reply.status], content } };
+    const isKnown = reply.status === 201 && repeatable === "as-it-is";
+    return isKnown ? { ...said, 200: { description: "It was there already, and is as it was", content } } : said;
   }
   if ("mediaType" in reply) {
-    return { [reply.status]: { description: "Done", content: { [reply.mediaType]: { schema: z.string() } } } };
+    const content = { [reply.mediaType]: { schema: z.string() } };
+    return { [reply.status]: { description: `As \`${reply.mediaType}\``, content } };
   }
-  return { [reply.status]: { description: "Done" } };
+  return { [reply.status]: { description: DONE[reply.status] } };
 }
 
-/** The problems that a route may answer with, joined by status. */
+/** What a status of success says. */
+const DONE = {
+  101: "The connection is a WebSocket from here on",
+  200: "What was asked for",
+  201: "It was created",
+  202: "It was queued, and goes on behind the reply",
+  204: "It is done, and there is nothing to say",
+};
+
+/** The problems that a route may answer with, joined by status; under `/v2` they have another shape. */
 function problemResponses(endpoint: Endpoint) {
   const takesInput = endpoint.params ?? endpoint.query ?? endpoint.body ?? endpoint.headers;
   const codes = new Set<ProblemCode>([
     ...(takesInput === undefined ? [] : (["invalid-request"] as const)),
-    ...(endpoint.body === undefined ? [] : (["payload-too-large", "unsupported-media-type"] as const)),
+    ...((endpoint.body ?? endpoint.rawBody) === undefined
+      ? []
+      : (["payload-too-large", "unsupported-media-type"] as const)),
     ...(endpoint.access === "public" ? [] : (["unauthorized", "forbidden"] as const)),
     ...(endpoint.problems ?? []),
+    "internal",
   ]);
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  const content = { "application/problem+json": { schema: Problem } };
+  const isOip = endpoint.path.startsWith("/v2/");
+  const byStatus = Map.groupBy(codes, (code) => {
+    const { status } = PROBLEMS[code];
+    return isOip ? oipStatus({ code, status }) : status;
+  });
+  const content = isOip
+    ? { "application/json": { schema: OipError } }
+    : { "application/problem+json": { schema: Problem } };
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [
       status,

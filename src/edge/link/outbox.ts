@@ -35,6 +35,16 @@ export class Outbox {
     return this.#sql.exec("select 1 from outbox limit 1").toArray().length === 0;
   }
 
+  /** What waits for the history. */
+  backlog(): { rows: number; oldestAtMs: number | null } {
+    const [found] = this.#sql
+      .exec<{ rows: number; oldestAtMs: number | null }>(
+        "select count(*) as rows, min(at_ms) as oldestAtMs from outbox",
+      )
+      .toArray();
+    return found ?? { rows: 0, oldestAtMs: null };
+  }
+
   /** When the oldest row is to move on, `flushMs` after it came; infinite where there is none. */
   dueAtMs(flushMs: number): number {
     const [oldest] = this.#sql.exec<{ at_ms: number }>("select at_ms from outbox order by id limit 1").toArray();

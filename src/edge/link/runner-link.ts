@@ -49,6 +49,12 @@ const SEEN_EVERY_MS = 30_000;
 /** Batches that one alarm may move. */
 const FLUSHED_BATCHES = 10;
 
+/** What a link knows of its runner by itself. */
+export interface LinkState {
+  readonly report: HealthReport | null;
+  readonly outbox: ReturnType<Outbox["backlog"]>;
+}
+
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
 export class RunnerLink extends DurableObject<Env> {
   readonly #inFlight = new InFlightTable();
@@ -105,6 +111,11 @@ export class RunnerLink extends DurableObject<Env> {
     return tellHealth(this.env, this.#watchLog, runnerId, outcome, this.#isConnected());
   }
 
+  /** What is known here of the runner without asking it: its last report, and what waits for the history. */
+  tellState(): LinkState {
+    return { report: this.#watchLog.latest(), outbox: this.#outbox.backlog() };
+  }
+
   /** Signs a ticket for asking the runner itself. */
   async issueTicket(wish: TicketWish): Promise<IssuedTicket> {
     const socket = this.#socket();
@@ -119,11 +130,11 @@ export class RunnerLink extends DurableObject<Env> {
   }
 
   /** Offers a job; `offline` where no socket is there to take it. */
-  async offer({ lease, attempt, spec }: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
+  async offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const context = await readOfferContext(openDatabase(this.env.DB), spec, attachmentOf(socket).runnerId);
-    return sendMessage(socket, { type: "offer", lease, attempt, spec, ...context }) ? "sent" : "offline";
+    const context = await readOfferContext(openDatabase(this.env.DB), offered.spec, attachmentOf(socket).runnerId);
+    return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
   }
 
   /** Tells the runner how a version is stored to be served there; where it is not connected, its next welcome does. */

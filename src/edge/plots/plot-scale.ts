@@ -18,23 +18,23 @@ const LINEAR_RATIO = 30;
 /** So many ticks more than wanted are better than none between two decades. */
 const FURTHER_TICKS = 4;
 
-/** A scale that covers the values: from 0 where they are near each other, else logarithmic. All are finite. */
+/** A scale that covers the values: with 0 where they are near each other, else logarithmic. All are finite. */
 export function scaleOf(values: readonly number[], { wanted, ticks }: ScaleOptions): PlotScale {
   if (ticks !== undefined) return logarithmic(ticks, ticks);
   const positive = values.filter((value) => value > 0);
   const high = Math.max(...positive, 0);
   const low = Math.min(...positive, high);
   const isWide = positive.length === values.length && low > 0 && high / low > LINEAR_RATIO;
-  return isWide ? decades(low, high, wanted) : linear(high, wanted);
+  return isWide ? decades(low, high, wanted) : linear(Math.min(...values, 0), high, wanted);
 }
 
-/** From 0 up to the first round step that covers `high`: steps of 1, 2 or 5 times a power of ten. */
-function linear(high: number, wanted: number): PlotScale {
-  const step = roundStep((high || 1) / wanted);
-  const count = Math.max(1, Math.ceil((high || 1) / step - 1e-9));
-  const ticks = Array.from({ length: count + 1 }, (_, index) => tidy(index * step));
-  const end = count * step;
-  return { ticks, place: (value) => value / end };
+/** From `low`, 0 or below it, to `high`, each widened to a round step: steps of 1, 2 or 5 times a power of ten. */
+function linear(low: number, high: number, wanted: number): PlotScale {
+  const step = roundStep((high - low || 1) / wanted);
+  const first = Math.floor(low / step + 1e-9);
+  const last = Math.max(first + 1, Math.ceil(high / step - 1e-9));
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) => tidy((first + index) * step));
+  return { ticks, place: (value) => (value / step - first) / (last - first) };
 }
 
 /** The smallest of 1, 2, 5, 10 times a power of ten that is not below `step`. */

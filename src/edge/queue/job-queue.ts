@@ -34,9 +34,13 @@ import { putSamples } from "../store/sample-store.ts";
 import { putTrace } from "../store/trace-store.ts";
 import { runnerLink } from "../stubs.ts";
 import { JobLog } from "./job-log.ts";
+import { JobTraces } from "./job-traces.ts";
 import { JobStore, type QueuedJob } from "./job-store.ts";
+import type { JobCount } from "./job-tally.ts";
 import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
+import { openScope } from "../traces/span-log.ts";
+import { traceOffer } from "./trace-offer.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
 
 const UNSOUND = createProblem(
@@ -50,6 +54,8 @@ export interface Submission {
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
   readonly requestHash: string;
+  /** The span of the request; absent or null where it is not traced. */
+  readonly traceparent?: string | null;
 }
 type SoundOutcome = Extract<JobOutcome["outcome"], { ok: true }>;
 export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Problem };
@@ -59,6 +65,7 @@ export class JobQueue extends DurableObject<Env> {
   readonly #store: JobStore;
   readonly #runners: RunnerTable;
   readonly #log: JobLog;
+  readonly #traces: JobTraces;
   readonly #config: ReturnType<typeof configOf>;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -67,11 +74,12 @@ export class JobQueue extends DurableObject<Env> {
     this.#store = new JobStore(ctx.storage.sql);
     this.#runners = new RunnerTable(ctx.storage.sql);
     this.#log = new JobLog(this.#store);
+    this.#traces = new JobTraces(ctx.storage.sql);
   }
 
   /** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
   async submit(submission: Submission): Promise<SubmitOutcome> {
-    const { spec, profile, idempotencyKey, requestHash } = submission;
+    const { spec, profile, idempotencyKey, requestHash, traceparent = null } = submission;
     const known = idempotencyKey === null ? null : this.#store.findByIdempotencyKey(idempotencyKey);
     if (known !== null && known.requestHash !== requestHash) {
       const detail = "This Idempotency-Key came with another request before.";
@@ -95,6 +103,7 @@ export class JobQueue extends DurableObject<Env> {
       const maxAttempts = this.#config.maxAttempts;
       this.#store.insert({ id, spec, profile, idempotencyKey, requestHash, createdAtMs: nowMs, maxAttempts });
       this.#log.record(id, "queued", null);
+      if (traceparent !== null) this.#traces.keep(id, traceparent);
     });
     this.ctx.waitUntil(this.#dispatch());
     return { ok: true, job: this.#mustFind(id) };
@@ -157,6 +166,11 @@ export class JobQueue extends DurableObject<Env> {
 
   get(id: string): Job | null {
     return this.#store.findJob(id);
+  }
+
+  /** How many jobs of each kind are in each state, or ever came to their end. */
+  counts(): JobCount[] {
+    return this.#store.counts();
   }
 
   /** What a training told of its generations so far: of what a later attempt went through again, the latest. */
@@ -305,6 +319,7 @@ export class JobQueue extends DurableObject<Env> {
       if (after !== job) this.#log.apply(job, after, after.problem?.detail ?? null);
     }
     this.#store.prune(ENDED_JOBS_KEPT);
+    this.#traces.prune();
     await this.#dispatch();
     await this.#armAlarm();
   }
@@ -324,9 +339,12 @@ export class JobQueue extends DurableObject<Env> {
     this.#log.apply(job.record, granted, null);
     await this.#armAlarm();
     const lease = { jobId: granted.id, epoch: granted.epoch };
-    const delivery = await runnerLink(this.env, runner.id)
-      .offer({ lease, attempt: granted.attempt, spec: job.spec })
-      .catch(() => "failed" as const);
+    const scope = openScope(this.env, this.#traces.find(granted.id), (work) => this.ctx.waitUntil(work));
+    const delivery = await traceOffer(scope, this.#mustFind(granted.id), (trace) =>
+      runnerLink(this.env, runner.id)
+        .offer({ lease, attempt: granted.attempt, spec: job.spec, ...trace })
+        .catch(() => "failed" as const),
+    );
     if (delivery === "sent") return;
     if (delivery === "offline") this.#runners.setOnline(runner.id, false);
     const current = this.#store.findRecord(granted.id);

@@ -14,6 +14,7 @@ import { RooflinePosition } from "../../protocol/roofline.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant, toInstantOrNull } from "../store/instant.ts";
 import { runIdOf } from "../store/run-store.ts";
+import { type JobCount, JobTally } from "./job-tally.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
 const SCHEMA = `
@@ -63,10 +64,12 @@ export interface QueuedJob {
 /** Jobs and their events, in the queue object's own SQLite. */
 export class JobStore {
   readonly #sql: SqlStorage;
+  readonly #tally: JobTally;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     sql.exec(SCHEMA);
+    this.#tally = new JobTally(sql);
   }
 
   insert(job: NewJob): void {
@@ -168,6 +171,10 @@ export class JobStore {
     return this.#sql.exec("select * from jobs where state = 'leased'").toArray().map(toRecord);
   }
 
+  counts(): JobCount[] {
+    return this.#tally.counts();
+  }
+
   countQueued(): number {
     return Number(this.#first("select count(*) as n from jobs where state = 'queued'")?.n ?? 0);
   }
@@ -216,6 +223,7 @@ export class JobStore {
   /** Forgets the oldest ended jobs beyond `keep`; their runs stay in the history. */
   prune(keep: number): void {
     const ended = "select id from jobs where ended_at_ms is not null order by id desc limit -1 offset ?";
+    this.#tally.forget(ended, keep);
     this.#sql.exec(`delete from events where job_id in (${ended})`, keep);
     this.#sql.exec(`delete from jobs where id in (${ended})`, keep);
   }

@@ -5,6 +5,7 @@ import type { FieldError } from "../../protocol/problem.ts";
 import type { RolloutEnvironment } from "../../protocol/rollout-environment.ts";
 import { chooseVersion } from "../budget/choose-version.ts";
 import type { Database } from "../store/database.ts";
+import { isEnvironmentId } from "../store/environment-store.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
 import { findPopulation } from "../store/population-store.ts";
 import { checkNetworkSize, checkRolloutPlace, countRolloutOutputs } from "./check-rollout.ts";
@@ -38,7 +39,17 @@ export async function prepareEvaluation(input: Input, surroundings: JobSurroundi
     const message = `must be at most ${LIMITS.evaluatedEpisodes} with all members together, and is ${episodes}`;
     errors.push({ pointer: "#/episodes", message });
   }
+  const unrecordable = explainUnrecordable(input, key, entrants.length);
+  if (unrecordable !== null) errors.push({ pointer: "#/record", message: unrecordable });
   return { spec: { ...shared, environment: key, entrants }, errors };
+}
+
+/** Why the states of so many episodes cannot be kept; null where they can. */
+function explainUnrecordable({ record, episodes }: Input, key: string, entrants: number): string | null {
+  if (record > 0 && isEnvironmentId(key)) return "needs a reference, which an environment that was submitted has not";
+  if (record > episodes) return `must be at most episodes, ${episodes}`;
+  if (record * entrants <= LIMITS.recordedEpisodes) return null;
+  return `must be at most ${LIMITS.recordedEpisodes} with all policies together, and is ${record * entrants}`;
 }
 
 interface Chosen {

@@ -9,6 +9,7 @@ import { matchInputs } from "../../protocol/match-inputs.ts";
 import { predictIdleMs } from "../budget/predict-latency.ts";
 import { type Outlook, placementWatch } from "../budget/placement-watch.ts";
 import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
 import type { Env } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import type { LivePlacement } from "../store/live-placement-store.ts";
@@ -28,6 +29,8 @@ export interface InferInput extends AdmissionInput {
   readonly pointerOf: (name: string) => string;
   /** Whether it is a measurement of the runner's, which the history has as such, and not as a request. */
   readonly isMeasurement?: boolean;
+  /** The span that it is asked within; absent or null where it is not traced. */
+  readonly scope?: SpanScope | null;
 }
 
 /** How sure a runner must be to take a request: of a best effort not at all, since a refusal is the one thing it is not to be. */

@@ -3,6 +3,7 @@ import type { InferReply, InferReplyHeader, LatencySplit } from "../../protocol/
 import { LIMITS } from "../../protocol/limits.ts";
 import { PROBLEMS, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
+import { type SpanAttributes, type SpanScope, traced } from "../../telemetry/span.ts";
 import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
 import { countRefusal } from "../budget/refusal-log.ts";
@@ -81,10 +82,10 @@ async function admit(
   loss: Loss | null,
 ): Promise<Admission> {
   const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
-  const admission = await untilDeadline(
-    leftMs,
+  const admitting = traced(input.scope ?? null, "admission", { describe: (found) => describeSpan(found) }, () =>
     admitRequest(env, input, arrivedAtMs, waitUntil, (placement) => loss !== null && shares(placement, loss)),
   );
+  const admission = await untilDeadline(leftMs, admitting);
   if (admission === null) throw raise(budgetExceeded(arrivedAtMs));
   return admission;
 }
@@ -114,8 +115,11 @@ async function tryPlacement(
   const deadlineAtMs = arrivedAtMs + budgetMs;
   const pointer = input.pointerOf("");
   const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
-  const isHere = candidate.placement.backend === "edge-wasm";
-  const answer = isHere ? await computeAtEdge(env, version, question) : await askRunner(env, question, waitUntil);
+  const answer = await traceAnswer(input, admission, (scope) =>
+    candidate.placement.backend === "edge-wasm"
+      ? computeAtEdge(env, version, question)
+      : askRunner(env, { ...question, scope }, waitUntil),
+  );
   const totalMs = Date.now() - arrivedAtMs;
   const isAnswered = answer.kind === "answered";
   const attempt = describeAttempt(input, admission, totalMs, isAnswered);
@@ -132,6 +136,38 @@ async function tryPlacement(
   const latency = splitLatency(answer, totalMs);
   keep({ batch: answer.rows, split: answer.isMeasured ? latency : null });
   return { ...answer, latency };
+}
+
+/** An attempt as a span: the way to a runner and back, or the computation at the edge, in which its clock stands still. */
+function traceAnswer(
+  { scope = null }: InferInput,
+  admission: Admission,
+  work: (scope: SpanScope | null) => Promise<RunnerAnswer>,
+): Promise<RunnerAnswer> {
+  const isHere = admission.candidate.placement.backend === "edge-wasm";
+  const { attributes } = describeSpan(admission);
+  return isHere
+    ? traced(scope, "compute", { attributes: { ...attributes, "millrace.timed": false }, describe: toError }, work)
+    : traced(scope, "link", { kind: "client", attributes, describe: toError }, work);
+}
+
+function toError(answer: RunnerAnswer): { error?: string } {
+  if (answer.kind === "answered") return {};
+  return { error: answer.kind === "missed" ? "budget-exceeded" : answer.problem.code };
+}
+
+/** Where a request is sent, as spans tell it. */
+function describeSpan({ version, candidate: { placement } }: Admission): { attributes: SpanAttributes } {
+  return {
+    attributes: {
+      "millrace.model": `${version.model}@${version.version}`,
+      "millrace.placement": placement.id,
+      "millrace.runner": placement.runnerId,
+      "millrace.device": placement.deviceKey,
+      "millrace.variant": placement.variant,
+      "millrace.backend": placement.backend,
+    },
+  };
 }
 
 /** What the history keeps of an attempt, however it ended. */

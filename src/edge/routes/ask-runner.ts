@@ -5,6 +5,8 @@ import { InferResult } from "../../protocol/link.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { Candidate } from "../budget/choose-placement.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
+import { formatTraceparent } from "../../telemetry/trace-context.ts";
 import { type Attempt, placementWatch } from "../budget/placement-watch.ts";
 import type { Env } from "../config.ts";
 import type { LinkOutcome } from "../link/in-flight.ts";
@@ -25,6 +27,8 @@ export interface Question {
   readonly deadlineAtMs: number;
   /** Whether it is asked for what the edge learns alone. */
   readonly isProbe: boolean;
+  /** The span that it is asked within; absent or null where it is not traced. */
+  readonly scope?: SpanScope | null;
 }
 
 export type RunnerAnswer =
@@ -67,7 +71,7 @@ export async function askRunner(env: Env, question: Question, waitUntil: WaitUnt
 }
 
 function encodeQuestion(requestId: string, question: Question, budgetMs: number): Uint8Array {
-  const { candidate, tensors, pointer, confidence, priority } = question;
+  const { candidate, tensors, pointer, confidence, priority, scope } = question;
   const { modelVersionId, variant, deviceKey, backend } = candidate.placement;
   const offer = {
     type: "infer",
@@ -79,6 +83,7 @@ function encodeQuestion(requestId: string, question: Question, budgetMs: number)
     budgetMs,
     confidence,
     priority,
+    ...(scope && { traceparent: formatTraceparent(scope.context) }),
   };
   const frame = encodeFrame(offer, tensors);
   if (frame.byteLength > LIMITS.socketMessageBytes) {

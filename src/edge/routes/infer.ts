@@ -23,7 +23,8 @@ export function bindInfer(app: Hono<AppEnv>): void {
       frame: InferFrameHeader,
     });
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-    return toResponse(form, await answerInference(env, input, arrivedAtMs, waitUntil));
+    const asked = { ...input, scope: c.get("scope") };
+    return toResponse(form, await answerInference(env, asked, arrivedAtMs, waitUntil));
   });
 
   bind(app, endpoints.linkInfer, async ({ c, env, principal }) => {

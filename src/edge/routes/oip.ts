@@ -98,7 +98,7 @@ async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
     },
   };
   const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  const answer = await answerInference(c.env, input, c.get("arrivedAtMs"), waitUntil);
+  const answer = await answerInference(c.env, { ...input, scope: c.get("scope") }, c.get("arrivedAtMs"), waitUntil);
   const { totalMs } = answer.reply.latency;
   const parameters = { total_ms: totalMs, predicted_ms: answer.reply.prediction.latencyMs };
   const head = { model_name: version.model, model_version: String(version.version), parameters };

@@ -60,7 +60,7 @@ async function act(
   const model = `${version.model}@${version.version}`;
   const policy = readPolicy(model, version.inputs, version.outputs);
   const tensors = [stackObservations(policy, observations, pointerOf)];
-  const input = { ...wishes, model, tensors, pointerOf: () => pointerOf(0) };
+  const input = { ...wishes, model, tensors, pointerOf: () => pointerOf(0), scope: c.get("scope") };
   const inference = await answerInference(c.env, input, arrivedAtMs, (work) => c.executionCtx.waitUntil(work));
   return { inference, outputs: unstackOutputs(policy, inference.tensors, observations.length) };
 }

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Job, JobInput } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { formatTraceparent } from "../../telemetry/trace-context.ts";
 import type { Env } from "../config.ts";
 import type { AppEnv } from "../http/bind.ts";
 import { digestRequest } from "../queue/digest-request.ts";
@@ -22,12 +23,14 @@ interface Submitter {
 export async function submitJob({ c, env, principal, key }: Submitter, input: JobInput): Promise<Job> {
   const profile = input.profile === undefined ? null : await findProfile(openDatabase(env.DB), input.profile);
   const spec = await prepareSpec(env, input, profile);
+  const scope = c.get("scope");
   const submitted: SubmitOutcome = await jobQueue(env).submit({
     spec,
     profile,
     // Two callers may use the same key without meeting.
     idempotencyKey: key === undefined ? null : `${principal?.id}:${key}`,
     requestHash: await digestRequest(input),
+    traceparent: scope === null ? null : formatTraceparent(scope.context),
   });
   if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
   c.header("location", `/v1/jobs/${submitted.job.id}`);

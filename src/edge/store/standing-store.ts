@@ -14,7 +14,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { medianInterval } from "../../stats/median-interval.ts";
 import type { Database } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { kernels, standings } from "./schema.ts";
+import { kernels, runs, standings } from "./schema.ts";
 
 interface RankedRun {
   readonly runId: string;
@@ -79,9 +79,10 @@ export async function recordStandings(db: Database, result: BenchmarkResult, run
 export async function readLeaderboard(db: Database, reference: string, query: LeaderboardQuery): Promise<Leaderboard> {
   const { shape, device, clock, limit } = query;
   const rows = await db
-    .select({ standing: standings, name: kernels.name })
+    .select({ standing: standings, name: kernels.name, shareOfRoof: SHARE_OF_ROOF })
     .from(standings)
     .leftJoin(kernels, eq(kernels.id, standings.kernel))
+    .leftJoin(runs, eq(runs.id, standings.runId))
     .where(
       and(
         eq(standings.reference, reference),
@@ -107,7 +108,15 @@ export async function readLeaderboard(db: Database, reference: string, query: Le
   return { kernel: reference, boards: [...boards.values()].map(toBoard), truncated: rows.length > limit };
 }
 
-type Row = { readonly standing: typeof standings.$inferSelect; readonly name: string | null };
+/** A run has its share by the clock that its rates are from. */
+const SHARE_OF_ROOF = sql<number | null>`case when ${runs.result} ->> 'clock' = ${standings.clock}
+  then ${runs.result} ->> '$.roofline.shareOfRoof' end`;
+
+interface Row {
+  readonly standing: typeof standings.$inferSelect;
+  readonly name: string | null;
+  readonly shareOfRoof: number | null;
+}
 
 function toBoard(rows: readonly Row[]): Board {
   const { shape, dtype, clock, fingerprintId, deviceName, software, fingerprint } = rows[0]!.standing;
@@ -116,7 +125,7 @@ function toBoard(rows: readonly Row[]): Board {
     dtype,
     clock,
     device: { id: fingerprintId, name: deviceName, software, fingerprint },
-    entries: rows.map(({ standing, name }, index) => ({
+    entries: rows.map(({ standing, name, shareOfRoof }, index) => ({
       rank: index + 1,
       kernel: standing.kernel,
       name: name ?? standing.kernel,
@@ -124,6 +133,7 @@ function toBoard(rows: readonly Row[]): Board {
       medianMs: standing.medianMs,
       interval: { lowMs: standing.lowMs, highMs: standing.highMs },
       iterations: standing.iterations,
+      shareOfRoof,
       runId: standing.runId,
       at: toInstant(standing.atMs),
     })),

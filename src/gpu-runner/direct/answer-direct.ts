@@ -5,6 +5,8 @@ import { type FieldError, ProblemError, toPointerPart } from "../../protocol/pro
 import type { Tensor } from "../../protocol/tensor.ts";
 import { DirectFrameHeader, type DirectOutcome, type TicketGrant } from "../../protocol/ticket.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
+import { traceService } from "../telemetry/trace-service.ts";
 import type { Answer } from "../serving/inference-server.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
 import { explainFailure } from "../serving/explain-failure.ts";
@@ -24,6 +26,8 @@ export interface DirectRequest {
   readonly arrivedMs: number;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
+  /** The span that it is answered within; null where it is not traced. */
+  readonly scope: SpanScope | null;
 }
 
 /**
@@ -31,7 +35,8 @@ export interface DirectRequest {
  * ends at the latest. What was answered is told to the edge.
  */
 export async function answerDirect(parts: DirectParts, request: DirectRequest): Promise<Uint8Array> {
-  const { grant, arrivedMs } = request;
+  const { grant, arrivedMs, scope } = request;
+  const startMs = scope?.now() ?? 0;
   const { budgetMs, tensors } = readFrame(parts, grant, request.body);
   const requestId = createId("request");
   let answer: Answer;
@@ -41,6 +46,7 @@ export async function answerDirect(parts: DirectParts, request: DirectRequest): 
     const problem = explainFailure(parts.models, grant, error);
     throw problem.code === "internal" ? error : new ProblemError(problem.code, problem.detail, problem);
   }
+  traceService(scope, startMs, answer);
   const { times, rows, faults } = answer;
   const totalMs = performance.now() - arrivedMs;
   // What a device did that stood in is no measurement of the placement.

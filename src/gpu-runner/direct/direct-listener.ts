@@ -1,12 +1,13 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { FRAME_MEDIA_TYPE } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type Problem, ProblemError, PROBLEMS, toProblem } from "../../protocol/problem.ts";
 import type { TicketGrant } from "../../protocol/ticket.ts";
+import { type SpanScope, traced } from "../../telemetry/span.ts";
 import type { DirectAddress } from "../config.ts";
+import { type OpenServer, openServer } from "../open-server.ts";
+import type { SpanExport } from "../telemetry/span-export.ts";
 import { answerDirect, type DirectParts } from "./answer-direct.ts";
 import { discardBody, takeBody } from "./take-body.ts";
 import type { TicketKeys } from "./ticket-keys.ts";
@@ -19,6 +20,7 @@ const HEAD_MS = 10_000;
 export interface ListenerParts extends DirectParts {
   readonly runnerId: string;
   readonly keys: TicketKeys;
+  readonly spans: Pick<SpanExport, "open">;
   readonly logger: Pick<Logger, "info" | "error">;
 }
 
@@ -26,9 +28,9 @@ export interface ListenerParts extends DirectParts {
 export class DirectListener {
   /** The address that clients are told. */
   readonly url: string;
-  readonly #server: Server;
+  readonly #server: OpenServer;
 
-  private constructor(server: Server, url: string) {
+  private constructor(server: OpenServer, url: string) {
     this.#server = server;
     this.url = url;
   }
@@ -41,20 +43,14 @@ export class DirectListener {
       (request, response) => void answerer.answer(request, response),
     );
     server.maxConnections = LIMITS.directConnections;
-    server.listen(port, host);
-    await once(server, "listening");
-    const { port: taken } = server.address() as AddressInfo;
-    const base = url ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`;
-    const listener = new DirectListener(server, `${base.replace(/\/+$/, "")}${PATH}`);
-    parts.logger.info({ url: listener.url, host, port: taken }, "taking direct requests");
+    const opened = await openServer(server, { host, port });
+    const listener = new DirectListener(opened, `${(url ?? opened.origin).replace(/\/+$/, "")}${PATH}`);
+    parts.logger.info({ url: listener.url, host, port: opened.port }, "taking direct requests");
     return listener;
   }
 
-  async stop(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 }
 
@@ -93,7 +89,12 @@ class Answerer {
       if (!response.writableFinished) gone.abort();
     });
     try {
-      return await this.#inferFor(grant, request, arrivedMs, gone.signal);
+      const { deviceKey, variant, backend } = grant;
+      const attributes = { "millrace.device": deviceKey, "millrace.variant": variant, "millrace.backend": backend };
+      const scope = this.#parts.spans.open(request.headers["traceparent"]?.toString());
+      return await traced(scope, "infer", { kind: "server", attributes }, (within) =>
+        this.#inferFor(grant, request, arrivedMs, gone.signal, within),
+      );
     } catch (error) {
       if (!gone.signal.aborted) this.#tellRefusal(grant, toProblem(error).code, arrivedMs);
       throw error;
@@ -105,6 +106,7 @@ class Answerer {
     request: IncomingMessage,
     arrivedMs: number,
     signal: AbortSignal,
+    scope: SpanScope | null,
   ): Promise<Uint8Array> {
     if (this.#inFlight >= LIMITS.directInFlight) {
       const detail = `${LIMITS.directInFlight} direct requests are in flight on this runner.`;
@@ -114,7 +116,7 @@ class Answerer {
     this.#inFlight++;
     try {
       const body = await readBody(request, grant.budgetMs);
-      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal });
+      return await answerDirect(this.#parts, { grant, body, arrivedMs, signal, scope });
     } finally {
       this.#inFlight--;
     }

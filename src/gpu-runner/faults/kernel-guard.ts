@@ -3,6 +3,7 @@ import type { Device, QuarantinedKernel } from "../../protocol/hardware.ts";
 import type { JobProgress } from "../../protocol/job.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { type SpanScope, traced } from "../../telemetry/span.ts";
 import type { DeviceHost, WorkOptions } from "../process/device-host.ts";
 import type { FailureFile } from "./failure-file.ts";
 import { type FailureRecord, lockedOutForMs, noteFailure } from "./kernel-quarantine.ts";
@@ -16,6 +17,8 @@ export interface GuardedWork<Output> {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
+  /** The span that it is done within; absent or null where it is not traced. */
+  readonly scope?: SpanScope | null;
   run(options: Required<Omit<WorkOptions, "onCheckpoint">>): Promise<Output>;
 }
 
@@ -31,6 +34,7 @@ const SILENT_MS = 500;
 export class KernelGuard {
   readonly #file: FailureFile;
   readonly #onChange: () => void;
+  readonly #attempts = new Map<string, { done: number; failed: number }>();
 
   /** `onChange` is called when a kernel is locked out, or runs well again. */
   constructor(file: FailureFile, onChange: () => void) {
@@ -49,7 +53,7 @@ export class KernelGuard {
         work.onProgress(progress);
       };
       try {
-        const output = await work.run({ signal: work.signal, onProgress });
+        const output = await this.#attempt(host, work, onProgress);
         await this.#noteSuccess(host, work.kernel);
         return { output, faults };
       } catch (error) {
@@ -60,6 +64,33 @@ export class KernelGuard {
         if (code !== "device-lost" || faults.length > 0) throw error;
         faults.push({ code, detail, action: "retried" });
       }
+    }
+  }
+
+  /** Attempts by device, and by whether they ended well. */
+  get attempts(): readonly { readonly deviceKey: string; readonly ok: boolean; readonly count: number }[] {
+    return [...this.#attempts].flatMap(([deviceKey, { done, failed }]) => [
+      { deviceKey, ok: true, count: done },
+      { deviceKey, ok: false, count: failed },
+    ]);
+  }
+
+  async #attempt<Output>(
+    { device: { key } }: GuardedHost,
+    work: GuardedWork<Output>,
+    onProgress: (progress: JobProgress) => void,
+  ): Promise<Output> {
+    const tally = this.#attempts.get(key) ?? { done: 0, failed: 0 };
+    this.#attempts.set(key, tally);
+    const { kernel, signal, scope = null } = work;
+    const attributes = { "millrace.kernel": kernel, "millrace.device": key };
+    try {
+      const output = await traced(scope, "kernel", { attributes }, () => work.run({ signal, onProgress }));
+      tally.done++;
+      return output;
+    } catch (error) {
+      tally.failed++;
+      throw error;
     }
   }
 

@@ -40,6 +40,8 @@ function createTally(): ServingTally {
 export class ServingMeter {
   readonly #busy = new BusyClock();
   #tally = createTally();
+  /** What was before the last cut. */
+  #before = createTally();
 
   came(waiting: number): void {
     this.#tally.requests++;
@@ -81,7 +83,14 @@ export class ServingMeter {
   cut(nowMs: number): ServingTally {
     const tally = { ...this.#tally, busyMs: this.#busy.cut(nowMs) };
     this.#tally = createTally();
+    this.#before = mergeServing(this.#before, tally);
     return tally;
+  }
+
+  /** What was since the start. */
+  total(nowMs: number): ServingTally {
+    const since = { ...this.#tally, busyMs: this.#busy.peek(nowMs) };
+    return mergeServing(this.#before, since);
   }
 }
 

@@ -14,7 +14,9 @@ export function addToCurve(curve: readonly CurvePoint[], point: CurvePoint, most
     if (candidate.fresh !== null) return [candidate];
     const judged = all.slice(0, index).findLast(({ fresh }) => fresh !== null);
     const isOwn = judged !== undefined && bucketOf(judged) === bucketOf(candidate);
-    return [isOwn ? { ...candidate, fresh: judged.fresh } : candidate];
+    if (!isOwn) return [candidate];
+    const { fresh, freshInterval } = judged;
+    return [{ ...candidate, fresh, ...(freshInterval && { freshInterval }) }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { CurvePoint, TrainingSpec } from "../../protocol/training.ts";
+import { meanInterval } from "../../stats/mean-interval.ts";
 import type { Population } from "../rollout/population.ts";
 import { judgementEpisode, LAST_EVALUATION_FROM, trainingEpisode } from "./episode-ranges.ts";
 import { addToCurve } from "./learning-curve.ts";
@@ -157,14 +158,15 @@ async function judgePolicy(
   const { generations, best } = state;
   const policy = await strategy.policy();
   const firstEpisode = judgementEpisode(generations, plan.evaluation.episodes);
-  const { mean } = await evaluateOne(judge, policy, plan, firstEpisode, watch);
+  const { mean, returns } = await evaluateOne(judge, policy, plan, firstEpisode, watch);
   if (Number.isNaN(mean)) return state;
   const target = plan.stopAt ?? plan.solvedAt;
   const isSolved = target !== null && mean >= target;
+  const { low, high } = meanInterval(returns);
   return {
     ...state,
     solvedAtGeneration: state.solvedAtGeneration ?? (isSolved ? generations : null),
-    curve: [...state.curve.slice(0, -1), { ...state.curve.at(-1)!, fresh: mean }],
+    curve: [...state.curve.slice(0, -1), { ...state.curve.at(-1)!, fresh: mean, freshInterval: { low, high } }],
     best: best !== null && mean < best.mean ? best : { generation: generations, mean, policy },
   };
 }

@@ -37,6 +37,8 @@ export class ProbeLoop {
   /** Probes that wait for a device or run there. */
   readonly #asked = new Set<Promise<unknown>>();
   #tallies = new Map<string, ProbeTally>();
+  /** Since the start. */
+  readonly #total = { made: 0, failed: 0 };
   #timer: NodeJS.Timeout | undefined;
   #pauses = 0;
   #withdrawn = new AbortController();
@@ -82,6 +84,11 @@ export class ProbeLoop {
     return tallies;
   }
 
+  /** All probes since the start, those that failed among them. */
+  get total(): { readonly made: number; readonly failed: number } {
+    return this.#total;
+  }
+
   #withdraw(): void {
     this.#withdrawn.abort();
     this.#withdrawn = new AbortController();
@@ -112,6 +119,7 @@ export class ProbeLoop {
       const { code } = toProblem(error);
       if (GAVE_WAY.has(code)) return;
       this.#tallyOf(key).errors++;
+      this.#total.failed++;
       this.#spend(deviceKey, code === "device-lost" ? LOST_MS : this.#now() - startedMs);
     } finally {
       this.#probing.delete(deviceKey);
@@ -145,6 +153,7 @@ export class ProbeLoop {
     const tally = this.#tallies.get(key) ?? { probes: 0, errors: 0, serviceMs: [], computeMs: [] };
     this.#tallies.set(key, tally);
     tally.probes++;
+    this.#total.made++;
     return tally;
   }
 }

@@ -95,6 +95,11 @@ export class Watch {
     this.#report(requestId);
   }
 
+  /** All probes since the start. */
+  get probes(): ProbeLoop["total"] {
+    return this.#probes.total;
+  }
+
   /** Runs a job while nothing is probed. */
   async beside<Output>(job: () => Promise<Output>): Promise<Output> {
     this.#jobs.begin(performance.now());

@@ -10,14 +10,20 @@ import type { WorkloadContext } from "./workload.ts";
 export async function benchmarkOnDevice(
   device: FleetDevice,
   spec: BenchmarkSpec,
-  { fleet, program, onProgress, signal }: Pick<WorkloadContext, "fleet" | "program" | "onProgress" | "signal">,
+  {
+    fleet,
+    program,
+    onProgress,
+    signal,
+    scope,
+  }: Pick<WorkloadContext, "fleet" | "program" | "onProgress" | "signal" | "scope">,
 ): Promise<BenchmarkMeasurement> {
   const { kernel } = spec;
   const { host } = device;
   const timeoutMs = timeoutOf(spec, program);
   const run = (options: WorkOptions) =>
     program === null ? host.benchmark(spec, options) : host.benchmarkProgram(spec, program, options);
-  const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, run });
+  const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, scope, run });
   // Users submit kernels without end; what is announced is bounded.
   if (program === null) fleet.noteSpeed(device, kernel, output.gigabytesPerSecond);
   return withFaults(output, faults);

@@ -3,7 +3,10 @@ import type { JobSpec } from "../../protocol/job.ts";
 import type { JobOutcome, Lease, Offer } from "../../protocol/link.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import type { JobArtifacts } from "../job-artifacts.ts";
+import { type SpanScope, traced } from "../../telemetry/span.ts";
 import type { LinkChannel } from "../link-channel.ts";
+import type { RunnerState } from "../telemetry/describe-runner.ts";
+import type { SpanExport } from "../telemetry/span-export.ts";
 import { throttleProgress } from "../throttle-progress.ts";
 import type { Watch } from "../watch/watch.ts";
 import { runBenchmark } from "./run-benchmark.ts";
@@ -41,6 +44,7 @@ type Shared = Pick<
 > & {
   readonly openArtifacts: (lease: Lease, signal: AbortSignal) => JobArtifacts;
   readonly watch: Pick<Watch, "beside" | "noteResult">;
+  readonly spans: Pick<SpanExport, "open">;
 };
 
 function keyOf({ jobId, epoch }: Lease): string {
@@ -54,6 +58,7 @@ export class JobRunner {
   readonly #logger: Logger;
   readonly #running = new Map<string, RunningJob>();
   readonly #unsettled = new Map<string, JobOutcome>();
+  readonly #ended = new Map<JobSpec["kind"], { done: number; failed: number }>();
   #resend: ReturnType<typeof setInterval> | null = null;
 
   constructor(shared: Shared, channel: LinkChannel, logger: Logger) {
@@ -80,8 +85,12 @@ export class JobRunner {
     if (this.#running.has(key) || this.#unsettled.has(key)) return;
     const job = { lease: offer.lease, abort: new AbortController() };
     this.#running.set(key, job);
-    void this.#run(offer, job).then((outcome) => {
+    const attributes = { "millrace.job": offer.lease.jobId, "millrace.attempt": offer.attempt };
+    const details = { kind: "consumer", attributes, describe: describeOutcome } as const;
+    const scope = this.#shared.spans.open(offer.traceparent);
+    void traced(scope, "lease", details, (within) => this.#run(offer, job, within)).then((outcome) => {
       this.#running.delete(key);
+      this.#count(offer.spec.kind, outcome?.outcome.ok === true);
       if (outcome === null) return;
       this.#unsettled.set(key, outcome);
       this.#channel.send(outcome);
@@ -109,13 +118,28 @@ export class JobRunner {
     this.#running.clear();
   }
 
+  /** What runs, and what has ended since the start. */
+  counts(): RunnerState["jobs"] {
+    const ended = [...this.#ended].flatMap(([kind, { done, failed }]) => [
+      { kind, ok: true, count: done },
+      { kind, ok: false, count: failed },
+    ]);
+    return { running: this.#running.size, ended };
+  }
+
+  #count(kind: JobSpec["kind"], ok: boolean): void {
+    const tally = this.#ended.get(kind) ?? { done: 0, failed: 0 };
+    tally[ok ? "done" : "failed"]++;
+    this.#ended.set(kind, tally);
+  }
+
   #sendUnsettled(): void {
     for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
   }
 
-  async #run(offer: Offer, { abort }: RunningJob): Promise<JobOutcome | null> {
+  async #run(offer: Offer, { abort }: RunningJob, scope: SpanScope | null): Promise<JobOutcome | null> {
     const { lease, spec, model, program, environment, edge } = offer;
-    const { watch, openArtifacts, ...shared } = this.#shared;
+    const { watch, openArtifacts, spans: _, ...shared } = this.#shared;
     const startedAt = new Date().toISOString();
     const otherJobs = this.#running.size - 1;
     const context = {
@@ -131,7 +155,9 @@ export class JobRunner {
       logger: this.#logger,
     };
     try {
-      const done = await watch.beside(() => runWorkload(spec, context));
+      const done = await watch.beside(() =>
+        traced(scope, spec.kind, {}, (within) => runWorkload(spec, { ...context, scope: within })),
+      );
       watch.noteResult(offer, done);
       const { result, deviceKey, traceText = null, samplesText = null } = done;
       const beside = {
@@ -146,6 +172,11 @@ export class JobRunner {
       return { type: "jobOutcome", lease, outcome: { ok: false, problem } };
     }
   }
+}
+
+function describeOutcome(done: JobOutcome | null): { error?: string } {
+  if (done === null) return { error: "cancelled" };
+  return done.outcome.ok ? {} : { error: done.outcome.problem.code };
 }
 
 function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadResult> {

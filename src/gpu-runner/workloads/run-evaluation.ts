@@ -5,6 +5,8 @@ import type { RolloutThroughput } from "../../protocol/rollout-throughput.ts";
 import { describeEntrant, type EntrantEpisodes } from "../evaluation/describe-entrant.ts";
 import { type EntrantGroup, groupEntrants } from "../evaluation/group-entrants.ts";
 import { judgeProof, planProof } from "../evaluation/prove-environment.ts";
+import { recordApart } from "../evaluation/record-apart.ts";
+import type { RecordedMember } from "../evaluation/record-episodes.ts";
 import { scoreApart } from "../evaluation/score-apart.ts";
 import { digestOf } from "../rollout/announce-environments.ts";
 import type { BackendChoice } from "../rollout/choose-backend.ts";
@@ -51,6 +53,8 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
     const entrants = await describeEntrants(spec, environment, episodes, signal);
     const file = spec.episodes === 0 ? null : writeFile(episodes);
     const artifact = file === null ? null : await artifacts.put("episodes", file);
+    const replay =
+      spec.record === 0 ? null : await artifacts.put("replay", await record(spec, rolled, entrants, context));
     const result: EvaluationResult = {
       kind: "evaluation",
       task: { name: environment.name, digest },
@@ -63,6 +67,7 @@ export const runEvaluation: Workload<EvaluationSpec> = async (spec, context) => 
       scores: environment.scores,
       proof,
       artifact,
+      replay,
       environment: machine,
     };
     return { result, deviceKey: device.host.device.key };
@@ -160,6 +165,24 @@ async function describeEntrants(
     const { name, modelVersionId = null } = entrants[place]!;
     return { name, modelVersionId, scores: sound.length === 0 ? null : scores.shift()!, ...rest };
   });
+}
+
+/** The first episodes of each entrant, of several members the best's, state by state. */
+function record(
+  { environment, record: episodes, seed, commonRandom }: EvaluationSpec,
+  rolled: readonly RolledOut[],
+  entrants: readonly EvaluatedEntrant[],
+  { signal, onProgress }: WorkloadContext,
+): Promise<Uint8Array<ArrayBuffer>> {
+  onProgress({ phase: "recording", done: 0, total: entrants.length * episodes });
+  const members = entrants.map(({ best }, entrant): RecordedMember => {
+    const { group } = rolled.find(({ group: { firsts } }) => firsts.has(entrant))!;
+    const member = best[0]?.member ?? 0;
+    const drawnAs = group.firsts.get(entrant)! + member;
+    const { network, parameters: width, weights } = group;
+    return { entrant, member, drawnAs, network, parameters: weights.slice(drawnAs * width, (drawnAs + 1) * width) };
+  });
+  return recordApart({ environment, members, episodes, seed, commonRandom }, signal);
 }
 
 /** Every episode of every entrant, in their order. */

@@ -6,12 +6,15 @@ import type { Workload } from "./workload.ts";
 import { writeSamples } from "./write-samples.ts";
 
 /** Keeps the device that has the kernel busy, and measures what it bears. */
-export const runThroughput: Workload<ThroughputSpec> = async (spec, { fleet, otherJobs, signal, onProgress }) => {
+export const runThroughput: Workload<ThroughputSpec> = async (
+  spec,
+  { fleet, otherJobs, signal, onProgress, scope },
+) => {
   const { kernel, timeoutMs } = spec;
   const { host } = fleet.withKernel(kernel, spec);
   const environment = describeEnvironment(host.device, otherJobs);
   const run = (options: WorkOptions) => host.work("stream", { spec }, timeoutMs, options);
-  const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, run });
+  const { output, faults } = await fleet.guard.run(host, { kernel, timeoutMs, signal, onProgress, scope, run });
   const { latenciesMs, ...measured } = output;
   return {
     result: { kind: "throughput", ...withFaults({ ...measured, environment }, faults) },

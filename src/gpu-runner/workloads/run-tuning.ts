@@ -15,7 +15,7 @@ export const runTuning: Workload<TuningSpec> = async (spec, context) => {
 async function tuneOn(
   { host }: FleetDevice,
   spec: TuningSpec,
-  { fleet, tunings, otherJobs, signal, onProgress }: WorkloadContext,
+  { fleet, tunings, otherJobs, signal, onProgress, scope }: WorkloadContext,
 ): Promise<WorkloadResult> {
   const { device } = host;
   const environment = describeEnvironment(device, otherJobs);
@@ -26,7 +26,7 @@ async function tuneOn(
   }
   const run = (options: WorkOptions) => host.tune(spec, options);
   // A search ends by itself: one that runs out of time was silent for that much beyond its budget.
-  const work = { kernel: spec.kernel, timeoutMs: TUNING_GRACE_MS, signal, onProgress, run };
+  const work = { kernel: spec.kernel, timeoutMs: TUNING_GRACE_MS, signal, onProgress, scope, run };
   const { output: found, faults } = await fleet.guard.run(host, work);
   const { fingerprint, name: deviceName, software } = device;
   const tuning = { ...found.tuning, fingerprint, deviceName, software, tunedAt: new Date().toISOString() };

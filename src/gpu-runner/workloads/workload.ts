@@ -4,6 +4,7 @@ import type { Hardware } from "../../protocol/hardware.ts";
 import type { JobProgress, JobResult, JobSpec } from "../../protocol/job.ts";
 import type { KernelProgram } from "../../protocol/kernel-definition.ts";
 import type { EdgeWork, PlacedModel } from "../../protocol/link.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
 import type { EdgeProbe } from "../edge-probe.ts";
 import type { JobArtifacts } from "../job-artifacts.ts";
@@ -40,6 +41,8 @@ export interface WorkloadContext {
   /** Files that the job leaves beside its result, or that an earlier attempt left. */
   readonly artifacts: JobArtifacts;
   readonly otherJobs: number;
+  /** The span that it runs within; null where it is not traced. */
+  readonly scope: SpanScope | null;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
   readonly logger: Pick<Logger, "error">;

@@ -7,6 +7,10 @@ describe("the address of the page", () => {
     expect(readAddress(writeAddress(address))).toEqual(address);
     const judged = { view: "validation", run: "run_1", runner: "rnr_1", job: "job_1" } as const;
     expect(readAddress(writeAddress(judged))).toEqual(judged);
+    const listed = { view: "jobs", kind: "tuning", state: "failed", cursor: "WyJqb2JfMSJd" } as const;
+    expect(readAddress(writeAddress(listed))).toEqual(listed);
+    const replayed = { view: "evaluations", part: "trainings", replay: "0.2.137", span: "a/b" } as const;
+    expect(readAddress(writeAddress(replayed))).toEqual(replayed);
   });
 
   it("is empty where nothing is picked, and a fragment of something else picks nothing", () => {

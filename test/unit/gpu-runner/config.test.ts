@@ -47,6 +47,20 @@ it("listens nowhere unless told, and then on this machine's own address unless t
   expect(read("0.0.0.0:8790", "https://lab:443")).toEqual({ host: "0.0.0.0", port: 8_790, url: "https://lab:443" });
 });
 
+it("tells metrics and sends spans nowhere unless told", () => {
+  expect(readConfig({})).toMatchObject({ metrics: null, tracing: null });
+  expect(readConfig({ MILLRACE_METRICS: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9_464 });
+  expect(() => readConfig({ MILLRACE_METRICS: "lab" })).toThrow("MILLRACE_METRICS");
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://lab:4318/", OTEL_EXPORTER_OTLP_HEADERS: "key=a%20b" };
+  expect(readConfig(collector).tracing).toEqual({ url: "http://lab:4318/v1/traces", headers: { key: "a b" } });
+  for (const [name, text] of [
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "lab:4318"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://lab:4317"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "no value"],
+  ] as const)
+    expect(() => readConfig({ [name]: text }), text).toThrow(name);
+});
+
 it("refuses an address to listen on that is none, or that no client could call", () => {
   for (const text of ["", "lab", "lab:", ":8790", "lab:65536", "http://lab:80", "a b:1", "fd00::7:8790"]) {
     expect(() => readConfig({ MILLRACE_DIRECT: text }), text).toThrow(/MILLRACE_DIRECT\b/);

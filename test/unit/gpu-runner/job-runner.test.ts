@@ -64,7 +64,8 @@ function scriptJobs({ userKernels = true } = {}) {
   const fleet = { withKernel: () => ({ host }), ...createGuarding() };
   const watch = { beside: (job: () => unknown) => job(), noteResult: () => undefined };
   const openArtifacts = () => ({});
-  const shared = { fleet, models: {}, probe: {}, openArtifacts, rooflines, userKernels, watch };
+  const spans = { open: () => null };
+  const shared = { fleet, models: {}, probe: {}, openArtifacts, rooflines, userKernels, watch, spans };
   const jobs = new JobRunner(shared as never, channel, silent as never);
   const outcomes = () => sent.filter((message): message is JobOutcome => message.type === "jobOutcome");
   return { jobs, channel, socket, sent, started, outcomes };

@@ -10,6 +10,13 @@ describe("the scale of an axis", () => {
     expect(place(5)).toBe(0.5);
   });
 
+  it("ends at 0 where no value is above it, and has 0 among its ticks where values are on both sides", () => {
+    const below = scaleOf([-480, -90], { wanted: 5 });
+    expect(below.ticks).toEqual([-500, -400, -300, -200, -100, 0]);
+    expect([below.place(-500), below.place(0)]).toEqual([0, 1]);
+    expect(scaleOf([-3, 9], { wanted: 5 }).ticks).toEqual([-5, 0, 5, 10]);
+  });
+
   it("is logarithmic over decades where they are far apart", () => {
     const { ticks, place } = scaleOf([1.2, 3, 900], { wanted: 5 });
     expect(ticks).toEqual([1, 10, 100, 1_000]);

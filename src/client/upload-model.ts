@@ -1,0 +1,15 @@
+import { endpoints } from "../protocol/endpoints.ts";
+import type { Model, ModelVersion } from "../protocol/model.ts";
+import type { RawBody } from "./call-options.ts";
+import type { Client } from "./client.ts";
+
+/** Uploads an ONNX file as the next version of a model; the same bytes again give the version that is there. */
+export function uploadModel(
+  client: Client,
+  name: string,
+  content: RawBody["content"],
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
+  const rawBody = { mediaType: "application/octet-stream", content };
+  return client.call(endpoints.uploadModel, { query: { name }, rawBody, ...options });
+}

@@ -1,0 +1,107 @@
+import { useCallback } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { EvaluationComparison } from "../../protocol/evaluation-comparison.ts";
+import type { JobSummary } from "../../protocol/job.ts";
+import type { Estimate } from "../../protocol/score.ts";
+import { Fact } from "../fact.tsx";
+import { formatNumber } from "../format.ts";
+import { Panel } from "../panel.tsx";
+import { useResource } from "../use-resource.ts";
+import type { ViewProps } from "../view-props.ts";
+
+interface ComparisonPanelProps extends Pick<ViewProps, "client" | "address" | "onPick"> {
+  /** Evaluations that ended, the newest first. */
+  readonly jobs: readonly JobSummary[];
+  readonly environment: string;
+}
+
+/** One entrant of a run. */
+interface Side {
+  /** As the API names it. */
+  readonly value: string;
+  readonly name: string;
+}
+
+/** Two policies in one environment against each other; nothing where there is one alone. */
+export function ComparisonPanel({ client, address, onPick, jobs, environment }: ComparisonPanelProps) {
+  const sides = sidesIn(jobs, environment);
+  const [first, second] = sides;
+  const a = sides.find(({ value }) => value === address.a) ?? second;
+  const b = sides.find(({ value }) => value === address.b) ?? first;
+  const query = a === undefined || b === undefined ? null : { a: a.value, b: b.value };
+  const compared = useResource(
+    useCallback(
+      async (signal: AbortSignal) => {
+        if (query === null) return null;
+        // The endpoint's own query is parsed already; this is its text.
+        const response = await client.send(endpoints.compareEvaluations, { query, signal });
+        return EvaluationComparison.parse(await response.json());
+      },
+      [client, query?.a, query?.b],
+    ),
+  );
+  if (a === undefined || b === undefined) return null;
+  const task = compared.value?.tasks[0];
+  return (
+    <Panel
+      id="compared-policies"
+      title="Compared"
+      resource={compared}
+      aside={
+        <div class="picker">
+          <SidePicker name="A" sides={sides} picked={a} onPick={(value) => onPick({ a: value })} />
+          <SidePicker name="B" sides={sides} picked={b} onPick={(value) => onPick({ b: value })} />
+        </div>
+      }
+    >
+      <dl class="facts compared-facts">
+        <Fact name="Mean return, A">{task === undefined ? "–" : formatNumber(task.a.meanReturn)}</Fact>
+        <Fact name="Mean return, B">{task === undefined ? "–" : formatNumber(task.b.meanReturn)}</Fact>
+        <Fact name="B less A">{task === undefined ? "–" : tell(task.returnDifference)}</Fact>
+        <Fact name="B gets more than A">
+          {compared.value == null ? "–" : `${tell(compared.value.probabilityOfImprovement)} of the time, ties half`}
+        </Fact>
+        <Fact name="Episodes">
+          {task === undefined ? "–" : task.paired ? "paired: the same draws" : `not paired: ${task.unpairedBecause}`}
+        </Fact>
+      </dl>
+    </Panel>
+  );
+}
+
+function tell({ value, low, high }: Estimate): string {
+  return `${formatNumber(value)} [${formatNumber(low)}, ${formatNumber(high)}]`;
+}
+
+function sidesIn(jobs: readonly JobSummary[], environment: string): Side[] {
+  return jobs.flatMap(({ runId, spec, endedAt }) => {
+    if (runId === null || spec.kind !== "evaluation" || spec.environment !== environment) return [];
+    const at = endedAt === null ? "" : `, ${new Date(endedAt).toLocaleString()}`;
+    return spec.entrants.map(({ name }, place) => ({
+      value: `${runId}:${place}`,
+      name: `${name}, seed ${spec.seed}${at}`,
+    }));
+  });
+}
+
+interface SidePickerProps {
+  readonly name: string;
+  readonly sides: readonly Side[];
+  readonly picked: Side;
+  readonly onPick: (value: string) => void;
+}
+
+function SidePicker({ name, sides, picked, onPick }: SidePickerProps) {
+  return (
+    <label class="variant">
+      {name}
+      <select value={picked.value} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
+        {sides.map(({ value, name: text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,128 @@
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/evaluation.ts";
+import type { Estimate } from "../../protocol/score.ts";
+import { Fact } from "../fact.tsx";
+import { formatDuration, formatNumber } from "../format.ts";
+import { SoftwareBadge } from "../software-badge.tsx";
+import { SvgPlot } from "../svg-plot.tsx";
+
+interface EvaluationDetailProps {
+  readonly client: Client;
+  readonly runId: string;
+  readonly result: EvaluationResult;
+}
+
+/** What an evaluation found: scores with their intervals, why episodes ended, profiles, and how fast it went. */
+export function EvaluationDetail({ client, runId, result }: EvaluationDetailProps) {
+  const { entrants } = result;
+  return (
+    <>
+      <ScoreTable result={result} />
+      <p class="muted">
+        {`In brackets 95 % intervals. Return ${formatNumber(result.scores.worst)} normalises to 0, ${formatNumber(result.scores.best)} to 1.`}
+      </p>
+      {entrants.map((entrant) => (
+        <Failures key={entrant.name} entrant={entrant} />
+      ))}
+      {entrants.some(({ scores }) => scores !== null) && (
+        <SvgPlot client={client} endpoint={endpoints.plotProfile} id={runId} />
+      )}
+      <EvaluationFacts result={result} />
+    </>
+  );
+}
+
+function ScoreTable({ result: { entrants } }: { readonly result: EvaluationResult }) {
+  return (
+    <table class="scores">
+      <caption class="unseen">Scores</caption>
+      <thead>
+        <tr>
+          <th scope="col">Policy</th>
+          <th scope="col">Mean return</th>
+          <th scope="col">Interquartile mean</th>
+          <th scope="col">Median</th>
+          <th scope="col">Optimality gap</th>
+          <th scope="col">Ended by</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entrants.map(({ name, members, scores, meanLength, causes }) => (
+          <tr key={name}>
+            <th scope="row">
+              {name}
+              {members > 1 && <small>{`${formatNumber(members)} members`}</small>}
+            </th>
+            <td data-label="Mean return">{showEstimate(scores?.mean)}</td>
+            <td data-label="Interquartile mean">{showEstimate(scores?.iqm)}</td>
+            <td data-label="Median">{showEstimate(scores?.median)}</td>
+            <td data-label="Optimality gap">{showEstimate(scores?.optimalityGap)}</td>
+            <td data-label="Ended by">
+              {describeCauses(causes)}
+              {meanLength !== null && <small>{`${formatNumber(meanLength)} steps on average`}</small>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function showEstimate(estimate: Estimate | undefined) {
+  if (estimate === undefined) return "–";
+  const { value, low, high } = estimate;
+  return (
+    <>
+      {formatNumber(value)} <small>{`[${formatNumber(low)}, ${formatNumber(high)}]`}</small>
+    </>
+  );
+}
+
+function describeCauses({ terminated, truncated, both }: EvaluatedEntrant["causes"]): string {
+  const parts = [
+    [terminated, "the environment"],
+    [truncated, "the limit of steps"],
+    [both, "both at once"],
+  ] as const;
+  const told = parts.flatMap(([count, cause]) => (count === 0 ? [] : [`${cause}: ${formatNumber(count)}`]));
+  return told.join(", ") || "–";
+}
+
+function Failures({ entrant: { name, failed, failedMembers } }: { readonly entrant: EvaluatedEntrant }) {
+  const [first] = failed;
+  if (first === undefined) return null;
+  return (
+    <p class="notice bad">
+      {`Of ${name} ${formatNumber(failedMembers)} failed and count in no score; the first, member ${first.member}, ${first.reason}.`}
+    </p>
+  );
+}
+
+function EvaluationFacts({ result }: { readonly result: EvaluationResult }) {
+  const { throughput, environment, proof, waves, entrants } = result;
+  const resamples = entrants.find(({ scores }) => scores !== null)?.scores?.resamples;
+  return (
+    <dl class="facts">
+      <Fact name="Where">
+        {`${throughput?.backend ?? "nothing ran"} on ${environment.deviceName}`}{" "}
+        {environment.software && <SoftwareBadge />}
+      </Fact>
+      {throughput !== null && (
+        <>
+          <Fact name="Throughput">
+            {`${formatNumber(throughput.stepsPerSecond)} steps/s, ${formatNumber(throughput.evaluationsPerSecond)} evaluations/s, inference included`}
+          </Fact>
+          <Fact name="Of">
+            {`${throughput.members === 1 ? "1 policy" : `${formatNumber(throughput.members)} policies`} of ${formatNumber(throughput.parameters)} parameters, ${formatNumber(throughput.steps)} steps in ${formatDuration(throughput.durationMs)}`}
+          </Fact>
+        </>
+      )}
+      {waves > 1 && <Fact name="Split">{`into ${waves} parts: it exceeds the memory`}</Fact>}
+      {proof !== null && (
+        <Fact name="Checked first">{`${proof.agreeing} of ${proof.steps} steps agree with the reference`}</Fact>
+      )}
+      {resamples !== undefined && <Fact name="Bootstrap">{`${formatNumber(resamples)} resamples`}</Fact>}
+    </dl>
+  );
+}

@@ -1,0 +1,74 @@
+import type { EvaluationSpec } from "../../protocol/evaluation.ts";
+import type { JobSummary } from "../../protocol/job.ts";
+import { Badge } from "../badge.tsx";
+import { formatNumber } from "../format.ts";
+import { Timestamp } from "../timestamp.tsx";
+import { judgeJob } from "../verdict-words.ts";
+
+interface EvaluationTableProps {
+  readonly jobs: readonly JobSummary[];
+  /** Id of the run that is shown. */
+  readonly shown: string | null;
+  readonly onShow: (runId: string) => void;
+}
+
+/** The latest evaluations: what was evaluated, and how far each is. */
+export function EvaluationTable({ jobs, shown, onShow }: EvaluationTableProps) {
+  return (
+    <table class="judgements">
+      <thead>
+        <tr>
+          <th scope="col">Environment</th>
+          <th scope="col">Policies</th>
+          <th scope="col">State</th>
+          <th scope="col">Submitted</th>
+          <th scope="col">Result</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => {
+          const { id, spec, runId, problem, createdAt } = job;
+          if (spec.kind !== "evaluation") return null;
+          const [tone, word] = job.state === "succeeded" ? (["good", "done"] as const) : judgeJob(job);
+          return (
+            <tr key={id}>
+              <th scope="row" title={id}>
+                {spec.environment}
+                <small>{`${formatNumber(spec.episodes)} episodes each, seed ${spec.seed}`}</small>
+              </th>
+              <td data-label="Policies">{namePolicies(spec)}</td>
+              <td data-label="State">
+                <Badge tone={tone}>{word}</Badge>
+                {problem !== null && (
+                  <small class="problem">
+                    <a href={problem.type}>{problem.title}</a>: {problem.detail}
+                  </small>
+                )}
+              </td>
+              <td data-label="Submitted">
+                <Timestamp at={createdAt} />
+              </td>
+              <td data-label="Result">
+                {runId === null ? (
+                  <span class="muted">none</span>
+                ) : (
+                  <button type="button" aria-pressed={runId === shown} onClick={() => onShow(runId)}>
+                    Show<span class="unseen">{` the evaluation in ${spec.environment}`}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function namePolicies({ entrants }: EvaluationSpec): string {
+  const named = entrants.slice(0, 3).map(({ name, members }) => {
+    return members === 1 ? name : `${name} (${formatNumber(members)} members)`;
+  });
+  const left = entrants.length - named.length;
+  return `${named.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
+}

@@ -1,0 +1,139 @@
+import { useCallback } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Job } from "../../protocol/job.ts";
+import type { JobArtifact } from "../../protocol/job-artifact.ts";
+import type { TrainingResult, TrainingSpec } from "../../protocol/training.ts";
+import { ArchivePanel } from "../archive-panel.tsx";
+import { Fact } from "../fact.tsx";
+import { formatBytes, formatNumber } from "../format.ts";
+import { writeAddress } from "../page-address.ts";
+import { Panel } from "../panel.tsx";
+import { SoftwareBadge } from "../software-badge.tsx";
+import { type Subscribe, useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
+import { LearningCurve } from "./learning-curve.tsx";
+import { useCurve } from "./use-curve.ts";
+
+interface ShownTrainingProps {
+  readonly client: Client;
+  readonly subscribe: Subscribe;
+  readonly id: string;
+}
+
+/** One training: its curve as it grows, what it left, and its archive where it has one. */
+export function ShownTraining({ client, subscribe, id }: ShownTrainingProps) {
+  const read = useResource(
+    useCallback((signal: AbortSignal) => readTraining(client, id, signal), [client, id]),
+    1_000,
+  );
+  useRefreshOn(subscribe, "job", read.refresh);
+  const { value, error } = read;
+  return (
+    <>
+      <Panel id="training" title={value === null ? "Training" : `Learning ${value.spec.environment}`} resource={read}>
+        {value === null && error === null && <p class="muted loading">Reading the training …</p>}
+        {value !== null && <Training client={client} {...value} />}
+      </Panel>
+      {value?.archive != null && (
+        <>
+          <ArchivePanel key={value.archive} client={client} id={value.archive} />
+          <p>
+            <a href={`/${writeAddress({ view: "archives", archive: value.archive })}`}>This archive among all</a>
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+interface ReadTraining {
+  readonly job: Job;
+  readonly spec: TrainingSpec;
+  readonly files: readonly JobArtifact[];
+  /** Id of the archive that it left. */
+  readonly archive: string | null;
+}
+
+async function readTraining(client: Client, id: string, signal: AbortSignal): Promise<ReadTraining> {
+  const [job, { items: files }] = await Promise.all([
+    client.call(endpoints.getJob, { params: { id }, signal }),
+    client.call(endpoints.listJobArtifacts, { params: { id }, signal }),
+  ]);
+  const { spec, result } = job;
+  if (spec.kind !== "training") throw new TypeError(`The job ${id} is no training.`);
+  const hasArchive = result?.kind === "training" && result.qualityDiversity !== null;
+  const archives = hasArchive
+    ? await client.call(endpoints.listArchives, { query: { job: id, limit: 1 }, signal })
+    : null;
+  return { job, spec, files, archive: archives?.items[0]?.id ?? null };
+}
+
+function Training({ client, job, spec, files }: ReadTraining & { readonly client: Client }) {
+  const curve = useCurve(client, job);
+  const result = job.result?.kind === "training" ? job.result : null;
+  return (
+    <div class="judged">
+      <LearningCurve environment={spec.environment} curve={curve} target={spec.stopAt} />
+      <TrainingFacts spec={spec} result={result} files={files} />
+    </div>
+  );
+}
+
+interface TrainingFactsProps {
+  readonly spec: TrainingSpec;
+  readonly result: TrainingResult | null;
+  readonly files: readonly JobArtifact[];
+}
+
+function TrainingFacts({ spec, result, files }: TrainingFactsProps) {
+  const { algorithm, network, publish, stopAt } = spec;
+  return (
+    <dl class="facts">
+      <Fact name="Algorithm">{`${algorithm.name}, ${formatNumber(algorithm.population)} members`}</Fact>
+      <Fact name="Network">{network.kind}</Fact>
+      {stopAt !== undefined && <Fact name="Ends at">{`a return of ${formatNumber(stopAt)}`}</Fact>}
+      {result !== null && <ResultFacts result={result} />}
+      <Fact name="Published">
+        <Published publish={publish} result={result} />
+      </Fact>
+      <Fact name="Files">
+        {files.length === 0
+          ? "none yet"
+          : files.map(({ name, sizeBytes }) => `${name} (${formatBytes(sizeBytes)})`).join(", ")}
+      </Fact>
+    </dl>
+  );
+}
+
+function ResultFacts({ result }: { readonly result: TrainingResult }) {
+  const { best, solvedAtGeneration, resumedFrom, throughput, environment } = result;
+  const { value, low, high } = best.mean;
+  return (
+    <>
+      <Fact name="Best policy">
+        {`${formatNumber(value)} [${formatNumber(low)}, ${formatNumber(high)}] over ${best.episodes} episodes that chose nothing`}
+      </Fact>
+      <Fact name="Solved">{solvedAtGeneration === null ? "no" : `after generation ${solvedAtGeneration}`}</Fact>
+      {resumedFrom !== null && <Fact name="Resumed">{`from the checkpoint after generation ${resumedFrom}`}</Fact>}
+      <Fact name="Throughput">{`${formatNumber(throughput.stepsPerSecond)} steps/s on ${throughput.backend}`}</Fact>
+      <Fact name="Where">
+        {environment.deviceName} {environment.software && <SoftwareBadge />}
+      </Fact>
+    </>
+  );
+}
+
+function Published({
+  publish,
+  result,
+}: {
+  readonly publish: TrainingSpec["publish"];
+  readonly result: TrainingResult | null;
+}) {
+  if (publish === undefined) return <>not asked for</>;
+  if (result === null) return <>{`as ${publish.model}, at the end`}</>;
+  const { published } = result;
+  if (published?.modelVersionId == null) return <>{`not as ${publish.model}: this network has no ONNX file`}</>;
+  return <a href={`/${writeAddress({ view: "models", model: published.model })}`}>{published.model}</a>;
+}

@@ -1,0 +1,173 @@
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { createId } from "../../protocol/id.ts";
+import type { Job } from "../../protocol/job.ts";
+import { Badge } from "../badge.tsx";
+import { Fact } from "../fact.tsx";
+import type { JobNames } from "../job-names.ts";
+import { describeDuration, describeSpec, JOB_STATES, nameSpec } from "../job-words.ts";
+import { writeAddress } from "../page-address.ts";
+import { Panel } from "../panel.tsx";
+import { ProgressLine } from "../progress-line.tsx";
+import { Timestamp } from "../timestamp.tsx";
+import { useNow } from "../use-now.ts";
+import { useResource } from "../use-resource.ts";
+import type { Writer } from "../use-writer.ts";
+import type { ViewProps } from "../view-props.ts";
+import { WriteButton } from "../write-button.tsx";
+import { EventLog } from "./event-log.tsx";
+import { readJob } from "./read-job.ts";
+import { ResultPanel } from "./result-panel.tsx";
+import { SpecPanel } from "./spec-panel.tsx";
+import { toJobInput } from "./to-job-input.ts";
+import { TracePanel } from "./trace-panel.tsx";
+import { type JobHistory, useJobEvents } from "./use-job-events.ts";
+
+interface JobDetailProps extends ViewProps {
+  readonly id: string;
+  readonly names: JobNames;
+}
+
+/** One job: how far it is, what became of it, what was asked for, and everything that happened to it. */
+export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps) {
+  const read = useResource(useCallback((signal: AbortSignal) => readJob(client, id, signal), [client, id]));
+  const history = useJobEvents(client, id);
+  // Progress comes with the events; whatever else happens changes the job.
+  const turns = history.events.filter(({ type }) => type !== "progress").length;
+  useEffect(() => {
+    if (turns > 1) read.refresh();
+  }, [turns, read.refresh]);
+  const { value, error } = read;
+  const job = value?.job ?? null;
+  const run = value?.run ?? null;
+  return (
+    <>
+      <Panel
+        id="job"
+        title={job === null ? "Job" : `${job.spec.kind} ${nameSpec(job.spec, names.models)}`}
+        resource={read}
+        aside={
+          <div class="job-actions">
+            <a href={writeAddress({ view: "jobs" })}>All jobs</a>
+            {job !== null && <Actions client={client} job={job} writer={writer} onPick={onPick} />}
+          </div>
+        }
+      >
+        {job === null && error === null && <p class="muted loading">Reading the job …</p>}
+        {job !== null && <JobFacts job={job} names={names} history={history} />}
+        {(writer.refusal ?? writer.failure) !== null && (
+          <p class="notice bad" role="alert">
+            {writer.refusal ?? writer.failure}
+          </p>
+        )}
+      </Panel>
+      {value !== null && <ResultPanel client={client} read={value} names={names} events={history.events.length} />}
+      {run !== null && run.traceBytes !== null && <TracePanel client={client} run={run} sizeBytes={run.traceBytes} />}
+      {job !== null && (
+        <>
+          <section class="panel" aria-labelledby="events">
+            <div class="panel-head">
+              <h2 id="events">Events</h2>
+            </div>
+            <EventLog history={history} />
+          </section>
+          <SpecPanel spec={job.spec} />
+        </>
+      )}
+    </>
+  );
+}
+
+type ActionsProps = Pick<ViewProps, "client" | "onPick"> & { readonly job: Job; readonly writer: Writer };
+
+/** What can be done about it: it is cancelled while it goes on, and asked for again when it has ended. */
+function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: ActionsProps) {
+  const again = useRef(id);
+  // One key for all presses: a press too many gives the same job.
+  const key = useMemo(() => createId("request"), [id]);
+  if (endedAt === null) {
+    const cancel = () => client.call(endpoints.cancelJob, { params: { id } });
+    return (
+      <WriteButton writer={writer} label="Cancel this job" work={cancel} onDone={() => undefined}>
+        Cancel
+      </WriteButton>
+    );
+  }
+  const retry = async () => {
+    const headers = { "idempotency-key": key };
+    again.current = (await client.call(endpoints.createJob, { headers, body: toJobInput(spec) })).id;
+  };
+  return (
+    <WriteButton
+      writer={writer}
+      label="Retry: submit this job again"
+      work={retry}
+      onDone={() => onPick({ job: again.current })}
+    >
+      Retry
+    </WriteButton>
+  );
+}
+
+interface JobFactsProps {
+  readonly job: Job;
+  readonly names: JobNames;
+  readonly history: JobHistory;
+}
+
+function JobFacts({ job, names, history }: JobFactsProps) {
+  const { state, spec, attempt, maxAttempts, runnerId, problem, result } = job;
+  const now = useNow(state === "leased");
+  const [tone, word] = JOB_STATES[state];
+  const live = history.events.findLast((event) => event.progress !== null && event.attempt === attempt)?.progress;
+  const progress = live ?? job.progress;
+  const faults = result !== null && "faults" in result ? (result.faults ?? []) : [];
+  return (
+    <>
+      <div class="job-state" role="status">
+        <Badge tone={tone}>{word}</Badge>
+        {state === "leased" && progress !== null && <ProgressLine progress={progress} />}
+        {problem !== null && (
+          <span class="problem">
+            <a href={problem.type}>{problem.title}</a>: {problem.detail}
+          </span>
+        )}
+      </div>
+      <dl class="facts">
+        <Fact name="Asked for">{describeSpec(spec) || spec.kind}</Fact>
+        <Fact name="Runner">
+          {runnerId === null ? (
+            "none yet"
+          ) : (
+            <a href={writeAddress({ view: "runners", runner: runnerId })}>{names.runners.get(runnerId) ?? runnerId}</a>
+          )}
+        </Fact>
+        <Fact name="Attempt">{`${attempt} of ${maxAttempts}`}</Fact>
+        <Fact name="Submitted">
+          <Timestamp at={job.createdAt} />
+        </Fact>
+        <Fact name="Duration">{describeDuration(job, now)}</Fact>
+        <Fact name="Id">
+          <code>{job.id}</code>
+        </Fact>
+        {job.runId !== null && (
+          <Fact name="Run">
+            <code>{job.runId}</code>
+          </Fact>
+        )}
+      </dl>
+      {faults.length > 0 && (
+        <>
+          <h3 class="part">Faults</h3>
+          <ul class="findings">
+            {faults.map(({ code, detail, action }, index) => (
+              <li key={index}>
+                <a href={`/docs/problems#${code}`}>{code}</a>: {detail} <small>{`what was done: ${action}`}</small>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}

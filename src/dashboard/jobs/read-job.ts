@@ -1,0 +1,68 @@
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Device } from "../../protocol/hardware.ts";
+import type { Job, JobResult } from "../../protocol/job.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { RunSamples } from "../../protocol/run-samples.ts";
+import { Trace } from "../../protocol/trace.ts";
+import { type LaidTrace, layOutTrace } from "./lay-out-trace.ts";
+
+/** A trace as it is shown, with what it says of itself. */
+export interface ReadTrace extends Pick<Trace, "otherData"> {
+  readonly laid: LaidTrace;
+}
+
+/** What a run left, which is kept beside it; a part that could not be read is null, its size is not. */
+export interface ReadRun {
+  readonly id: string;
+  readonly samplesBytes: number | null;
+  readonly samples: RunSamples | null;
+  readonly traceBytes: number | null;
+  readonly trace: ReadTrace | null;
+}
+
+/** A job with all that the page shows of it, so that everything appears at once. */
+export interface ReadJob {
+  readonly job: Job;
+  readonly run: ReadRun | null;
+  /** Of a benchmark: where it ran; null where the runner is gone. */
+  readonly device: Device | null;
+}
+
+/** Reads a job and what it left. */
+export async function readJob(client: Client, id: string, signal: AbortSignal): Promise<ReadJob> {
+  const job = await client.call(endpoints.getJob, { params: { id }, signal });
+  const { runId, runnerId, result } = job;
+  const [run, device] = await Promise.all([
+    runId === null ? null : readRun(client, runId, signal),
+    runnerId === null || result?.kind !== "benchmark" ? null : findDevice(client, runnerId, result, signal),
+  ]);
+  return { job, run, device };
+}
+
+async function readRun(client: Client, id: string, signal: AbortSignal): Promise<ReadRun> {
+  const run: Run = await client.call(endpoints.getRun, { params: { id }, signal });
+  const { samplesBytes } = run;
+  const traceBytes = run.origin === "job" ? run.traceBytes : null;
+  const [samples, trace] = await Promise.all([
+    samplesBytes === null ? null : client.call(endpoints.getRunSamples, { params: { id }, signal }).catch(() => null),
+    traceBytes === null ? null : readTrace(client, id, signal).catch(() => null),
+  ]);
+  return { id, samplesBytes, samples, traceBytes, trace };
+}
+
+async function readTrace(client: Client, id: string, signal: AbortSignal): Promise<ReadTrace> {
+  const response = await client.send(endpoints.getRunTrace, { params: { id }, signal });
+  const { otherData, traceEvents } = Trace.parse(await response.json());
+  return { otherData, laid: layOutTrace({ traceEvents }) };
+}
+
+async function findDevice(
+  client: Client,
+  runnerId: string,
+  { environment }: Extract<JobResult, { kind: "benchmark" }>,
+  signal: AbortSignal,
+): Promise<Device | null> {
+  const runner = await client.call(endpoints.getRunner, { params: { id: runnerId }, signal }).catch(() => null);
+  return runner?.capabilities?.devices.find(({ key }) => key === environment.deviceKey) ?? null;
+}

@@ -1,0 +1,49 @@
+import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
+import { Badge } from "../badge.tsx";
+import { Fact } from "../fact.tsx";
+import { writeAddress } from "../page-address.ts";
+import { Timestamp } from "../timestamp.tsx";
+import { KERNEL_STATES } from "./kernel-states.ts";
+
+/** How far the check of a submitted kernel is, and why it failed. */
+export function CheckState({ kernel }: { readonly kernel: SubmittedKernel }) {
+  const { id, owner, state, problem, checkJobId, createdAt, reference } = kernel;
+  const [tone, word] = KERNEL_STATES[state];
+  return (
+    <>
+      <dl class="facts definition-facts">
+        <Fact name="Check">
+          <Badge tone={tone}>{word}</Badge>
+          {checkJobId !== null && (
+            <>
+              {" "}
+              <a href={`/${writeAddress({ view: "jobs", job: checkJobId })}`}>its job</a>
+            </>
+          )}
+        </Fact>
+        <Fact name="Competes with">
+          {reference === id ? (
+            "none"
+          ) : (
+            <a href={`/${writeAddress({ view: "kernels", kernel: reference })}`}>{reference}</a>
+          )}
+        </Fact>
+        <Fact name="Submitted">
+          <Timestamp at={createdAt} />
+        </Fact>
+        <Fact name="By the key">{owner}</Fact>
+        <Fact name="Id">{id}</Fact>
+      </dl>
+      {problem !== null && (
+        <div class="notice">
+          <p>
+            <a href={problem.type}>{problem.title}</a>
+          </p>
+          <pre class="compiler" tabIndex={0} role="region" aria-label="What was wrong">
+            {problem.detail}
+          </pre>
+        </div>
+      )}
+    </>
+  );
+}

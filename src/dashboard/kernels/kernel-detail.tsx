@@ -1,0 +1,83 @@
+import { useCallback, useState } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
+import { writeAddress } from "../page-address.ts";
+import { Panel } from "../panel.tsx";
+import { ConfirmButton } from "../confirm-button.tsx";
+import { useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
+import type { ViewProps } from "../view-props.ts";
+import { BenchmarkForm } from "./benchmark-form.tsx";
+import { CheckState } from "./check-state.tsx";
+import { DefinitionTables } from "./definition-tables.tsx";
+import { LeaderboardPanel } from "./leaderboard-panel.tsx";
+import { SourcePanel } from "./source-panel.tsx";
+import { TuningPanel } from "./tuning-panel.tsx";
+
+interface KernelDetailProps extends ViewProps {
+  readonly kernel: ListedKernel;
+  /** It was deleted. */
+  readonly onGone: () => void;
+}
+
+/** One kernel: what it takes, who is fastest where, its source, and what tuning found. */
+export function KernelDetail(props: KernelDetailProps) {
+  const { client, subscribe, kernel, onPick, onGone } = props;
+  const { id, source } = kernel;
+  const [failure, setFailure] = useState<string | null>(null);
+  const submitted = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        source === "submitted" && id !== undefined
+          ? { stored: await client.call(endpoints.getKernel, { params: { id }, signal }) }
+          : { stored: null },
+      [client, source, id],
+    ),
+  );
+  useRefreshOn(subscribe, "job", submitted.refresh);
+  const stored = submitted.value?.stored ?? null;
+  return (
+    <>
+      <Panel
+        id="kernel"
+        title={kernel.name}
+        resource={submitted}
+        aside={
+          <span class="row-actions">
+            {id !== undefined && source === "submitted" && (
+              <ConfirmButton
+                label={`Delete the kernel ${kernel.name}`}
+                work={() => client.call(endpoints.deleteKernel, { params: { id } })}
+                onDone={() => {
+                  onPick({ kernel: undefined, device: undefined, tuning: undefined, axes: undefined });
+                  onGone();
+                }}
+                onFail={setFailure}
+              >
+                delete
+              </ConfirmButton>
+            )}
+            <a href={`/${writeAddress({ view: "kernels" })}`}>All kernels</a>
+          </span>
+        }
+      >
+        {failure !== null && (
+          <p class="notice bad" role="alert">
+            {failure}
+          </p>
+        )}
+        <p class="explained">{kernel.description}</p>
+        {stored !== null && <CheckState kernel={stored} />}
+        <DefinitionTables kernel={kernel} definition={stored?.definition ?? null} />
+      </Panel>
+      {submitted.value !== null && (
+        <>
+          <LeaderboardPanel {...props} />
+          <BenchmarkForm client={client} kernel={kernel} />
+          <TuningPanel {...props} kernel={kernel} />
+          <SourcePanel name={kernel.name} stored={stored} />
+        </>
+      )}
+    </>
+  );
+}

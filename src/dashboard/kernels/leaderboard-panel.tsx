@@ -1,0 +1,123 @@
+import { useCallback } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { type Board, toShapeText } from "../../protocol/leaderboard.ts";
+import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
+import { describeClock } from "../describe-clock.ts";
+import { EmptyState } from "../empty-state.tsx";
+import { describeSizes } from "../format.ts";
+import { nextCommands } from "../next-commands.ts";
+import { Panel } from "../panel.tsx";
+import { nameHardware } from "../series-choice.ts";
+import { SoftwareBadge } from "../software-badge.tsx";
+import { useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
+import type { ViewProps } from "../view-props.ts";
+import { BoardTable } from "./board-table.tsx";
+import { nameToAsk } from "./name-to-ask.ts";
+
+const LEADERBOARD_GAP_MS = 2_000;
+
+interface LeaderboardPanelProps extends ViewProps {
+  readonly kernel: ListedKernel;
+}
+
+/** Who does a kernel's work fastest, by device: what one device did is never ranked among another's. */
+export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }: LeaderboardPanelProps) {
+  const name = nameToAsk(kernel);
+  const read = useResource(
+    useCallback(
+      (signal: AbortSignal) => client.call(endpoints.getLeaderboard, { params: { kernel: name }, signal }),
+      [client, name],
+    ),
+    LEADERBOARD_GAP_MS,
+  );
+  useRefreshOn(subscribe, "history", read.refresh);
+  const { value, error } = read;
+  const devices = listDevices(value?.boards ?? []);
+  const device = devices.find(({ id }) => id === address.device) ?? devices[0];
+  return (
+    <Panel
+      id="leaderboard"
+      title="Leaderboard"
+      resource={read}
+      aside={
+        devices.length > 1 && (
+          <div class="picker">
+            <label>
+              Device
+              <select value={device?.id} onChange={({ currentTarget }) => onPick({ device: currentTarget.value })}>
+                {devices.map(({ id, software, fingerprint }) => (
+                  <option key={id} value={id}>
+                    {nameHardware(fingerprint) + (software ? " (software)" : "")}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </div>
+        )
+      }
+    >
+      {value === null && error === null && <p class="muted loading">Reading the leaderboard …</p>}
+      {value?.boards.length === 0 && (
+        <EmptyState says="Nobody stands here yet." command={nextCommands.benchmarkKernel(name)}>
+          A run of 20 iterations or more takes its place by itself:
+        </EmptyState>
+      )}
+      {device !== undefined && (
+        <p>
+          {device.name} {device.software && <SoftwareBadge />}
+          <small>{nameHardware(device.fingerprint)}</small>
+        </p>
+      )}
+      {listShapes(value?.boards ?? [], device?.id, kernel).map(({ key, shape, boards: [first, ...others] }) => (
+        <section key={key} class="board" aria-label={shape}>
+          {first !== undefined && (
+            <>
+              <h3>
+                {shape} <span class="kind">{nameBoard(first)}</span>
+              </h3>
+              <BoardTable board={first} own={name} />
+            </>
+          )}
+          {others.map((board) => (
+            <details key={nameBoard(board)}>
+              <summary>{nameBoard(board)}</summary>
+              <BoardTable board={board} own={name} />
+            </details>
+          ))}
+        </section>
+      ))}
+      {value?.truncated === true && <p class="muted">More runs stand on it than are shown here.</p>}
+    </Panel>
+  );
+}
+
+/** Each device once, GPUs before what emulates them. */
+function listDevices(boards: readonly Board[]): Board["device"][] {
+  const byId = new Map(boards.map(({ device }) => [device.id, device]));
+  return [...byId.values()].toSorted((a, b) => Number(a.software) - Number(b.software));
+}
+
+interface ShapeBoards {
+  readonly key: string;
+  readonly shape: string;
+  /** The device's own clock before the wall's. */
+  readonly boards: readonly Board[];
+}
+
+/** The boards of a device by shape, small shapes first; sizes in the kernel's own order. */
+function listShapes(boards: readonly Board[], device: string | undefined, { dimensions }: ListedKernel): ShapeBoards[] {
+  const sizesOf = ({ shape }: Board) => dimensions.map(({ name }) => shape[name] ?? 0);
+  const work = (board: Board) => sizesOf(board).reduce((product, size) => product * size, 1);
+  const own = boards.filter((board) => board.device.id === device).toSorted((a, b) => work(a) - work(b));
+  const byShape = Map.groupBy(own, ({ shape, dtype }) => `${toShapeText(shape)} ${dtype}`);
+  return [...byShape].map(([key, some]) => ({
+    key,
+    shape: describeSizes(Object.fromEntries(dimensions.map(({ name }) => [name, some[0]?.shape[name] ?? 0]))),
+    boards: some.toSorted((a, b) => a.clock.localeCompare(b.clock)),
+  }));
+}
+
+function nameBoard(board: Board): string {
+  return `${board.dtype}, by ${describeClock(board)}`;
+}

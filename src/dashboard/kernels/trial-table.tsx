@@ -1,0 +1,56 @@
+import type { TuningTrial } from "../../protocol/tuning.ts";
+import { Badge, type Tone } from "../badge.tsx";
+import { describeSizes, formatMeasure } from "../format.ts";
+import { medianOfLast } from "./timed-trials.ts";
+
+const OUTCOMES: Record<TuningTrial["outcome"], readonly [Tone, string]> = {
+  timed: ["good", "timed"],
+  "too-slow": ["quiet", "too slow"],
+  wrong: ["bad", "wrong"],
+  invalid: ["warn", "invalid"],
+  untried: ["quiet", "not tried"],
+};
+
+/** Every candidate with what became of it, and why. */
+export function TrialTable({ trials }: { trials: readonly TuningTrial[] }) {
+  return (
+    <details>
+      <summary>{`All ${trials.length} candidates as a table`}</summary>
+      <table class="trials">
+        <thead>
+          <tr>
+            <th scope="col">Candidate</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Last rung</th>
+            <th scope="col">Runs by rung</th>
+            <th scope="col">Reason</th>
+          </tr>
+        </thead>
+        <tbody>
+          {trials.map((trial) => (
+            <TrialRow key={`${trial.variant} ${describeSizes(trial.axes)}`} trial={trial} />
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+function TrialRow({ trial }: { trial: TuningTrial }) {
+  const { variant, axes, outcome, reason, rungsMs } = trial;
+  const ms = medianOfLast(trial);
+  const [tone, word] = OUTCOMES[outcome];
+  return (
+    <tr>
+      <th scope="row">
+        {variant} <span class="kind">{describeSizes(axes)}</span>
+      </th>
+      <td data-label="Outcome">
+        <Badge tone={tone}>{word}</Badge>
+      </td>
+      <td data-label="Last rung">{ms === null ? "–" : formatMeasure(ms, "ms")}</td>
+      <td data-label="Runs by rung">{rungsMs.map((runs) => runs.length).join(", ") || "–"}</td>
+      <td data-label="Reason">{reason ?? "–"}</td>
+    </tr>
+  );
+}

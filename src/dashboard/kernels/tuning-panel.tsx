@@ -1,0 +1,124 @@
+import { useCallback } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
+import type { StoredTuning } from "../../protocol/tuning.ts";
+import { EmptyState } from "../empty-state.tsx";
+import { nextCommands } from "../next-commands.ts";
+import { Panel } from "../panel.tsx";
+import { useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
+import type { ViewProps } from "../view-props.ts";
+import { LandscapeFigure } from "./landscape-figure.tsx";
+import { TrialPlot } from "./trial-plot.tsx";
+import { TrialTable } from "./trial-table.tsx";
+import { TuningRow } from "./tuning-row.tsx";
+
+const TUNINGS_SHOWN = 20;
+const TUNING_GAP_MS = 2_000;
+
+interface TuningPanelProps extends ViewProps {
+  /** Tunings of this one alone; absent: the latest of all. */
+  readonly kernel?: ListedKernel;
+}
+
+/** What searches found to be fastest, and the trials of one of them. */
+export function TuningPanel(props: TuningPanelProps) {
+  const { client, subscribe, address, onPick, kernel } = props;
+  const name = kernel?.name;
+  const isOwn = kernel?.source === "submitted";
+  const tunings = useResource(
+    useCallback(
+      async (signal: AbortSignal) => {
+        if (isOwn) return [];
+        const query = { limit: TUNINGS_SHOWN, ...(name !== undefined && { kernel: name }) };
+        return (await client.call(endpoints.listTunings, { query, signal })).items;
+      },
+      [client, name, isOwn],
+    ),
+    TUNING_GAP_MS,
+  );
+  useRefreshOn(subscribe, "history", tunings.refresh);
+  const items = tunings.value ?? [];
+  const shown = items.find(({ id }) => id === address.tuning) ?? items[0];
+  return (
+    <Panel id="tunings" title="Tunings" resource={tunings}>
+      {tunings.value === null && tunings.error === null && <p class="muted loading">Reading tunings …</p>}
+      {isOwn && <p class="muted">A submitted kernel has one variant, and nothing to tune.</p>}
+      {tunings.value?.length === 0 && !isOwn && (
+        <EmptyState says="Nothing has been tuned yet." command={nextCommands.tuneKernel(name ?? "gemm")}>
+          {`This searches ${name ?? "gemm"}'s variants and axes for the fastest that is right:`}
+        </EmptyState>
+      )}
+      {items.length > 0 && (
+        <table class="tunings">
+          <thead>
+            <tr>
+              <th scope="col">Kernel</th>
+              <th scope="col">Device</th>
+              <th scope="col">Best</th>
+              <th scope="col">Faster than the default</th>
+              <th scope="col">Found</th>
+              <th scope="col">Trials</th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((tuning) => (
+              <TuningRow
+                key={tuning.id}
+                tuning={tuning}
+                isShown={tuning.id === shown?.id}
+                onShow={() => onPick({ tuning: tuning.id, axes: undefined })}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shown !== undefined && (
+        <Trials
+          key={`${shown.id} ${shown.jobId}`}
+          client={client}
+          tuning={shown}
+          axes={address.axes ?? null}
+          onAxes={(axes) => onPick({ tuning: shown.id, axes })}
+        />
+      )}
+    </Panel>
+  );
+}
+
+interface TrialsProps {
+  readonly client: Client;
+  readonly tuning: StoredTuning;
+  readonly axes: string | null;
+  readonly onAxes: (axes: string) => void;
+}
+
+function Trials({ client, tuning: { id, kernel }, axes, onAxes }: TrialsProps) {
+  const { value, error } = useResource(
+    useCallback((signal: AbortSignal) => client.call(endpoints.getTuning, { params: { id }, signal }), [client, id]),
+  );
+  return (
+    <>
+      <figure id="trials" class="trials-figure">
+        {value === null ? (
+          <>
+            <div class="readout" />
+            <div class="plot">
+              <p class="muted plot-note">
+                {error === null ? "Reading trials …" : `The trials could not be read: ${error.message}`}
+              </p>
+            </div>
+          </>
+        ) : (
+          <>
+            <TrialPlot {...value} />
+            <TrialTable trials={value.trials} />
+          </>
+        )}
+        <figcaption class="unseen">{`Trials of ${kernel}`}</figcaption>
+      </figure>
+      {value !== null && <LandscapeFigure record={value} picked={axes} onPick={onAxes} />}
+    </>
+  );
+}

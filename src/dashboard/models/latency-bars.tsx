@@ -1,0 +1,88 @@
+import type { InferReply } from "../../protocol/inference.ts";
+import { formatMeasure, formatShare } from "../format.ts";
+import { type LatencyPart, splitLatency, splitPrediction } from "./latency-parts.ts";
+
+const WIDTH = 1_000;
+const HEIGHT = 26;
+
+/** The edge's clock has whole milliseconds. */
+const CLOCKS = { edge: "edge, whole ms", runner: "runner" } as const;
+
+/** Where the time of a reply went beside what was predicted, both on the scale of the longer one. */
+export function LatencyBars({ reply }: { readonly reply: Pick<InferReply, "latency" | "prediction" | "placement"> }) {
+  const { latency, prediction, placement } = reply;
+  const measured = splitLatency(latency, placement.backend);
+  const predicted = splitPrediction(prediction);
+  const longestMs = Math.max(sumOf(measured), sumOf(predicted), 1e-9);
+  return (
+    <figure class="split">
+      <Bar name="Measured" parts={measured} longestMs={longestMs} />
+      <Bar name="Predicted" parts={predicted} longestMs={longestMs} />
+      <p class="muted">{`Predicted: ${tellParts(predicted)}. The service is upload, compute and readback together.`}</p>
+      <table class="points">
+        <caption class="unseen">Where the time went</caption>
+        <thead>
+          <tr>
+            <th scope="col">Part</th>
+            <th scope="col">Time</th>
+            <th scope="col">Share</th>
+            <th scope="col">Clock</th>
+          </tr>
+        </thead>
+        <tbody>
+          {measured.map(({ name, ms, clock }) => (
+            <tr key={name}>
+              <td>
+                <i class={`part-key ${name}`} /> {name}
+              </td>
+              <td>{formatMeasure(ms, "ms")}</td>
+              <td>{latency.totalMs > 0 ? formatShare(ms / latency.totalMs) : "–"}</td>
+              <td>{clock === null ? "–" : CLOCKS[clock]}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+interface BarProps {
+  readonly name: string;
+  readonly parts: readonly LatencyPart[];
+  readonly longestMs: number;
+}
+
+function Bar({ name, parts, longestMs }: BarProps) {
+  let left = 0;
+  return (
+    <div class="split-bar">
+      <span>
+        {name} <b>{formatMeasure(sumOf(parts), "ms")}</b>
+      </span>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${name}: ${tellParts(parts)}`}
+      >
+        {parts.map((part) => {
+          const width = (part.ms / longestMs) * WIDTH;
+          left += width;
+          return (
+            <rect key={part.name} class={part.name} x={left - width} y={0} width={width} height={HEIGHT}>
+              <title>{`${part.name} ${formatMeasure(part.ms, "ms")}`}</title>
+            </rect>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+function tellParts(parts: readonly LatencyPart[]): string {
+  return parts.map(({ name, ms }) => `${name} ${formatMeasure(ms, "ms")}`).join(", ");
+}
+
+function sumOf(parts: readonly LatencyPart[]): number {
+  return parts.reduce((sum, { ms }) => sum + ms, 0);
+}

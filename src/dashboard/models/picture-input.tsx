@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { FileField } from "./file-field.tsx";
+import {
+  decodePicture,
+  type PictureForm,
+  type PictureRange,
+  PICTURE_RANGES,
+  pixelsToNumbers,
+  numbersToPixels,
+} from "./input-picture.ts";
+import { toTensor } from "./input-tensor.ts";
+import type { TensorInputProps } from "./number-input.tsx";
+import { PixelCanvas } from "./pixel-canvas.tsx";
+
+/** A picture's file, brought to the size and range that the network takes, with what it gets to see. */
+export function PictureInput({ spec, form, onTensor }: TensorInputProps & { readonly form: PictureForm }) {
+  const isByte = spec.dtype === "uint8";
+  const [range, setRange] = useState<PictureRange>(isByte ? "0 to 255" : "0 to 1");
+  const [inverted, setInverted] = useState(false);
+  const [pixels, setPixels] = useState<Uint8ClampedArray | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const latest = useRef<File | null>(null);
+  const numbers = pixels === null ? null : pixelsToNumbers(pixels, { form, range, inverted });
+  useEffect(() => {
+    const read = numbers === null ? null : toTensor(spec, numbers);
+    onTensor(read?.ok === true ? read.tensor : null);
+  }, [pixels, range, inverted]);
+  const take = async (file: File) => {
+    latest.current = file;
+    setFailure(null);
+    try {
+      const decoded = await decodePicture(file, form);
+      if (latest.current === file) setPixels(decoded);
+    } catch {
+      if (latest.current === file) setFailure(`${file.name} is no picture that this browser can read.`);
+    }
+  };
+  return (
+    <div class="try-media">
+      <div class="try-fields">
+        <FileField label="A picture" accept="image/*" onFile={(file) => void take(file)} />
+        <div class="try-row">
+          <label>
+            Black to white{" "}
+            <select
+              value={range}
+              onChange={({ currentTarget }) => setRange(currentTarget.value as PictureRange)}
+              disabled={isByte}
+            >
+              {Object.keys(PICTURE_RANGES).map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={inverted}
+              onChange={({ currentTarget }) => setInverted(currentTarget.checked)}
+            />{" "}
+            Invert: dark becomes light
+          </label>
+        </div>
+        <p class="muted">
+          {`Stretched to ${form.width} × ${form.height}, ${form.channels === 1 ? "without colours" : "red, green and blue"}.`}
+        </p>
+        {failure !== null && (
+          <p class="refusal" role="alert">
+            {failure}
+          </p>
+        )}
+      </div>
+      {numbers !== null && (
+        <PixelCanvas form={form} pixels={numbersToPixels(numbers, form)} label={`What ${spec.name} gets to see`} />
+      )}
+    </div>
+  );
+}

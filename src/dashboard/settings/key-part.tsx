@@ -1,0 +1,139 @@
+import { useCallback, useState } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { type Key, Scope } from "../../protocol/key.ts";
+import { Badge } from "../badge.tsx";
+import { ApiForm } from "../forms/api-form.tsx";
+import { ChoicesField, InputField } from "../forms/field.tsx";
+import { Panel } from "../panel.tsx";
+import { Timestamp } from "../timestamp.tsx";
+import { useResource } from "../use-resource.ts";
+import { ConfirmButton } from "../confirm-button.tsx";
+import { LacksAdmin } from "./lacks-admin.tsx";
+import type { PartProps } from "./part-props.ts";
+import { SecretNote } from "./secret-note.tsx";
+
+const KEYS_SHOWN = 100;
+
+const SCOPES: Record<Scope, string> = {
+  infer: "infer: ask models and policies",
+  read: "read: see everything, this page too",
+  submit: "submit: jobs, kernels, rules and alerts",
+  admin: "admin: all of these, and keys, runners and models",
+};
+
+/** API keys: who has one, what it may do, and how to take it away. */
+export function KeyPart({ client, administers }: PartProps) {
+  const keys = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        administers ? (await client.call(endpoints.listKeys, { query: { limit: KEYS_SHOWN }, signal })).items : [],
+      [client, administers],
+    ),
+  );
+  const [secret, setSecret] = useState<{ readonly name: string; readonly text: string } | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  if (!administers)
+    return (
+      <Panel id="keys" title="Keys" resource={keys}>
+        <LacksAdmin what="To see, create or revoke keys" />
+      </Panel>
+    );
+  const create = async (body: Record<string, unknown>) => {
+    const made = await client.call(endpoints.createKey, { body });
+    setSecret({ name: made.name, text: made.secret });
+    keys.refresh();
+  };
+  return (
+    <>
+      <Panel id="new-key" title="New key" resource={keys}>
+        {secret === null ? (
+          <ApiForm label="New key" submit="Create the key" work={create}>
+            <InputField name="#/name" label="Name" hint="Who or what will use it" required />
+            <ChoicesField
+              name="#/scopes"
+              label="Scopes"
+              required
+              options={Scope.options.map((scope) => [scope, SCOPES[scope]] as const)}
+            />
+          </ApiForm>
+        ) : (
+          <SecretNote title={`The key ${secret.name}.`} secret={secret.text} onClose={() => setSecret(null)} />
+        )}
+      </Panel>
+      <Panel id="keys" title="Keys" resource={keys}>
+        {failure !== null && (
+          <p class="notice bad" role="alert">
+            {failure}
+          </p>
+        )}
+        {keys.value === null && keys.error === null && <p class="muted loading">Reading keys …</p>}
+        {keys.value !== null && (
+          <KeyTable
+            keys={keys.value}
+            revoke={(id) => client.call(endpoints.revokeKey, { params: { id } })}
+            onDone={() => {
+              setFailure(null);
+              keys.refresh();
+            }}
+            onFail={setFailure}
+          />
+        )}
+      </Panel>
+    </>
+  );
+}
+
+interface KeyTableProps {
+  readonly keys: readonly Key[];
+  readonly revoke: (id: string) => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onFail: (message: string) => void;
+}
+
+function KeyTable({ keys, revoke, onDone, onFail }: KeyTableProps) {
+  return (
+    <table class="settings">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Scopes</th>
+          <th scope="col">State</th>
+          <th scope="col">Created</th>
+          <th scope="col">Revoke</th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map(({ id, name, scopes, createdAt, revokedAt }) => (
+          <tr key={id}>
+            <th scope="row">
+              {name}
+              <small>{id}</small>
+            </th>
+            <td data-label="Scopes">{scopes.join(", ")}</td>
+            <td data-label="State">
+              {revokedAt === null ? (
+                <Badge tone="good">in force</Badge>
+              ) : (
+                <>
+                  <Badge tone="quiet">revoked</Badge> <Timestamp at={revokedAt} />
+                </>
+              )}
+            </td>
+            <td data-label="Created">
+              <Timestamp at={createdAt} />
+            </td>
+            <td data-label="Revoke">
+              {revokedAt === null ? (
+                <ConfirmButton label={`Revoke the key ${name}`} work={() => revoke(id)} onDone={onDone} onFail={onFail}>
+                  revoke
+                </ConfirmButton>
+              ) : (
+                <span class="muted">–</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

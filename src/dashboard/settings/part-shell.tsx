@@ -1,0 +1,108 @@
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { Panel } from "../panel.tsx";
+import type { Resource } from "../use-resource.ts";
+import { ConfirmButton } from "../confirm-button.tsx";
+
+/** One thing that is edited: null is a new one. */
+type Edited<Item> = { readonly item: Item | null };
+
+/** How a form goes away. */
+export interface Closing {
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
+}
+
+interface PartShellProps<Item> {
+  readonly id: string;
+  readonly title: string;
+  /** One of them, such as `profile`. */
+  readonly noun: string;
+  readonly items: Resource<readonly Item[]>;
+  /** What these are, and what they do. */
+  readonly explanation: ComponentChildren;
+  /** Why nothing can be changed here; null where it can be tried. */
+  readonly refusal: ComponentChildren | null;
+  readonly nameOf: (item: Item) => string;
+  /** What to do next where there is none. */
+  readonly empty: ComponentChildren;
+  readonly form: (item: Item | null, closing: Closing) => ComponentChildren;
+  readonly table: (actions: (item: Item) => ComponentChildren) => ComponentChildren;
+  readonly remove: (item: Item) => Promise<unknown>;
+  /** Whether this one may be changed; absent: each. */
+  readonly isOwn?: (item: Item) => boolean;
+  readonly canEdit?: boolean;
+}
+
+/** A list of things that people make, change and delete, with the form of the one that is at hand. */
+export function PartShell<Item>(props: PartShellProps<Item>) {
+  const { id, title, noun, items, explanation, refusal, nameOf, empty, form } = props;
+  const { table, remove, isOwn, canEdit = true } = props;
+  const [edited, setEdited] = useState<Edited<Item> | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const close = () => {
+    setEdited(null);
+    // What had the focus goes away.
+    list.current?.focus({ preventScroll: true });
+  };
+  const done = () => {
+    close();
+    setFailure(null);
+    items.refresh();
+  };
+  const actions = (item: Item) => {
+    if (refusal !== null) return <span class="muted">–</span>;
+    if (isOwn?.(item) === false) return <span class="muted">built in</span>;
+    const what = `the ${noun} ${nameOf(item)}`;
+    return (
+      <span class="row-actions">
+        {canEdit && (
+          <button type="button" aria-label={`Edit ${what}`} onClick={() => setEdited({ item })}>
+            edit
+          </button>
+        )}
+        <ConfirmButton label={`Delete ${what}`} work={() => remove(item)} onDone={done} onFail={setFailure}>
+          delete
+        </ConfirmButton>
+      </span>
+    );
+  };
+  return (
+    <>
+      {edited !== null && (
+        <Panel
+          key={edited.item === null ? "" : nameOf(edited.item)}
+          id={`${id}-form`}
+          title={edited.item === null ? `New ${noun}` : `Edit ${nameOf(edited.item)}`}
+          resource={NOTHING_READ}
+        >
+          {form(edited.item, { onDone: done, onCancel: close })}
+        </Panel>
+      )}
+      <Panel
+        id={id}
+        title={title}
+        resource={items}
+        aside={
+          refusal === null &&
+          edited === null && <button type="button" onClick={() => setEdited({ item: null })}>{`New ${noun} …`}</button>
+        }
+      >
+        <p class="muted explained">{explanation}</p>
+        {refusal}
+        {failure !== null && (
+          <p class="notice bad" role="alert">
+            {failure}
+          </p>
+        )}
+        <div ref={list} tabIndex={-1} class="part-list">
+          {items.value === null && items.error === null && <p class="muted loading">{`Reading every ${noun} …`}</p>}
+          {items.value !== null && (items.value.length > 0 ? table(actions) : empty)}
+        </div>
+      </Panel>
+    </>
+  );
+}
+
+const NOTHING_READ = { value: null, error: null, refresh: () => undefined };

@@ -1,0 +1,102 @@
+import { useCallback } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Profile, ProfileInput } from "../../protocol/profile.ts";
+import type { Runner } from "../../protocol/runner.ts";
+import { writeAddress } from "../page-address.ts";
+import { useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
+import { LacksAdmin } from "./lacks-admin.tsx";
+import { PartShell } from "./part-shell.tsx";
+import type { PartProps } from "./part-props.ts";
+import { ProfileForm } from "./profile-form.tsx";
+import { describeRequirements, describeSettings, describeTargets } from "./profile-words.ts";
+
+const LISTED = 100;
+
+/** Hardware profiles: what a runner must have, what it should reach, and how models are set up by it. */
+export function ProfilePart({ client, subscribe, administers }: PartProps) {
+  const profiles = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listProfiles, { query: { limit: LISTED }, signal })).items,
+      [client],
+    ),
+  );
+  const runners = useResource(
+    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+  );
+  useRefreshOn(subscribe, "runner", runners.refresh);
+  return (
+    <PartShell
+      id="profiles"
+      title="Hardware profiles"
+      noun="profile"
+      items={profiles}
+      explanation={
+        "A runner fits a profile when one of its devices has what is required. Targets are what its placements are " +
+        "held against, and settings are where an optimisation begins. Jobs and models may name a profile."
+      }
+      refusal={administers ? null : <LacksAdmin what="To create, change or delete a profile" />}
+      nameOf={({ name }) => name}
+      empty={null}
+      isOwn={({ builtIn }) => !builtIn}
+      remove={({ name }) => client.call(endpoints.deleteProfile, { params: { name } })}
+      form={(profile, closing) => (
+        <ProfileForm profile={profile} {...closing} work={(body) => store(client, profile, body)} />
+      )}
+      table={(actions) => (
+        <table class="settings profiles">
+          <thead>
+            <tr>
+              <th scope="col">Profile</th>
+              <th scope="col">Requires</th>
+              <th scope="col">Targets</th>
+              <th scope="col">Settings</th>
+              <th scope="col">Runners that fit</th>
+              <th scope="col">Change</th>
+            </tr>
+          </thead>
+          <tbody>
+            {profiles.value?.map((profile) => (
+              <tr key={profile.name}>
+                <th scope="row">
+                  {profile.name}
+                  <small>{profile.description}</small>
+                </th>
+                <td data-label="Requires">{describeRequirements(profile)}</td>
+                <td data-label="Targets">{describeTargets(profile)}</td>
+                <td data-label="Settings">{describeSettings(profile)}</td>
+                <td data-label="Runners that fit">
+                  <Fitting profile={profile.name} runners={runners.value ?? []} />
+                </td>
+                <td data-label="Change">{actions(profile)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    />
+  );
+}
+
+/** A profile is changed as it was read: another change in between is refused. */
+function store(client: Client, profile: Profile | null, body: ProfileInput): Promise<Profile> {
+  if (profile === null) return client.call(endpoints.createProfile, { body });
+  const headers = { "if-match": `"${profile.version}"` };
+  return client.call(endpoints.updateProfile, { params: { name: profile.name }, headers, body });
+}
+
+function Fitting({ profile, runners }: { profile: string; runners: readonly Runner[] }) {
+  const fitting = runners.filter(({ profiles }) => profiles.some((fit) => fit.profile === profile && fit.fits));
+  if (fitting.length === 0) return <span class="muted">none</span>;
+  return (
+    <span class="names">
+      {fitting.map(({ id, name }) => (
+        <a key={id} href={`/${writeAddress({ view: "runners", runner: id })}`}>
+          {name}
+        </a>
+      ))}
+    </span>
+  );
+}

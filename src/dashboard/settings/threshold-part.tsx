@@ -1,0 +1,81 @@
+import { useCallback } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Threshold, ThresholdInput } from "../../protocol/threshold.ts";
+import { EmptyState } from "../empty-state.tsx";
+import { nextCommands } from "../next-commands.ts";
+import { useResource } from "../use-resource.ts";
+import { PartShell } from "./part-shell.tsx";
+import type { PartProps } from "./part-props.ts";
+import { ThresholdForm } from "./threshold-form.tsx";
+import { describeSelector, explainThreshold } from "./threshold-words.ts";
+
+const LISTED = 100;
+
+/** Rules by which points of the history are judged. */
+export function ThresholdPart({ client }: PartProps) {
+  const thresholds = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listThresholds, { query: { limit: LISTED }, signal })).items,
+      [client],
+    ),
+  );
+  return (
+    <PartShell
+      id="thresholds"
+      title="Thresholds"
+      noun="threshold"
+      items={thresholds}
+      explanation={
+        "Every series is searched for steps and drifts by itself. A threshold is a rule of your own beside that: each " +
+        "new point of the series that it selects is judged by the points before it, and what breaks the rule is an alert."
+      }
+      refusal={null}
+      nameOf={({ name }) => name}
+      empty={
+        <EmptyState says="There is no rule of your own yet." command={nextCommands.createThreshold}>
+          Make one here, or by this:
+        </EmptyState>
+      }
+      remove={({ id }) => client.call(endpoints.deleteThreshold, { params: { id } })}
+      form={(threshold, closing) => (
+        <ThresholdForm threshold={threshold} {...closing} work={(body) => store(client, threshold, body)} />
+      )}
+      table={(actions) => (
+        <table class="settings thresholds">
+          <thead>
+            <tr>
+              <th scope="col">Rule</th>
+              <th scope="col">Series</th>
+              <th scope="col">What it says</th>
+              <th scope="col">Change</th>
+            </tr>
+          </thead>
+          <tbody>
+            {thresholds.value?.map((threshold) => (
+              <tr key={threshold.id}>
+                <th scope="row" title={threshold.id}>
+                  {threshold.name}
+                  <small>{threshold.test}</small>
+                </th>
+                <td data-label="Series">{describeSelector(threshold.selector)}</td>
+                <td data-label="What it says" class="wide">
+                  {explainThreshold(threshold)}
+                </td>
+                <td data-label="Change">{actions(threshold)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    />
+  );
+}
+
+/** A rule is changed as it was read: another change in between is refused. */
+function store(client: Client, threshold: Threshold | null, body: ThresholdInput): Promise<Threshold> {
+  if (threshold === null) return client.call(endpoints.createThreshold, { body });
+  const { id, version } = threshold;
+  return client.call(endpoints.updateThreshold, { params: { id }, headers: { "if-match": `"${version}"` }, body });
+}

@@ -1,0 +1,66 @@
+import { useState } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { RegistrationToken } from "../../protocol/key.ts";
+import { CommandBlock } from "../command-block.tsx";
+import { ApiForm } from "../forms/api-form.tsx";
+import { SelectField } from "../forms/field.tsx";
+import { formatDuration } from "../format.ts";
+import { nextCommands } from "../next-commands.ts";
+import { Panel } from "../panel.tsx";
+import { useNow } from "../use-now.ts";
+import { LacksAdmin } from "./lacks-admin.tsx";
+import type { PartProps } from "./part-props.ts";
+
+const MINUTE_MS = 60_000;
+const SPANS = [
+  [String(60 * MINUTE_MS), "an hour"],
+  [String(15 * MINUTE_MS), "15 minutes"],
+  [String(5 * MINUTE_MS), "5 minutes"],
+] as const;
+const NOTHING_READ = { value: null, error: null, refresh: () => undefined };
+
+/** Tokens of registration: each lets one runner in, once, and shows the command for the other machine. */
+export function TokenPart({ client, administers }: PartProps) {
+  const [token, setToken] = useState<RegistrationToken | null>(null);
+  const create = async (body: Record<string, unknown>) => {
+    setToken(await client.call(endpoints.createRegistrationToken, { body }));
+  };
+  return (
+    <Panel id="tokens" title="A token for a runner" resource={NOTHING_READ}>
+      {administers ? (
+        <>
+          <p class="muted">
+            A token registers one runner, once. It is never shown again, so another one is made for each machine.
+          </p>
+          <ApiForm label="New token" submit={token === null ? "Create a token" : "Create another token"} work={create}>
+            <SelectField name="#/ttlMs" label="Good for" options={SPANS} isJson />
+          </ApiForm>
+          {token !== null && <Shown key={token.id} token={token} />}
+        </>
+      ) : (
+        <LacksAdmin what="To let a runner in" />
+      )}
+    </Panel>
+  );
+}
+
+function Shown({ token: { token, expiresAt } }: { token: RegistrationToken }) {
+  const [endsAtMs] = useState(() => Date.parse(expiresAt));
+  const leftMs = endsAtMs - useNow(true);
+  if (leftMs <= 0)
+    return (
+      <p role="status" class="notice">
+        This token has ended. A new one is made in a moment.
+      </p>
+    );
+  return (
+    <div class="secret">
+      <p>
+        <strong>Run this on the other machine</strong>, in a checkout of millrace. The token ends in{" "}
+        <time dateTime={expiresAt}>{formatDuration(Math.ceil(leftMs / 1_000) * 1_000)}</time>.
+      </p>
+      <CommandBlock label="Command for the other machine" command={nextCommands.startRunner(token)} />
+      <p class="muted">The runner keeps its own credential in its folder, and connects by itself from then on.</p>
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** The width of an element in pixels, followed as it changes; null until it is known. */
+export function useWidth(frame: { readonly current: HTMLElement | null }): number | null {
+  const [width, setWidth] = useState<number | null>(null);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [frame]);
+  return width;
+}

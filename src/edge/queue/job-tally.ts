@@ -1,0 +1,49 @@
+import type { JobState } from "../../protocol/job.ts";
+
+const SCHEMA = `
+  create index if not exists jobs_by_kind on jobs (state, kind, created_at_ms);
+  create table if not exists forgotten_jobs (
+    state text not null, kind text not null, count integer not null, primary key (state, kind)
+  ) strict`;
+
+/** Jobs of a kind that are in a state; of ended ones, all that ever came to it. */
+export interface JobCount {
+  readonly state: JobState;
+  readonly kind: string;
+  readonly count: number;
+  /** When the oldest of them was created; null of ended ones. */
+  readonly oldestAtMs: number | null;
+}
+
+/** Counts jobs in the queue object's SQLite, those among them that the queue has forgotten since. */
+export class JobTally {
+  readonly #sql: SqlStorage;
+
+  /** The table of jobs must be there. */
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(SCHEMA);
+  }
+
+  /** Adds up the jobs that `ids` selects, which are about to be deleted. */
+  forget(ids: string, ...bindings: SqlStorageValue[]): void {
+    this.#sql.exec(
+      `insert into forgotten_jobs (state, kind, count)
+       select state, kind, count(*) from jobs where id in (${ids}) group by 1, 2
+       on conflict (state, kind) do update set count = forgotten_jobs.count + excluded.count`,
+      ...bindings,
+    );
+  }
+
+  counts(): JobCount[] {
+    return this.#sql
+      .exec<{ state: JobState; kind: string; count: number; oldestAtMs: number | null }>(
+        `select state, kind, sum(count) as count, min(oldest_at_ms) as oldestAtMs from (
+           select state, kind, count(*) as count,
+             iif(state in ('queued', 'leased'), min(created_at_ms), null) as oldest_at_ms from jobs group by 1, 2
+           union all select state, kind, count, null from forgotten_jobs
+         ) group by 1, 2 order by 1, 2`,
+      )
+      .toArray();
+  }
+}

@@ -1,0 +1,38 @@
+/** What tells the series of a family apart. */
+export type MetricLabels = Readonly<Record<string, string>>;
+
+interface Described {
+  /** With its base unit, such as `millrace_inference_seconds`; that of a counter ends in `_total`. */
+  readonly name: string;
+  /** One sentence. */
+  readonly help: string;
+}
+
+/** Of a histogram: how many values are at most `upTo`, for rising bounds; all of them are in `count`. */
+export interface HistogramSample {
+  readonly labels: MetricLabels;
+  readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** Of a summary without quantiles: its mean over any time is a rate of `sum` by a rate of `count`. */
+export interface SummarySample {
+  readonly labels: MetricLabels;
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** One value under its labels. */
+export interface ValueSample {
+  readonly labels: MetricLabels;
+  readonly value: number;
+}
+
+/** A metric with its series, the oldest first: the last ones are left out where they are too many. */
+export type MetricFamily = Described &
+  (
+    | { readonly type: "counter" | "gauge"; readonly samples: readonly ValueSample[] }
+    | { readonly type: "summary"; readonly samples: readonly SummarySample[] }
+    | { readonly type: "histogram"; readonly samples: readonly HistogramSample[] }
+  );

@@ -1,0 +1,31 @@
+import type { Client } from "../../src/client/client.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
+
+const POINTS_PER_REPORT = 1_000;
+
+interface PlantedSeries {
+  readonly subject: string;
+  readonly points: number;
+  readonly startS: number;
+  readonly gapS: number;
+  /** In milliseconds, by the place of the point. */
+  readonly valueOf: (place: number) => number;
+}
+
+/** Reports one series, a value a point; gives its id. */
+export async function plantPoints(client: Client, series: PlantedSeries): Promise<string> {
+  const { subject, points, startS, gapS, valueOf } = series;
+  let id = "";
+  for (let first = 0; first < points; first += POINTS_PER_REPORT) {
+    const measurements = Array.from({ length: Math.min(POINTS_PER_REPORT, points - first) }, (_, index) => ({
+      subject,
+      metric: "wallMs",
+      unit: "ms",
+      at: new Date(1_000 * (startS + gapS * (first + index))).toISOString(),
+      value: valueOf(first + index),
+    }));
+    const body = { run: `${subject}-${first}`, host: { cpu: "Sample CPU" }, measurements };
+    id = (await client.call(endpoints.reportPoints, { body })).series[0] ?? id;
+  }
+  return id;
+}
