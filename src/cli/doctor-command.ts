@@ -1,11 +1,12 @@
 import { access } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { examine } from "./doctor/examine.ts";
 import type { Patient } from "./doctor/patient.ts";
 import { renderFindings } from "./doctor/render-findings.ts";
 import { addEdge, type EdgeOptions, findEdge } from "./edge-options.ts";
+import { wholeBetween } from "./options/number-option.ts";
 import { PROCESS, type Shell } from "./shell.ts";
 
 interface DoctorOptions extends EdgeOptions {
@@ -22,7 +23,7 @@ export function doctorCommand(shell: Shell = PROCESS): Command {
     )
     .option("--data-dir <folder>", "where `millrace up` keeps everything", ".millrace")
     .option("--runner-dir <folder>", "where a runner keeps its credential (MILLRACE_RUNNER_DIR)")
-    .option("--port <number>", "where `millrace up` would listen", parsePort, 8787)
+    .option("--port <number>", "where `millrace up` would listen", wholeBetween(1, 65_535), 8787)
     .action(async (options: DoctorOptions) => {
       const findings = await examine(await describePatient(options, shell));
       const isWell = findings.every(({ state }) => state !== "failure");
@@ -56,10 +57,4 @@ async function findRunnerDir(dataDir: string): Promise<string> {
     () => local,
     () => join(homedir(), ".millrace/runner"),
   );
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError("must be a port, 1 to 65535.");
 }

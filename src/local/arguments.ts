@@ -11,8 +11,8 @@ export interface LocalOptions {
 
 /** Options of `npm start`; a wrong one ends the process with a sentence and code 1. */
 export function parseArguments(argv: readonly string[]): LocalOptions {
-  const command = new Command("millrace up")
-    .description("One machine: the edge, a runner, and the first run; `npm start --` takes the same options")
+  const command = new Command("npm start --")
+    .description("One machine: the edge, a runner, and the first run")
     .option("--once", "stop after the summary", false)
     .option("--json", "print the summary as one JSON object", false)
     .option("--port <number>", "port of the edge on 127.0.0.1; 0 takes a free one", parsePort, 8787)
