@@ -63,6 +63,8 @@ export default defineConfig({
                   BOOTSTRAP_SECRET: "bootstrap-secret-of-the-edge-tests-0123456789",
                   FLUSH_MS: "1",
                   SEARCH_GAP_MS: "1",
+                  // A scripted runner does not ping: it is silent when a test says so, not when the machine is slow.
+                  PING_MS: "60000",
                   TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, "migrations")),
                 },
               },

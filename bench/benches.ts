@@ -173,6 +173,13 @@ export const BENCHES: ReadonlyMap<string, BenchEntry> = new Map([
     },
   ],
   [
+    "page",
+    {
+      description: "A history of 100,000 points, panned in a browser: frames a second against plain-uplot",
+      load: async () => (await import("./page.ts")).benchPage,
+    },
+  ],
+  [
     "optimise",
     {
       description:

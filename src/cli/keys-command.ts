@@ -44,7 +44,7 @@ function createCommand(shell: Shell): Command {
   return addEdge(new Command("create"), "scope admin")
     .description("Create a key and print its secret, which nobody shows again")
     .requiredOption("--name <name>", "what it is for")
-    .requiredOption("--scope <scope>", "infer, submit, read or admin; again for more", collect(readScope))
+    .requiredOption("--scope <scope...>", "infer, submit, read or admin; one or more", collect(readScope))
     .action(async ({ name, scope, ...options }: CreateOptions) => {
       const client = await openEdge(options, shell);
       const key = await client.call(endpoints.createKey, { body: { name, scopes: [...new Set(scope)] } });

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
 const LINKS = [
   ["/", "Overview"],
@@ -27,6 +28,13 @@ interface MastheadProps {
 
 /** The head of every page. */
 export function Masthead({ current, openAlerts = "", children }: MastheadProps) {
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the row of links scrolls: where one is stands in its middle.
+  useEffect(() => {
+    const row = nav.current;
+    const link = row?.querySelector<HTMLElement>('[aria-current="page"]');
+    if (row && link) row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+  }, [current]);
   // A jump to #content would take what is picked out of the address.
   const skip = (event: Event) => {
     event.preventDefault();
@@ -43,7 +51,7 @@ export function Masthead({ current, openAlerts = "", children }: MastheadProps) 
         </svg>
         millrace
       </a>
-      <nav aria-label="Pages">
+      <nav ref={nav} aria-label="Pages">
         {LINKS.map(([href, text]) => (
           <a key={href} href={href} aria-current={href === current ? "page" : undefined}>
             {text}

@@ -26,6 +26,11 @@ curl -X POST "${location.origin}/v1/models?name=cartpole" \\
   -H "Authorization: Bearer $MILLRACE_KEY" -H "Content-Type: application/octet-stream" \\
   --data-binary @models/cartpole/cartpole.onnx`,
 
+  infer: `${READ_KEY}
+curl -X POST ${location.origin}/v1/infer \\
+  ${HEADERS} \\
+  -d '{"model": "cartpole", "budgetMs": 50, "inputs": {"observation": {"data": [[0.01, -0.02, 0.03, 0.04]]}}}'`,
+
   createVariant: (model: string) => `${READ_KEY}
 curl -X POST ${location.origin}/v1/models/${model}/variants \\
   ${HEADERS} \\

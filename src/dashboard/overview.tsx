@@ -1,11 +1,13 @@
 import { useCallback, useEffect } from "preact/hooks";
 import { endpoints } from "../protocol/endpoints.ts";
-import { DiagnosisPanel } from "./diagnosis-panel.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
+import { FleetPanel } from "./overview/fleet-panel.tsx";
+import { GoodputPanel } from "./overview/goodput-panel.tsx";
+import { OpenAlertPanel } from "./overview/open-alert-panel.tsx";
+import { readGoodput } from "./overview/read-goodput.ts";
 import { PolicyPanel } from "./policy-panel.tsx";
 import { PredictionPanel } from "./prediction-panel.tsx";
-import { RunnerPanel } from "./runner-panel.tsx";
 import type { Change } from "./use-feed.ts";
 import { useResource } from "./use-resource.ts";
 import { useSeriesList } from "./use-series-list.ts";
@@ -15,10 +17,12 @@ const JOBS_SHOWN = 20;
 const PREDICTION_STEP = "5m";
 /** Every inference changes the history; reading it again may wait. */
 const HISTORY_GAP_MS = 2_000;
+const GOODPUT_GAP_MS = 5_000;
+const ALERTS_SHOWN = 5;
 
-/** The first view: runners, latency, predictions, jobs, kept up to date by the live feed. */
+/** The first view: runners, goodput, alerts, latency, predictions, jobs, kept up to date by the live feed. */
 export function Overview(props: ViewProps) {
-  const { client, subscribe, address, onPick } = props;
+  const { client, subscribe, address } = props;
   const runners = useResource(
     useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
   );
@@ -33,6 +37,17 @@ export function Overview(props: ViewProps) {
     ),
   );
   const series = useSeriesList(client, subscribe, address.series);
+  const goodput = useResource(
+    useCallback((signal: AbortSignal) => readGoodput(client, signal), [client]),
+    GOODPUT_GAP_MS,
+  );
+  const alerts = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listAlerts, { query: { state: "open", limit: ALERTS_SHOWN }, signal })).items,
+      [client],
+    ),
+  );
   const predictions = useResource(
     useCallback(
       (signal: AbortSignal) =>
@@ -51,36 +66,27 @@ export function Overview(props: ViewProps) {
           jobs.refresh();
           models.refresh();
         }
-        if (all || change === "history") predictions.refresh();
+        if (all || change === "alert") alerts.refresh();
+        if (all || change === "history") {
+          goodput.refresh();
+          predictions.refresh();
+        }
       }),
     [subscribe],
   );
 
   // Everything appears at once, so that no part pushes another one down as it arrives.
-  const isReady = [runners, jobs, series, models, predictions].every(
+  const isReady = [runners, goodput, alerts, jobs, series, models, predictions].every(
     ({ value, error }) => value !== null || error !== null,
   );
-  const diagnosed = runners.value?.find(({ id }) => id === address.runner);
   return (
     <main id="content" tabIndex={-1} aria-busy={!isReady}>
       <h1 class="unseen">Overview</h1>
       {isReady ? (
         <>
-          <RunnerPanel
-            runners={runners}
-            positions={jobs.value?.flatMap(({ roofline }) => roofline ?? []) ?? []}
-            diagnosed={address.runner ?? null}
-            onDiagnose={(runner) => onPick({ runner })}
-          />
-          {diagnosed !== undefined && (
-            <DiagnosisPanel
-              key={diagnosed.id}
-              client={client}
-              subscribe={subscribe}
-              runner={diagnosed}
-              onClose={() => onPick({ runner: undefined })}
-            />
-          )}
+          <FleetPanel runners={runners} />
+          <GoodputPanel goodput={goodput} />
+          <OpenAlertPanel alerts={alerts} />
           <LatencyPanel {...props} series={series} />
           <PredictionPanel predictions={predictions} />
           <PolicyPanel client={client} jobs={jobs} models={models} />

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
 import type { Plugin } from "vite";
 
 /** Part of a parsed program. */
@@ -13,10 +15,14 @@ interface Call extends SyntaxNode {
 }
 
 interface Property extends SyntaxNode {
+  readonly value?: SyntaxNode;
   readonly key: { readonly name?: string };
 }
 
 type Cut = readonly [start: number, end: number];
+
+/** How the pages name an endpoint; there is no other way. */
+const CALLED = /\bendpoints\.(\w+)/g;
 
 /** What a client needs of an endpoint; all else is for the edge and for readers of the API's description. */
 const NEEDED = new Set(["method", "path", "reply"]);
@@ -29,16 +35,34 @@ const PURE = "/* @__PURE__ */ ";
  * requests by, and every schema that nobody uses then.
  */
 export function slimProtocol(): Plugin {
+  const called = findCalled();
   return {
     name: "slim-protocol",
     enforce: "post",
     transform(code, id) {
       if (!id.includes("/src/protocol/")) return null;
       const cuts: Cut[] = [];
-      visitCalls(this.parse(code), (call) => cuts.push([call.start, call.start], ...cutsOf(call)));
+      const program = this.parse(code);
+      visitCalls(program, (call) => cuts.push([call.start, call.start], ...cutsOf(call)));
+      visitObjects(program, (properties) => cuts.push(...cutUncalled(properties, called)));
       return { code: leaveOut(code, cuts), map: null };
     },
   };
+}
+
+/** Names of all endpoints that the pages call. */
+function findCalled(): ReadonlySet<string> {
+  const files = globSync("**/*.{ts,tsx}", { cwd: import.meta.dirname });
+  const texts = files.map((file) => readFileSync(path.join(import.meta.dirname, file), "utf8"));
+  return new Set(texts.flatMap((text) => [...text.matchAll(CALLED)].map(([, name = ""]) => name)));
+}
+
+/** Endpoints of a table that nobody calls. */
+function cutUncalled(properties: readonly Property[], called: ReadonlySet<string>): Cut[] {
+  return properties.flatMap(({ key, value, start, end }, place): Cut[] => {
+    const isEndpoint = value?.type === "CallExpression" && (value as Call).callee.name === "defineEndpoint";
+    return isEndpoint && !called.has(key?.name ?? "") ? [[start, properties[place + 1]?.start ?? end]] : [];
+  });
 }
 
 function cutsOf({ callee, arguments: given }: Call): Cut[] {
@@ -58,6 +82,14 @@ function visitCalls(node: object, onCall: (call: Call) => void): void {
   if (type === "CallExpression") onCall(node as Call);
   for (const part of Object.values(node)) {
     if (typeof part === "object" && part !== null) visitCalls(part, onCall);
+  }
+}
+
+/** The properties of every object that is written down in a program. */
+function visitObjects(node: object, onObject: (properties: readonly Property[]) => void): void {
+  if ("properties" in node && Array.isArray(node.properties)) onObject(node.properties as Property[]);
+  for (const part of Object.values(node)) {
+    if (typeof part === "object" && part !== null) visitObjects(part, onObject);
   }
 }
 

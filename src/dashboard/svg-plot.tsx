@@ -50,7 +50,7 @@ export function SvgPlot({ client, endpoint, id, of = "id", version, scenario, mo
     if (value !== null) frame.current?.replaceChildren(document.importNode(value, true));
   }, [value]);
   return (
-    <div class="svg-plot">
+    <div class="svg-plot" aria-busy={value === null && error === null}>
       {error !== null && <p class="muted plot-note">{`The plot could not be read: ${error.message}`}</p>}
       <div ref={frame} />
     </div>

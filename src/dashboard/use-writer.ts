@@ -1,4 +1,5 @@
 import { useCallback, useState } from "preact/hooks";
+import type { Scope } from "../protocol/key.ts";
 import { ProblemError } from "../protocol/problem.ts";
 
 /** Changes something on the edge, as far as the key may. */
@@ -11,22 +12,27 @@ export interface Writer {
   readonly write: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-/** A key does not know its own scopes: the edge's first refusal tells. */
-export function useWriter(): Writer {
+/** A key does not know its own scopes: the edge's first refusal tells. `scope` is what the work needs. */
+export function useWriter(scope: Scope = "submit"): Writer {
   const [refusal, setRefusal] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const write = useCallback(async (work: () => Promise<unknown>) => {
-    setFailure(null);
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      if (error instanceof ProblemError && lacksScope(error))
-        setRefusal("This key may only read; a key with the submit scope can change this.");
-      else setFailure((error as Error).message);
-      return false;
-    }
-  }, []);
+  const write = useCallback(
+    async (work: () => Promise<unknown>) => {
+      setFailure(null);
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        if (error instanceof ProblemError && lacksScope(error))
+          setRefusal(
+            `This key may ${scope === "submit" ? "only read" : "not do this"}; a key with the ${scope} scope can change this.`,
+          );
+        else setFailure((error as Error).message);
+        return false;
+      }
+    },
+    [scope],
+  );
   return { refusal, failure, write };
 }
 

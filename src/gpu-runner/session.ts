@@ -43,7 +43,7 @@ export interface SessionParts {
   readonly outcomes: Pick<OutcomeReport, "stop">;
   readonly ticketKeys: Pick<TicketKeys, "take">;
   readonly spans: Pick<SpanExport, "open">;
-  readonly watch: Pick<Watch, "start" | "stop" | "configured" | "answer">;
+  readonly watch: Pick<Watch, "start" | "stop" | "configured" | "answer" | "watched">;
   readonly logger: Logger;
 }
 
@@ -120,6 +120,8 @@ export class Session {
         return;
       case "healthRequest":
         return this.#parts.watch.answer(message.requestId);
+      case "liveRequest":
+        return this.#parts.watch.watched(message);
       case "configure":
         this.#parts.watch.configured(message.placed);
         return this.#serve(message.placed);

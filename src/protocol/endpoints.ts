@@ -229,6 +229,17 @@ export const endpoints = {
     reply: { status: 200, schema: Diagnosis },
     problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
   }),
+  streamRunnerLive: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/live",
+    tag: "runners",
+    summary: "How a runner is, every second while somebody watches, as server-sent events",
+    description: `The events are LiveEvents. ${LIMITS.liveWatchers} may watch one runner at once.`,
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, mediaType: EVENT_STREAM },
+    problems: ["not-found", "runner-lost", "overloaded"],
+  }),
   drainRunner: defineEndpoint({
     method: "post",
     path: "/v1/runners/{id}/drain",

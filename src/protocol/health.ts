@@ -62,6 +62,7 @@ export const DeviceHealth = z
     refused: count.openapi({ description: "Let in by nobody, or pushed out or given up in the queue" }),
     errors: count.openapi({ description: "That failed while they were computed" }),
     waiting: count.openapi({ description: "Requests in the queue now" }),
+    computing: count.optional().openapi({ description: "Requests that are computed now; absent from an older runner" }),
     longestWaiting: count.openapi({ description: "At any time in the span" }),
     queueMs: Distribution.nullable(),
     restarts: count.openapi({ description: "Of its process, since the runner started" }),

@@ -148,6 +148,10 @@ export const LIMITS = {
   healthReportBytes: 1 * MiB,
   /** How long the edge waits for a runner to tell of its health. */
   healthReportMs: 2_000,
+  /** Who may watch one runner live at once; how often it may be asked to tell, and for how long at a time. */
+  liveWatchers: 16,
+  minLiveMs: 100,
+  maxLiveLeaseMs: 60_000,
   /** Width of a plot, in pixels. */
   minPlotWidth: 280,
   maxPlotWidth: 2_000,

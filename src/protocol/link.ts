@@ -10,6 +10,7 @@ import { ServiceTimes } from "./inference.ts";
 import { JobProgress, JobResult, JobSpec } from "./job.ts";
 import { KernelProgram } from "./kernel-definition.ts";
 import { LIMITS } from "./limits.ts";
+import { LiveReport } from "./live.ts";
 import { MemoryReport } from "./memory.ts";
 import { TensorSpec } from "./model.ts";
 import { Problem } from "./problem.ts";
@@ -141,6 +142,9 @@ const HealthMessage = z.object({
 });
 export type HealthMessage = z.infer<typeof HealthMessage>;
 
+/** How the runner is by the second, as long as `liveRequest` asked for it; one that is lost is not sent again. */
+const LiveMessage = z.object({ type: z.literal("live"), report: LiveReport });
+
 /** What became of requests that tickets brought, in order; a message that is lost is not sent again. */
 const DirectOutcomes = z.object({
   type: z.literal("directOutcomes"),
@@ -158,6 +162,7 @@ export const RunnerMessage = z.discriminatedUnion("type", [
   Echo,
   MemoryReportMessage,
   HealthMessage,
+  LiveMessage,
   DirectOutcomes,
 ]);
 export type RunnerMessage = z.infer<typeof RunnerMessage>;
@@ -204,6 +209,13 @@ const EchoReply = z.object({ type: z.literal("echoReply"), id: z.number().int() 
 const MemoryRequest = z.object({ type: z.literal("memoryRequest"), requestId: idSchema("request") });
 /** Asks how the runner is now; an older runner ignores it. */
 const HealthRequest = z.object({ type: z.literal("healthRequest"), requestId: idSchema("request") });
+/** Somebody watches: tell how you are at this interval for so long from now; 0 ends it. An older runner ignores it. */
+const LiveRequest = z.object({
+  type: z.literal("liveRequest"),
+  everyMs: z.number().int().min(LIMITS.minLiveMs),
+  forMs: z.number().int().min(0).max(LIMITS.maxLiveLeaseMs),
+});
+export type LiveRequest = z.infer<typeof LiveRequest>;
 /** How placements are served from now on; the rest of what `welcome` said stays. */
 const Configure = z.object({ type: z.literal("configure"), placed: z.array(PlacedModel) });
 export type Configure = z.infer<typeof Configure>;
@@ -230,6 +242,7 @@ export const EdgeMessage = z.discriminatedUnion("type", [
   EchoReply,
   MemoryRequest,
   HealthRequest,
+  LiveRequest,
   Configure,
   TicketKey,
   Drain,

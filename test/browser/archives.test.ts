@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ElitePage, StoredArchive } from "../../src/protocol/archive.ts";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -68,6 +69,7 @@ describe("the view of archives", () => {
   it("tells how to begin while there is none", async () => {
     const page = await openView({ empty: true });
     await page.getByText("No search has left an archive yet.").waitFor();
+    await keepScreenshots(page, "archives-empty");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
@@ -89,6 +91,7 @@ describe("the view of archives", () => {
     await page.getByText("column 24, row 25").waitFor();
     await page.getByText("The best as a table").click();
     expect(await page.getByRole("table").last().getByRole("row").count()).toBe(13);
+    if (colorScheme === "light") await keepScreenshots(page, "archives");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });

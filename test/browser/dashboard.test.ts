@@ -149,24 +149,10 @@ describe("the overview", () => {
     expect(findings()).toEqual([]);
   });
 
-  it("shows where a benchmark stands under its device's roofs, and draws them when asked", async () => {
-    const { items } = await client.call(endpoints.listRunners);
-    const roofed = items.flatMap(({ capabilities }) => capabilities?.devices ?? []).filter(({ roofline }) => roofline);
-    expect(roofed.length).toBeGreaterThan(0);
+  it("shows where a benchmark stands under its device's roofs", async () => {
     const page = await openOverview();
     const row = page.getByRole("row").filter({ hasText: "benchmark gemm" }).first();
     await row.getByText(/^[\d.,]+% of its roof of [\d.,]+ GFLOP\/s, bound by (memory|arithmetic)$/).waitFor();
-    const plots = page.getByRole("img", { name: /^Roofline of .+ in f32: .+ GFLOP\/s, .+ GB\/s; \d+ of the latest/ });
-    expect(await plots.count()).toBe(0);
-    const summaries = page.getByText(/^Roofs [\d.,]+ GFLOP\/s, [\d.,]+ GB\/s$/);
-    expect(await summaries.count()).toBe(roofed.length);
-    for (const [index, summary] of (await summaries.all()).entries()) {
-      await summary.click();
-      const canvas = plots.nth(index).locator("canvas");
-      await canvas.waitFor();
-      expect(await canvas.evaluate(placeOfMedian)).not.toBeNaN();
-    }
-    expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
 

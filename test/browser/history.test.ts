@@ -4,6 +4,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { lehmer } from "../../src/stats/lehmer.ts";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -120,6 +121,7 @@ describe("alerts", () => {
     const page = await openView("view=alerts");
     await page.getByRole("button", { name: "Show the evidence for matmul" }).click();
     await page.getByRole("img", { name: /^wallMs of matmul over time.*marked: 1 change/ }).waitFor();
+    await keepScreenshots(page, "alerts");
     expect(await seriousFindings(page)).toEqual([]);
     await page.reload();
     await page.getByRole("img", { name: /^wallMs of matmul over time/ }).waitFor();
@@ -216,6 +218,7 @@ describe("a series in depth", () => {
     await happened.getByText("driver 535.1 to 550.2", { exact: false }).waitFor();
     await happened.getByRole("button", { name: "Show what was before" }).click();
     await page.locator("dd").getByText("535.1", { exact: true }).waitFor();
+    await keepScreenshots(page, "history");
     expect(findings()).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { sweepPlot } from "../../src/edge/plots/sweep-plot.ts";
 import { analyseSweep } from "../../src/edge/sweep/analyse-sweep.ts";
 import type { Diagnosis, DiagnosisCheck } from "../../src/protocol/health.ts";
 import { createId } from "../../src/protocol/id.ts";
+import { type LiveEvent, LiveReport } from "../../src/protocol/live.ts";
 import { type JobResult, JobSpec, JobSummary } from "../../src/protocol/job.ts";
 import type { Model } from "../../src/protocol/model.ts";
 import { PlotLook } from "../../src/protocol/plot-endpoints.ts";
@@ -14,8 +15,19 @@ import type { Runner } from "../../src/protocol/runner.ts";
 import type { PlacementSweep } from "../../src/protocol/sweep.ts";
 import type { Trade, TradedPlacement } from "../../src/protocol/trade.ts";
 import { summarise } from "../../src/stats/distribution.ts";
-import { capabilities } from "../edge/samples.ts";
+import { report, sensor } from "../edge/health-samples.ts";
+import { capabilities, memoryReport } from "../edge/samples.ts";
 import { infeasibleResult, optimisationResult, validationResult } from "../edge/validation-samples.ts";
+
+/** What a watcher of the runner gets: a temperature that rises to where it slows itself down. */
+const live = [70, 84, 96]
+  .map((temperatureC, second): LiveEvent => {
+    const sensors = [sensor({ temperatureC, limitC: 96, clockMhz: 4_000 - 20 * temperatureC })];
+    const at = new Date(Date.now() + second * 1_000).toISOString();
+    return { type: "report", report: LiveReport.parse(report(0, { at, spanMs: 1_000, sensors })) };
+  })
+  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  .join("");
 
 /** What an edge answers of validations and a diagnosis, without a runner that would take minutes for them. */
 
@@ -274,6 +286,13 @@ export async function answerJudged(to: Page): Promise<void> {
   );
   await to.route(/\/v1\/runners(\?.*)?$/, (route) => route.fulfill({ json: page([runner]) }));
   await to.route(`**/v1/runners/${runner.id}/fit?profile=gpu-accelerated`, (route) => route.fulfill({ json: fit }));
+  await to.route(`**/v1/runners/${runner.id}/memory`, (route) =>
+    route.fulfill({ json: { ...memoryReport, runnerId: runner.id, reportedAt: AT } }),
+  );
+  // It ends at once, and the page asks again after a while.
+  await to.route(`**/v1/runners/${runner.id}/live`, (route) =>
+    route.fulfill({ contentType: "text/event-stream", body: live }),
+  );
   await to.route(`**/v1/runners/${runner.id}/diagnosis`, (route) => route.fulfill({ json: diagnosis }));
 }
 

@@ -9,6 +9,7 @@ import { weighVariants } from "../../src/edge/sweep/weigh-variants.ts";
 import { ModelPage, ModelVariant, type Placement } from "../../src/protocol/model.ts";
 import { PlotLook } from "../../src/protocol/plot-endpoints.ts";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -89,6 +90,7 @@ describe("the view of models", () => {
     const page = await openView();
     await page.getByText("No model has been uploaded yet.").waitFor();
     await page.getByText("/v1/models?name=cartpole").waitFor();
+    await keepScreenshots(page, "models-empty");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
@@ -143,6 +145,7 @@ describe("the view of models", () => {
     await latency.getByText("0.5 ms").waitFor();
     expect(await latency.getByRole("row").nth(3).textContent()).toMatch(/gpu0.*software.*4 ms8 ms10 ms/);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    if (colorScheme === "light" && width === 1280) await keepScreenshots(page, "models");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
 import { answerJudged, infeasible, optimisation, runner, validation } from "./judged-replies.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -74,6 +75,7 @@ describe("the view of validations", () => {
     expect(await scenarios.getByText("short", { exact: true }).count()).toBe(2);
     await scenarios.nth(2).getByText("900 queries/s within 10 ms").waitFor();
     await page.getByRole("img", { name: "lenet5: p99 by rate, through the edge" }).waitFor();
+    await keepScreenshots(page, "validation");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
@@ -93,6 +95,7 @@ describe("the view of validations", () => {
     await page.getByRole("img", { name: "lenet5: 5 configurations" }).waitFor();
     await page.getByText("All 6 trials as a table").click();
     await page.getByText("The batch of 64 rows ran out of memory.").waitFor();
+    await keepScreenshots(page, "optimisation");
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
   });
@@ -155,12 +158,12 @@ describe("variants and batch sizes", () => {
 });
 
 describe("a runner's diagnosis", () => {
-  it("is asked for by keyboard, tells what failed first and what to change, and is closed again", async () => {
-    const page = await openView("");
-    const button = page.getByRole("button", { name: "Diagnose sample" });
+  it("tells what failed first and what to change", async () => {
+    const page = await openView("view=runners");
+    const button = page.getByRole("button", { name: "Show the runner sample" });
     await button.focus();
     await page.keyboard.press("Enter");
-    const panel = page.getByRole("region", { name: "Diagnosis of sample" });
+    const panel = page.getByRole("region", { name: "Diagnosis" });
     await panel.getByText("not healthy").waitFor();
     const lines = tableOf(page, "Check").getByRole("row");
     await lines.nth(1).getByText("Host load").waitFor();
@@ -175,13 +178,16 @@ describe("a runner's diagnosis", () => {
       await targets.nth(1).filter({ hasText: text }).waitFor();
     await targets.nth(2).filter({ hasText: "≥ 5,000/s" }).filter({ hasText: "not known" }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    await panel.getByRole("button", { name: "Close the diagnosis of sample" }).click();
-    await panel.waitFor({ state: "detached" });
+    await page.getByRole("img", { name: "Temperature over the last 120 s" }).waitFor();
+    await keepScreenshots(page, "runner-sample");
     expect(findings()).toEqual([]);
   });
 
   it("fits a phone", async () => {
-    const page = await openView(`runner=${runner.id}`, { viewport: { width: 390, height: 740 }, colorScheme: "dark" });
+    const page = await openView(`view=runners&runner=${runner.id}`, {
+      viewport: { width: 390, height: 740 },
+      colorScheme: "dark",
+    });
     await page.getByText("not healthy").waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     expect(await seriousFindings(page)).toEqual([]);

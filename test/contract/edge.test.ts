@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { CLOSE_CODES } from "../../src/protocol/link.ts";
+import { LiveReport } from "../../src/protocol/live.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { report as healthReport } from "../edge/health-samples.ts";
 import { BOUND, type RunnerScript } from "../edge/runner-script.ts";
 import { calibrationResult, capabilities } from "../edge/samples.ts";
 import {
@@ -38,6 +40,28 @@ async function online(): Promise<void> {
 
 const stateOf = async () => (await edge.client.call(endpoints.getRunner, { params: { id: runner.runnerId } })).state;
 const codeOf = (error: unknown) => (error instanceof ProblemError ? error.problem.code : String(error));
+
+describe("a runner that somebody watches", () => {
+  it("is asked to tell how it is until the caller hangs up", async () => {
+    await online();
+    const leaving = new AbortController();
+    const response = await fetch(new URL(`/v1/runners/${runner.runnerId}/live`, edge.url), {
+      headers: { authorization: `Bearer ${edge.key}` },
+      signal: leaving.signal,
+    });
+    expect(response.status).toBe(200);
+    expect((await script.next("liveRequest")).forMs).toBeGreaterThan(0);
+    leaving.abort();
+    // That the caller is gone shows when something is written to it.
+    const report = LiveReport.parse(healthReport(0));
+    const tell = () => {
+      script.send({ type: "live", report });
+      return script.received;
+    };
+    const stop = expect.objectContaining({ type: "liveRequest", forMs: 0 });
+    await expect.poll(tell, { timeout: 30_000 }).toContainEqual(stop);
+  });
+});
 
 describe("the handshake", () => {
   it("is answered with the intervals that the edge was given", async () => {

@@ -140,6 +140,60 @@ describe("the health of a runner", () => {
   });
 });
 
+describe("a runner that is watched", () => {
+  const EVERY_MS = 100;
+  const ask = (forMs: number) => connection.send({ type: "liveRequest", everyMs: EVERY_MS, forMs });
+  const BEATS = { heartbeatMs: 5 * EVERY_MS };
+  /** Two beats long nothing is told, some time from now on. */
+  const expectSilence = () =>
+    vi.waitFor(
+      async () => {
+        connection.received.splice(0);
+        for (let beat = 0; beat < 2; beat++) await connection.next("heartbeat");
+        expect(connection.received.filter(({ type }) => type === "live")).toEqual([]);
+      },
+      { timeout: 60_000 },
+    );
+
+  it("tells how it is at the interval, whatever else it tells, until it is asked to end", async () => {
+    await welcome([model], BEATS);
+    await nextReport();
+    ask(60_000);
+    connection.sendFrame(requestFrame());
+    let requests = 0;
+    while (requests === 0) {
+      const { report } = await connection.next("live");
+      requests += report.devices[0]!.requests;
+      expect(report).toMatchObject({ sensors, devices: [{ deviceKey: "cpu", waiting: 0 }, { deviceKey: "gpu0" }] });
+      expect(report.devices[0]!.computing).toBeGreaterThanOrEqual(0);
+      expect(report).not.toHaveProperty("placements");
+    }
+    expect(requests).toBe(1);
+    // The request is in a report of health as well.
+    await nextReport(({ devices }) => devices[0]!.requests === 1);
+    ask(0);
+    await expectSilence();
+  });
+
+  it("ends by itself where nobody asks again, and begins anew when asked", async () => {
+    await welcome([model], BEATS);
+    ask(3 * EVERY_MS);
+    await connection.next("live");
+    await expectSilence();
+    ask(60_000);
+    await connection.next("live");
+  });
+
+  it("tells nothing on the next connection until it is asked there", async () => {
+    await welcome([model], BEATS);
+    ask(60_000);
+    await connection.next("live");
+    connection.cut();
+    await welcome([model], BEATS);
+    await expectSilence();
+  });
+});
+
 describe("probes", () => {
   it("that fail are counted", async () => {
     infer = async () => {

@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../src/protocol/job.ts";
-import { PING } from "../../src/protocol/link.ts";
 import type { Placement } from "../../src/protocol/model.ts";
 import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
 import type { ValidationResult, ValidationSpec } from "../../src/protocol/validation.ts";
@@ -26,10 +25,6 @@ let scripted: ScriptedRunner;
 let versionId = "";
 let placementId = "";
 
-/** A runner that is silent for too long is taken for lost, however slow this machine is. */
-let pinging: ReturnType<typeof setInterval> | null = null;
-afterAll(() => clearInterval(pinging));
-
 async function calibrate(): Promise<void> {
   const offer = await scripted.next("offer");
   expect(offer.spec.kind).toBe("calibration");
@@ -40,7 +35,6 @@ async function calibrate(): Promise<void> {
 beforeAll(async () => {
   runner = await registerRunner();
   scripted = await ScriptedRunner.online(runner);
-  pinging = setInterval(() => scripted.socket.send(PING), 500);
   const uploaded = await callEdge("POST", "/v1/models?name=cartpole", {
     body: cartpole,
     headers: { "content-type": "application/octet-stream" },

@@ -68,6 +68,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   getRunnerMemory: { path: `/v1/runners/${missingId.runner}/memory`, unknown: 404 },
   getRunnerFit: { path: `/v1/runners/${missingId.runner}/fit`, query: { profile: "balanced" }, unknown: 404 },
   getRunnerDiagnosis: { path: `/v1/runners/${missingId.runner}/diagnosis`, unknown: 404 },
+  streamRunnerLive: { path: `/v1/runners/${missingId.runner}/live`, unknown: 404 },
   drainRunner: { path: `/v1/runners/${missingId.runner}/drain`, unknown: 404 },
   resumeRunner: { path: `/v1/runners/${missingId.runner}/resume`, unknown: 404 },
   rotateCredential: { path: `/v1/runners/${missingId.runner}/rotate`, unknown: 404 },

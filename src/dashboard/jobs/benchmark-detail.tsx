@@ -4,7 +4,7 @@ import type { Device } from "../../protocol/hardware.ts";
 import { describeRoof } from "../describe-roof.ts";
 import { Fact } from "../fact.tsx";
 import { describeSizes, formatMeasure, formatNumber } from "../format.ts";
-import { RooflinePlot } from "../roofline-plot.tsx";
+import { RooflinePlot } from "../runners/roofline-plot.tsx";
 import { SoftwareBadge } from "../software-badge.tsx";
 
 interface BenchmarkDetailProps {

@@ -12,7 +12,7 @@ import type { ViewProps } from "../view-props.ts";
 import { LandscapeFigure } from "./landscape-figure.tsx";
 import { TrialPlot } from "./trial-plot.tsx";
 import { TrialTable } from "./trial-table.tsx";
-import { TuningRow } from "./tuning-row.tsx";
+import { TuningTable } from "./tuning-table.tsx";
 
 const TUNINGS_SHOWN = 20;
 const TUNING_GAP_MS = 2_000;
@@ -51,28 +51,11 @@ export function TuningPanel(props: TuningPanelProps) {
         </EmptyState>
       )}
       {items.length > 0 && (
-        <table class="tunings">
-          <thead>
-            <tr>
-              <th scope="col">Kernel</th>
-              <th scope="col">Device</th>
-              <th scope="col">Best</th>
-              <th scope="col">Faster than the default</th>
-              <th scope="col">Found</th>
-              <th scope="col">Trials</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((tuning) => (
-              <TuningRow
-                key={tuning.id}
-                tuning={tuning}
-                isShown={tuning.id === shown?.id}
-                onShow={() => onPick({ tuning: tuning.id, axes: undefined })}
-              />
-            ))}
-          </tbody>
-        </table>
+        <TuningTable
+          tunings={items}
+          shown={shown?.id ?? null}
+          onShow={({ id }) => onPick({ tuning: id, axes: undefined })}
+        />
       )}
       {shown !== undefined && (
         <Trials

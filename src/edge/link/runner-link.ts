@@ -41,6 +41,7 @@ import { type RunnerHealth, tellHealth } from "../watch/runner-health.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { toRequestOutcomes } from "./direct-outcomes.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
+import { LiveWatch } from "./live-watch.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
@@ -62,6 +63,10 @@ export class RunnerLink extends DurableObject<Env> {
   readonly #healthAsked = new InFlightTable<HealthReport>();
   readonly #outbox: Outbox;
   readonly #watchLog: WatchLog;
+  readonly #live = new LiveWatch((request) => {
+    const socket = this.#socket();
+    if (socket !== null) sendMessage(socket, request);
+  });
   readonly #config: ReturnType<typeof configOf>;
   #seenNotedAtMs = 0;
   /** Reports are judged one after the other, and nothing is found after the runner's end. */
@@ -75,8 +80,13 @@ export class RunnerLink extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
   }
 
-  /** Takes the runner's socket; the Worker has checked the credential and names the runner. */
+  /** `/live` is a stream for who watches the runner; all else takes its socket: the Worker has checked its credential. */
   override async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname !== "/live") return this.#accept(request);
+    return this.#live.open(this.#isConnected()) ?? new Response(null, { status: 503 });
+  }
+
+  async #accept(request: Request): Promise<Response> {
     const runnerId = request.headers.get("x-runner-id") ?? "";
     for (const old of this.ctx.getWebSockets()) endSocket(old, CLOSE_CODES.replaced, "another socket took over");
     const { 0: client, 1: server } = new WebSocketPair();
@@ -167,6 +177,7 @@ export class RunnerLink extends DurableObject<Env> {
       sendMessage(socket, { type: "refused", problem });
       endSocket(socket, CLOSE_CODES.removed, "removed");
     }
+    this.#live.end();
     await this.#inTurn(() => endWatch(this.env, this.#watchLog, runnerId));
   }
 
@@ -286,6 +297,8 @@ export class RunnerLink extends DurableObject<Env> {
         return this.#memoryAsked.answer(message.requestId, connectionId, message.report);
       case "health":
         return this.#receiveHealth(runnerId, connectionId, message);
+      case "live":
+        return this.#live.told(message.report);
       case "directOutcomes":
         return this.record(await toRequestOutcomes(openDatabase(this.env.DB), runnerId, message.outcomes));
       case "echo":
@@ -328,6 +341,7 @@ export class RunnerLink extends DurableObject<Env> {
     );
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
+    this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
     this.#cancelStale(
@@ -355,7 +369,9 @@ export class RunnerLink extends DurableObject<Env> {
     this.#inFlight.failConnection(connectionId, problem);
     this.#memoryAsked.failConnection(connectionId, problem);
     this.#healthAsked.failConnection(connectionId, problem);
-    if (!this.#isConnected(connectionId)) await this.#markOffline(runnerId, connectionId);
+    if (this.#isConnected(connectionId)) return;
+    this.#live.disconnected();
+    await this.#markOffline(runnerId, connectionId);
   }
 
   /** After a restart of the edge no close event comes for the sockets of before. */

@@ -22,6 +22,11 @@ export class EventFeed {
   readonly #subscribers = new Set<Subscriber>();
   #keepAlive: ReturnType<typeof setInterval> | null = null;
 
+  /** How many listen, to whatever topic. */
+  get size(): number {
+    return this.#subscribers.size;
+  }
+
   /** A stream that begins with `backlog` and goes on with what is published, unless it is over already. */
   open(topic: string, backlog: readonly ServerSentEvent[], over: boolean): Response {
     let subscriber: Subscriber | null = null;

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
 import type { Diagnosis } from "../../protocol/health.ts";
 import type { RunnerMemory } from "../../protocol/memory.ts";
@@ -10,6 +11,7 @@ import { fitProfile } from "../budget/profile-fit.ts";
 import { fitTargets, reachesAll } from "../budget/target-fit.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { mutable } from "../http/mutable.ts";
 import { getArtifact } from "../store/artifact-store.ts";
 import { openDatabase } from "../store/database.ts";
 import { readVersionsOfDigest } from "../store/model-store.ts";
@@ -61,6 +63,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.getRunnerMemory, ({ env, params }) => readMemory(env, params.id));
   bind(app, endpoints.getRunnerFit, ({ env, params, query }) => readFit(env, params.id, query.profile));
   bind(app, endpoints.getRunnerDiagnosis, ({ env, params }) => readDiagnosis(env, params.id));
+  bind(app, endpoints.streamRunnerLive, ({ c, env, params }) => streamLive(env, params.id, c.req.url));
   bind(app, endpoints.drainRunner, ({ env, params }) => drain(env, params.id, true));
   bind(app, endpoints.resumeRunner, ({ env, params }) => drain(env, params.id, false));
 
@@ -156,6 +159,18 @@ async function readDiagnosis(env: Env, id: string): Promise<Diagnosis> {
   if (health === null) throw new ProblemError("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
   if (!health.ok) throw new ProblemError(health.problem.code, health.problem.detail, health.problem);
   return diagnose(id, health);
+}
+
+/** The stream outlives the runner's connection, and tells of it. */
+async function streamLive(env: Env, id: string, base: string): Promise<Response> {
+  await mustFindRunner(env, id);
+  const response = await runnerLink(env, id)
+    .fetch(new URL("/live", base))
+    .catch(() => null);
+  if (response === null) throw new ProblemError("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+  if (response.ok) return mutable(response);
+  const detail = `${LIMITS.liveWatchers} watch this runner already.`;
+  throw new ProblemError("overloaded", detail, { retryAfterMs: 10_000 });
 }
 
 async function mustFindRunner(env: Env, id: string): Promise<Runner> {

@@ -127,6 +127,11 @@ export class InferenceServer {
     return count;
   }
 
+  /** Requests that are computed now, without probes. */
+  get computing(): number {
+    return this.#running?.works.filter(({ isProbe }) => !isProbe).length ?? 0;
+  }
+
   /** Waits until nothing of a model waits or runs here, what was about to come when this was called included. */
   async settled(modelKey: string): Promise<void> {
     for (;;) {

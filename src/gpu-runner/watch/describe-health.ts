@@ -8,7 +8,10 @@ type Host = HealthReport["host"];
 /** How a runner is at the end of a span. */
 export interface HealthNow extends Pick<HealthReport, "at" | "startedAt" | "sensors"> {
   readonly host: Pick<Host, "logicalCores" | "loadAverage" | "freeBytes" | "memoryBytes" | "ownRssBytes">;
-  readonly devices: readonly Pick<DeviceHealth, "deviceKey" | "waiting" | "restarts" | "processRssBytes" | "kernels">[];
+  readonly devices: readonly Pick<
+    DeviceHealth,
+    "deviceKey" | "waiting" | "computing" | "restarts" | "processRssBytes" | "kernels"
+  >[];
   /** Each with its key in the tally. */
   readonly placements: readonly [
     key: string,

@@ -4,7 +4,8 @@ import type { Logger } from "pino";
 import type { Device } from "../../protocol/hardware.ts";
 import type { KernelHealth, Sensor } from "../../protocol/health.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Offer, PlacedModel } from "../../protocol/link.ts";
+import type { LiveRequest, Offer, PlacedModel } from "../../protocol/link.ts";
+import { LiveReport } from "../../protocol/live.ts";
 import { modelBackendOf } from "../../protocol/model-backend.ts";
 import { BusyClock } from "../busy-clock.ts";
 import type { DeviceFleet } from "../device-fleet.ts";
@@ -14,10 +15,11 @@ import type { ModelLoader } from "../serving/model-loader.ts";
 import type { WorkloadResult } from "../workloads/workload.ts";
 import { describeHealth, type HealthNow } from "./describe-health.ts";
 import { kernelHealthOf } from "./kernel-health.ts";
+import { LiveLoop } from "./live-loop.ts";
 import { prepareProbe } from "./prepare-probe.ts";
 import { ProbeLoop } from "./probe-loop.ts";
 import { ProcessMeter, type ProcessUses } from "./process-meter.ts";
-import { type DeviceTally, mergeSpans, NO_SPAN } from "./span-tally.ts";
+import { type DeviceTally, mergeSpans, NO_SPAN, type SpanTally } from "./span-tally.ts";
 import { WatchedPlacements } from "./watched-placements.ts";
 
 export interface WatchParts {
@@ -47,12 +49,15 @@ export class Watch {
   /** The span of the last report that nobody asked for, and what was since. */
   #last = NO_SPAN;
   #since = NO_SPAN;
+  /** What was since the last live report. */
+  #sinceLive = NO_SPAN;
+  readonly #live = new LiveLoop(() => this.#tellLive());
   #cutAtMs = performance.now();
   #cores = readCores();
   #moved: ReturnType<ResidencyManager["counters"]>;
   #timer: NodeJS.Timeout | undefined;
   /** Reports are made in turn. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -72,9 +77,9 @@ export class Watch {
     this.#placements.welcomed(placed);
     if (intervalMs === undefined) return;
     this.#lag.enable();
-    this.#inTurn(async () => {
+    void this.#inTurn(async () => {
       this.#cut(await this.#processes.read());
-      [this.#last, this.#since] = [NO_SPAN, NO_SPAN];
+      [this.#last, this.#since, this.#sinceLive] = [NO_SPAN, NO_SPAN, NO_SPAN];
     });
     this.#probes.start(intervalMs);
     this.#timer = setInterval(() => this.#report(null), intervalMs);
@@ -82,6 +87,7 @@ export class Watch {
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#live.stop();
     this.#probes.stop();
     this.#lag.disable();
   }
@@ -98,6 +104,12 @@ export class Watch {
   /** All probes since the start. */
   get probes(): ProbeLoop["total"] {
     return this.#probes.total;
+  }
+
+  /** Tells by the second how the runner is, as long as it is asked to. What is told changes no other report. */
+  watched(request: Pick<LiveRequest, "everyMs" | "forMs">): void {
+    if (!this.#live.isOn) this.#sinceLive = NO_SPAN;
+    this.#live.keep(request);
   }
 
   /** Runs a job while nothing is probed. */
@@ -123,21 +135,37 @@ export class Watch {
     if (kernels !== null) this.#kernels.set(deviceKey, kernels);
   }
 
-  #inTurn(work: () => Promise<void>): void {
+  #inTurn(work: () => Promise<void>): Promise<void> {
     this.#turn = this.#turn.then(work).catch((error: unknown) => {
       this.#parts.logger.error({ error }, "cannot tell how the runner is");
     });
+    return this.#turn;
   }
 
   #report(requestId: string | null): void {
-    this.#inTurn(async () => {
-      const [processes, sensors] = await Promise.all([this.#processes.read(), this.#readSensors()]);
-      this.#cut(processes);
+    void this.#inTurn(async () => {
+      const now = await this.#look();
       const span = requestId === null ? this.#since : mergeSpans(this.#last, this.#since);
-      const report = describeHealth(span, this.#readNow(processes, sensors));
+      const report = describeHealth(span, now);
       if (requestId === null) [this.#last, this.#since] = [this.#since, NO_SPAN];
       this.#parts.channel.send({ type: "health", requestId, report });
     });
+  }
+
+  #tellLive(): Promise<void> {
+    return this.#inTurn(async () => {
+      const now = await this.#look();
+      const report = LiveReport.parse(describeHealth(this.#sinceLive, now));
+      this.#sinceLive = NO_SPAN;
+      this.#parts.channel.send({ type: "live", report });
+    });
+  }
+
+  /** Ends the span that is under way, and reads how everything is at its end. */
+  async #look(): Promise<HealthNow> {
+    const [processes, sensors] = await Promise.all([this.#processes.read(), this.#readSensors()]);
+    this.#cut(processes);
+    return this.#readNow(processes, sensors);
   }
 
   /** What cannot be read is no reason to say nothing. */
@@ -162,7 +190,7 @@ export class Watch {
       const { cpuMs } = useOf(processes, host.pid);
       devices.set(host.device.key, { serving: server.meter.cut(nowMs), cpuMs });
     }
-    this.#since = mergeSpans(this.#since, {
+    const span: SpanTally = {
       spanMs: nowMs - this.#cutAtMs,
       jobMs: this.#jobs.cut(nowMs),
       coresBusyMs: cores.busyMs - this.#cores.busyMs,
@@ -173,7 +201,9 @@ export class Watch {
       migrationBytes: moved.migrationBytes - this.#moved.migrationBytes,
       devices,
       probes: this.#probes.cut(),
-    });
+    };
+    this.#since = mergeSpans(this.#since, span);
+    if (this.#live.isOn) this.#sinceLive = mergeSpans(this.#sinceLive, span);
     this.#lag.reset();
     [this.#cutAtMs, this.#cores, this.#moved] = [nowMs, cores, moved];
   }
@@ -194,6 +224,7 @@ export class Watch {
       devices: fleet.all().map(({ host, server }) => ({
         deviceKey: host.device.key,
         waiting: server.waiting,
+        computing: server.computing,
         restarts: host.restarts,
         processRssBytes: useOf(processes, host.pid).rssBytes,
         kernels: this.#kernels.get(host.device.key) ?? null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { drawRoofline } from "../../../src/dashboard/roofline-curve.ts";
+import { drawRoofline } from "../../../src/dashboard/runners/roofline-curve.ts";
 import type { Peak, Roofline, RooflinePosition } from "../../../src/protocol/roofline.ts";
 
 const peak = (value: number): Peak => ({

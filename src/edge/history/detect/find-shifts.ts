@@ -28,7 +28,8 @@ export function findShifts(points: readonly StoredPoint[], search: Search): Shif
   const found =
     search.parameters.minSegment === 0 ? findAsOtava(values, search) : findLasting(values, minimumEffect, search);
   return found.map((change, at) => {
-    const start = found[at - 1]?.completeIndex ?? 0;
+    // A drift may be complete only with the change behind it: the point before is of its level then.
+    const start = Math.max(0, Math.min(found[at - 1]?.completeIndex ?? 0, change.index - 1));
     const end = found[at + 1]?.index ?? points.length;
     return toShift(points, values, change, { start, end, minimumEffect, statistic: search.statistic });
   });

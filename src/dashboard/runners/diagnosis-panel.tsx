@@ -1,30 +1,29 @@
 import { useCallback } from "preact/hooks";
-import type { Client } from "../client/client.ts";
-import { endpoints } from "../protocol/endpoints.ts";
-import type { DiagnosisCheck, Finding } from "../protocol/health.ts";
-import type { Runner } from "../protocol/runner.ts";
-import { FINDING_WORDS } from "./alert-words.ts";
-import { Badge } from "./badge.tsx";
-import { CHECK_OUTCOMES, CHECKS, formatQuantity, orderChecks } from "./diagnosis-words.ts";
-import { FitLines } from "./fit-lines.tsx";
-import { Panel } from "./panel.tsx";
-import { Timestamp } from "./timestamp.tsx";
-import { type Subscribe, useRefreshOn } from "./use-feed.ts";
-import { useResource } from "./use-resource.ts";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { DiagnosisCheck, Finding } from "../../protocol/health.ts";
+import type { Runner } from "../../protocol/runner.ts";
+import { FINDING_WORDS } from "../alert-words.ts";
+import { Badge } from "../badge.tsx";
+import { CHECK_OUTCOMES, CHECKS, formatQuantity, orderChecks } from "../diagnosis-words.ts";
+import { FitLines } from "../fit-lines.tsx";
+import { Panel } from "../panel.tsx";
+import { Timestamp } from "../timestamp.tsx";
+import { type Subscribe, useRefreshOn } from "../use-feed.ts";
+import { useResource } from "../use-resource.ts";
 
 interface DiagnosisPanelProps {
   readonly client: Client;
   readonly subscribe: Subscribe;
   readonly runner: Runner;
-  readonly onClose: () => void;
 }
 
 /** Asking costs the runner a report. */
 const DIAGNOSIS_GAP_MS = 5_000;
 
 /** How a runner is now: the checklist with what to change, what the watch found, and how it fits each profile. */
-export function DiagnosisPanel({ client, subscribe, runner, onClose }: DiagnosisPanelProps) {
-  const { id, name, profiles } = runner;
+export function DiagnosisPanel({ client, subscribe, runner }: DiagnosisPanelProps) {
+  const { id, profiles } = runner;
   const diagnosis = useResource(
     useCallback(
       (signal: AbortSignal) => client.call(endpoints.getRunnerDiagnosis, { params: { id }, signal }),
@@ -37,7 +36,7 @@ export function DiagnosisPanel({ client, subscribe, runner, onClose }: Diagnosis
   return (
     <Panel
       id="diagnosis"
-      title={`Diagnosis of ${name}`}
+      title="Diagnosis"
       resource={diagnosis}
       aside={
         <span class="diagnosis-end">
@@ -49,9 +48,6 @@ export function DiagnosisPanel({ client, subscribe, runner, onClose }: Diagnosis
           )}
           <button type="button" onClick={diagnosis.refresh}>
             Ask again
-          </button>
-          <button type="button" onClick={onClose}>
-            Close<span class="unseen">{` the diagnosis of ${name}`}</span>
           </button>
         </span>
       }

@@ -1,4 +1,4 @@
-import type { Roofline, RooflinePosition } from "../protocol/roofline.ts";
+import type { Roofline, RooflinePosition } from "../../protocol/roofline.ts";
 
 /** What is drawn over one axis of intensities: the roof everywhere, and a rate where a benchmark stands. */
 export interface RooflineCurve {

@@ -1,46 +1,75 @@
-import { useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
-import type { Device } from "../protocol/hardware.ts";
-import type { RooflinePosition } from "../protocol/roofline.ts";
-import { formatMeasure, formatNumber } from "./format.ts";
-import { readPlotTheme } from "./plot-theme.ts";
+import type { Device } from "../../protocol/hardware.ts";
+import type { RooflinePosition } from "../../protocol/roofline.ts";
+import { formatMeasure, formatNumber } from "../format.ts";
+import { readPlotTheme } from "../plot-theme.ts";
 import { drawRoofline, type RooflineCurve } from "./roofline-curve.ts";
-import { Timestamp } from "./timestamp.tsx";
-import { usePlot } from "./use-plot.ts";
+import { Timestamp } from "../timestamp.tsx";
+import { usePlot } from "../use-plot.ts";
 
 interface RooflinePlotProps {
   readonly device: Device;
   readonly positions: readonly RooflinePosition[];
 }
 
-/** A device's roofs behind a line that names them: drawn while it is open, with the latest benchmarks below. */
+/** A device's f32 roofs with the latest benchmarks below; nothing where they are not measured. */
 export function RooflinePlot({ device, positions }: RooflinePlotProps) {
-  const [isOpen, setOpen] = useState(false);
   const curve = device.roofline && drawRoofline(device.roofline, positions);
   if (device.roofline === null || curve === null) return null;
   const { peakGflops, peakGigabytesPerSecond, rates } = curve;
   const peaks = `${formatMeasure(peakGflops, "GFLOP/s")}, ${formatMeasure(peakGigabytesPerSecond, "GB/s")}`;
   const shown = rates.filter((rate) => rate !== null).length;
   return (
-    <details class="roofline" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{`Roofs ${peaks}`}</summary>
-      {isOpen && (
-        <RooflineCanvas
-          curve={curve}
-          label={`Roofline of ${device.name} in f32: ${peaks}; ${shown} of the latest benchmarks`}
-        />
-      )}
+    <figure>
+      <figcaption>{`Roofs ${peaks}`}</figcaption>
+      <RooflineCanvas
+        curve={curve}
+        label={`Roofline of ${device.name} in f32: ${peaks}; ${shown} of the latest benchmarks`}
+      />
       <small>
         f32, measured <Timestamp at={device.roofline.measuredAt} /> by kernels of our own; points are the latest
         benchmarks
       </small>
+      {shown > 0 && <PointTable curve={curve} />}
+    </figure>
+  );
+}
+
+function PointTable({ curve: { intensities, roof, rates } }: { curve: RooflineCurve }) {
+  const points = intensities.flatMap((intensity, index) => {
+    const rate = rates[index] ?? null;
+    return rate === null ? [] : [{ intensity, rate, share: rate / (roof[index] ?? rate) }];
+  });
+  return (
+    <details>
+      <summary>Benchmarks as a table</summary>
+      <table class="points">
+        <thead>
+          <tr>
+            <th scope="col">Operations per byte</th>
+            <th scope="col">GFLOP/s</th>
+            <th scope="col">Of its roof</th>
+          </tr>
+        </thead>
+        <tbody>
+          {points.map(({ intensity, rate, share }) => (
+            <tr key={intensity}>
+              <td>{formatNumber(intensity)}</td>
+              <td>{formatNumber(rate)}</td>
+              <td>{`${formatNumber(share * 100)}%`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </details>
   );
 }
 
 function RooflineCanvas({ curve, label }: { curve: RooflineCurve; label: string }) {
   const { intensities, roof, rates } = curve;
-  const frame = usePlot(rooflineOptions, [[...intensities], [...roof], [...rates]]);
+  const data = useMemo((): uPlot.AlignedData => [[...intensities], [...roof], [...rates]], [curve]);
+  const frame = usePlot(rooflineOptions, data);
   return <div ref={frame} class="roofline-frame" role="img" aria-label={label} />;
 }
 

@@ -1,0 +1,96 @@
+import type { Runner, RunnerState } from "../../protocol/runner.ts";
+import { Badge } from "../badge.tsx";
+import { DeviceNames } from "../device-names.tsx";
+import { EmptyState } from "../empty-state.tsx";
+import { Fact } from "../fact.tsx";
+import { nextCommands } from "../next-commands.ts";
+import { writeAddress } from "../page-address.ts";
+import { Panel } from "../panel.tsx";
+import { RUNNER_TONES } from "../runner-tones.ts";
+import { Timestamp } from "../timestamp.tsx";
+import type { Resource } from "../use-resource.ts";
+
+/** What there is to compute on, in a few numbers, and each runner with the way to its own view. */
+export function FleetPanel({ runners }: { runners: Resource<readonly Runner[]> }) {
+  const items = runners.value ?? [];
+  const online = items.filter(({ state }) => state === "online").length;
+  return (
+    <Panel
+      id="runners"
+      title="Runners"
+      resource={runners}
+      aside={items.length > 0 && <span class="muted">{`${online} of ${items.length} online`}</span>}
+    >
+      {items.length > 0 ? (
+        <>
+          <FleetFacts runners={items} />
+          <table class="runners">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">State</th>
+                <th scope="col">Devices</th>
+                <th scope="col">Last seen</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map((runner) => (
+                <RunnerRow key={runner.id} runner={runner} />
+              ))}
+            </tbody>
+          </table>
+        </>
+      ) : (
+        runners.value !== null && (
+          <EmptyState says="No runner is registered yet." command={nextCommands.registerRunner}>
+            Make a one-time token, then start a runner with it on the machine that has the GPU:
+          </EmptyState>
+        )
+      )}
+    </Panel>
+  );
+}
+
+/** Devices of what is connected: the others compute nothing. */
+function FleetFacts({ runners }: { runners: readonly Runner[] }) {
+  const devices = runners
+    .filter(({ state }) => state === "online" || state === "draining")
+    .flatMap(({ capabilities }) => capabilities?.devices ?? []);
+  const gpus = devices.filter(({ kind, software }) => kind === "gpu" && !software).length;
+  const cpus = devices.filter(({ kind }) => kind === "cpu").length;
+  const states = Object.keys(RUNNER_TONES) as RunnerState[];
+  return (
+    <dl class="facts fleet-facts">
+      {states.map((state) => {
+        const count = runners.filter((runner) => runner.state === state).length;
+        return count === 0 ? null : (
+          <Fact key={state} name={state}>
+            {count}
+          </Fact>
+        );
+      })}
+      <Fact name="GPUs connected">{gpus}</Fact>
+      <Fact name="CPUs connected">{cpus}</Fact>
+      {gpus + cpus < devices.length && <Fact name="software GPUs">{devices.length - gpus - cpus}</Fact>}
+    </dl>
+  );
+}
+
+function RunnerRow({ runner: { id, name, state, capabilities, lastSeenAt } }: { runner: Runner }) {
+  return (
+    <tr>
+      <th scope="row" title={id}>
+        <a href={writeAddress({ view: "runners", runner: id })}>{name}</a>
+      </th>
+      <td data-label="State">
+        <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
+      </td>
+      <td data-label="Devices" class="wide">
+        <DeviceNames devices={capabilities?.devices ?? null} />
+      </td>
+      <td data-label="Last seen">
+        <Timestamp at={lastSeenAt} />
+      </td>
+    </tr>
+  );
+}

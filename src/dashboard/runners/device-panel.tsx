@@ -1,0 +1,46 @@
+import type { Device } from "../../protocol/hardware.ts";
+import type { RooflinePosition } from "../../protocol/roofline.ts";
+import { EmptyState } from "../empty-state.tsx";
+import { formatBytes } from "../format.ts";
+import { nextCommands } from "../next-commands.ts";
+import { SoftwareBadge } from "../software-badge.tsx";
+import { RooflinePlot } from "./roofline-plot.tsx";
+
+interface DevicePanelProps {
+  readonly devices: readonly Device[];
+  /** Where the latest benchmarks stand, each under the roofs of its own device. */
+  readonly positions: readonly RooflinePosition[];
+}
+
+/** What a runner computes on, each with its roofs. */
+export function DevicePanel({ devices, positions }: DevicePanelProps) {
+  return (
+    <section class="panel" aria-labelledby="devices">
+      <div class="panel-head">
+        <h2 id="devices">Devices and their roofs</h2>
+      </div>
+      <div class="device-cards">
+        {devices.map((device) => (
+          <div key={device.key}>
+            <p>
+              <span class="device-kind">{device.key}</span> {device.name} {device.software && <SoftwareBadge />}
+              <small>{describeDevice(device)}</small>
+            </p>
+            <RooflinePlot device={device} positions={positions} />
+          </div>
+        ))}
+      </div>
+      {devices.every(({ roofline }) => roofline === null) && (
+        <EmptyState says="No roof has been measured yet." command={nextCommands.submitBenchmark}>
+          The first benchmark on a device measures its roofs:
+        </EmptyState>
+      )}
+    </section>
+  );
+}
+
+function describeDevice({ backends, memoryBytes, quarantined = [] }: Device): string {
+  const facts = [...backends, ...(memoryBytes === null ? [] : [formatBytes(memoryBytes)])];
+  if (quarantined.length > 0) facts.push(`${quarantined.length} kernels locked out`);
+  return facts.join(" · ");
+}

@@ -1,0 +1,90 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Runner } from "../../protocol/runner.ts";
+import { CommandBlock } from "../command-block.tsx";
+import { useWriter } from "../use-writer.ts";
+import { WriteButton } from "../write-button.tsx";
+
+interface RunnerActionsProps {
+  readonly client: Client;
+  readonly runner: Runner;
+  /** The runner has changed. */
+  readonly onChange: () => void;
+  readonly onRemove: () => void;
+}
+
+/** What an admin can do with a runner: hold it back, give it another credential, remove it. */
+export function RunnerActions({ client, runner: { id, name, state }, onChange, onRemove }: RunnerActionsProps) {
+  const writer = useWriter("admin");
+  const [credential, setCredential] = useState<string | null>(null);
+  const [isRemoving, setRemoving] = useState(false);
+  const keep = useRef<HTMLButtonElement>(null);
+  // The safe answer is under the finger of who pressed Enter twice.
+  useEffect(() => {
+    if (isRemoving) keep.current?.focus();
+  }, [isRemoving]);
+  const params = { id };
+  const [verb, endpoint] =
+    state === "draining" ? (["Resume", endpoints.resumeRunner] as const) : (["Drain", endpoints.drainRunner] as const);
+  const rotate = async () => setCredential((await client.call(endpoints.rotateCredential, { params })).credential);
+  return (
+    <div class="runner-actions">
+      <div class="panel-end">
+        <WriteButton
+          writer={writer}
+          label={`${verb} ${name}`}
+          work={() => client.call(endpoint, { params })}
+          onDone={onChange}
+        >
+          {verb}
+        </WriteButton>
+        <WriteButton writer={writer} label={`Rotate credential of ${name}`} work={rotate} onDone={onChange}>
+          Rotate credential
+        </WriteButton>
+        <button
+          type="button"
+          aria-label={`Remove ${name}`}
+          aria-expanded={isRemoving}
+          aria-disabled={writer.refusal !== null}
+          title={writer.refusal ?? undefined}
+          onClick={() => writer.refusal === null && setRemoving(true)}
+        >
+          Remove …
+        </button>
+      </div>
+      {isRemoving && (
+        <div class="notice bad" role="group" aria-label={`Remove ${name} for good?`}>
+          <p>{`Remove ${name} for good? Its credential stops working; what it measured stays.`}</p>
+          <div class="panel-end">
+            <button ref={keep} type="button" onClick={() => setRemoving(false)}>
+              Keep it
+            </button>
+            <WriteButton
+              writer={writer}
+              label={`Remove for good: ${name}`}
+              work={() => client.call(endpoints.removeRunner, { params })}
+              onDone={onRemove}
+            >
+              Remove for good
+            </WriteButton>
+          </div>
+        </div>
+      )}
+      {credential !== null && (
+        <div role="status">
+          <p>
+            The new credential, shown this once. The old one works until the runner connects with this one: put it into
+            the runner's <code>credential.json</code> and start it again.
+          </p>
+          <CommandBlock label="New credential" command={credential} />
+        </div>
+      )}
+      {(writer.refusal ?? writer.failure) !== null && (
+        <p class="notice bad" role="alert">
+          {writer.refusal ?? writer.failure}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { LIMITS } from "../../protocol/limits.ts";
+import type { LiveRequest } from "../../protocol/link.ts";
+import type { LiveEvent, LiveReport } from "../../protocol/live.ts";
+import { EventFeed } from "../queue/event-feed.ts";
+
+const TOPIC = "live";
+const EVERY_MS = 1_000;
+/** A runner that is asked no more stops by itself after so long, whatever became of this object. */
+const LEASE_MS = 10_000;
+const RENEW_MS = 3_000;
+
+/** Those who watch one runner, and what makes it tell how it is while there are any. */
+export class LiveWatch {
+  readonly #feed = new EventFeed();
+  readonly #ask: (request: LiveRequest) => void;
+  #renewal: ReturnType<typeof setInterval> | null = null;
+
+  /** `ask` reaches the runner if it is connected. */
+  constructor(ask: (request: LiveRequest) => void) {
+    this.#ask = ask;
+  }
+
+  /** A stream for one more who watches; null where there are as many as may be. */
+  open(isConnected: boolean): Response | null {
+    if (this.#feed.size >= LIMITS.liveWatchers) return null;
+    const response = this.#feed.open(TOPIC, [toServerSentEvent({ type: isConnected ? "online" : "offline" })], false);
+    this.#renewal ??= setInterval(() => this.#renew(), RENEW_MS);
+    this.#renew();
+    return response;
+  }
+
+  /** Hands a report on; a runner that tells nobody is stopped. */
+  told(report: LiveReport): void {
+    if (this.#feed.size > 0) this.#publish({ type: "report", report });
+    else this.#request(0);
+  }
+
+  connected(): void {
+    if (this.#feed.size === 0) return;
+    this.#publish({ type: "online" });
+    this.#renew();
+  }
+
+  disconnected(): void {
+    this.#publish({ type: "offline" });
+  }
+
+  /** The runner was removed: nothing will come any more. */
+  end(): void {
+    this.#feed.close(TOPIC);
+  }
+
+  #renew(): void {
+    if (this.#feed.size > 0) return this.#request(LEASE_MS);
+    if (this.#renewal !== null) clearInterval(this.#renewal);
+    this.#renewal = null;
+    this.#request(0);
+  }
+
+  #request(forMs: number): void {
+    this.#ask({ type: "liveRequest", everyMs: EVERY_MS, forMs });
+  }
+
+  #publish(event: LiveEvent): void {
+    this.#feed.publish(TOPIC, toServerSentEvent(event));
+  }
+}
+
+function toServerSentEvent(event: LiveEvent) {
+  return { event: event.type, data: event };
+}
