@@ -28,6 +28,16 @@ const LOCAL_KEY = join(".millrace", "admin.key");
 
 /** A client for the edge that was chosen by options, environment and contexts. */
 export async function openEdge(choice: EdgeChoice, shell: Shell, localKeyFile = LOCAL_KEY): Promise<Client> {
+  const { edge, key } = await findEdge(choice, shell, localKeyFile);
+  return createClient({ baseUrl: edge, key, fetch: shell.fetch });
+}
+
+/** The edge that was chosen, and the key for it where there is one. */
+export async function findEdge(
+  choice: EdgeChoice,
+  shell: Shell,
+  localKeyFile: string,
+): Promise<{ readonly edge: string; readonly key: string | undefined }> {
   const { edge, key } = chooseEdge(
     choice,
     shell.env,
@@ -37,14 +47,14 @@ export async function openEdge(choice: EdgeChoice, shell: Shell, localKeyFile = 
   if (!URL.canParse(edge) || !/^https?:$/.test(new URL(edge).protocol)) {
     throw new ProblemError("invalid-request", `${edge} is no address of an edge, such as https://millrace.example.`);
   }
-  return createClient({ baseUrl: edge, key: await readKey(key), fetch: shell.fetch });
+  return { edge, key: await readKey(key) };
 }
 
 async function readKey(key: ChosenEdge["key"]): Promise<string | undefined> {
   if (key === null) return undefined;
   if ("secret" in key) return key.secret;
   const text = await readFile(key.file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (key.mayLack && error.code === "ENOENT") return "";
+    if (key.mayLack && (error.code === "ENOENT" || error.code === "ENOTDIR")) return "";
     throw error;
   });
   return text.trim() || undefined;

@@ -6,6 +6,8 @@ import { checkCommand } from "./check-command.ts";
 import { compareCommand } from "./compare-command.ts";
 import { completionCommand } from "./completion-command.ts";
 import { contextCommand } from "./context-command.ts";
+import { deployCommand } from "./deploy-command.ts";
+import { doctorCommand } from "./doctor-command.ts";
 import { evaluateCommand } from "./evaluate-command.ts";
 import { exportCommand } from "./export-command.ts";
 import { historyCommand } from "./history-command.ts";
@@ -19,6 +21,7 @@ import { modelsCommand } from "./models-command.ts";
 import { optimiseCommand } from "./optimise-command.ts";
 import { runnerCommand } from "./runner-command.ts";
 import type { Shell } from "./shell.ts";
+import { upCommand } from "./up-command.ts";
 import { trainCommand } from "./train-command.ts";
 import { tuneCommand } from "./tune-command.ts";
 import { validateCommand } from "./validate-command.ts";
@@ -29,6 +32,9 @@ export function createProgram(shell: Shell): Command {
   const program = new Command("millrace")
     .description("Benchmarks, inference within a latency budget, and history, on your own runners")
     .version(VERSION)
+    .addCommand(upCommand())
+    .addCommand(doctorCommand(shell))
+    .addCommand(deployCommand(shell))
     .addCommand(runnerCommand(shell))
     .addCommand(modelsCommand(shell))
     .addCommand(inferCommand(shell))

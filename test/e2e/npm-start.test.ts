@@ -107,6 +107,22 @@ describe("npm start", () => {
     expect(alone.code, alone.stderr).toBe(0);
     expect(JSON.parse(alone.stdout)).toMatchObject({ runner: null, benchmark: null, inference: null });
   });
+
+  it("is what `millrace up` does, with its options and its exit code", async () => {
+    const up = (...options: string[]) => run(process.execPath, [join(root, "src/cli/main.ts"), "up", ...options]);
+    const alone = await up("--once", "--json", "--no-runner", "--port", "0", "--data-dir", join(folder, "up"));
+    expect(alone.code, alone.stderr).toBe(0);
+    expect(JSON.parse(alone.stdout)).toMatchObject({ edge: expect.stringMatching(/^http:/), runner: null });
+    expect(await up("--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--data-dir") });
+    expect(await up("--port", "eighty")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("must be a number"),
+    });
+    const file = join(folder, "no-folder");
+    await writeFile(file, "");
+    const onFile = await up("--once", "--port", "0", "--data-dir", join(file, "inside"));
+    expect(onFile).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") });
+  });
 });
 
 async function membersOf(group: number): Promise<number> {

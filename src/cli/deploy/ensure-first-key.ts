@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { type Client, createClient } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { parseJson } from "../../protocol/parse-json.ts";
+import { ProblemError } from "../../protocol/problem.ts";
+import type { Wrangler } from "./wrangler.ts";
+
+const SECRET = "BOOTSTRAP_SECRET";
+const Secrets = z.array(z.object({ name: z.string() }));
+/** A new secret reaches every machine of Cloudflare within seconds, as a rule. */
+const TRIES = 60;
+const BETWEEN_MS = 2_000;
+
+interface Place {
+  readonly edgeUrl: string;
+  readonly fetch: typeof fetch;
+  /** Where the key is kept. */
+  readonly path: string;
+}
+
+/**
+ * Makes the first admin key by a secret that is there only meanwhile, and keeps it; one that was kept and still works
+ * stays. What was cut off is done again from the start, under another secret.
+ */
+export async function ensureFirstKey(wrangler: Wrangler, { edgeUrl, fetch, path }: Place): Promise<"kept" | "made"> {
+  const kept = (await readFile(path, "utf8").catch(() => "")).trim();
+  const isKept = kept !== "" && (await isKnown(createClient({ baseUrl: edgeUrl, key: kept, fetch })));
+  if (!isKept) await makeKey(wrangler, { edgeUrl, fetch, path });
+  const secrets = Secrets.parse(parseJson(await wrangler(["secret", "list", "--format", "json"])));
+  if (secrets.some(({ name }) => name === SECRET)) await wrangler(["secret", "delete", SECRET]);
+  return isKept ? "kept" : "made";
+}
+
+async function makeKey(wrangler: Wrangler, { edgeUrl, fetch, path }: Place): Promise<void> {
+  const bootstrap = randomBytes(32).toString("base64url");
+  await wrangler(["secret", "put", SECRET], { input: bootstrap });
+  const client = createClient({ baseUrl: edgeUrl, key: bootstrap, fetch });
+  for (let left = TRIES; !(await isKnown(client)); left--) {
+    if (left === 0) throw new Error(`${edgeUrl} does not take the secret that was put: run this again.`);
+    await delay(BETWEEN_MS);
+  }
+  const { secret } = await client.call(endpoints.createKey, { body: { name: "admin", scopes: ["admin"] } });
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${secret}\n`, { mode: 0o600 });
+}
+
+/** Whether the edge takes it as an admin's; anything but a refusal is thrown. */
+async function isKnown(client: Client): Promise<boolean> {
+  try {
+    await client.call(endpoints.listKeys, { query: { limit: 1 } });
+    return true;
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.code === "unauthorized") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { parseJson } from "../../protocol/parse-json.ts";
+import { runApart } from "../run-apart.ts";
+import { fail, ok, type Verdict, warn } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+/** What `src/gpu-runner/show-adapters.ts` prints. */
+const Shown = z.object({
+  adapters: z.array(z.string()),
+  opened: z.object({ name: z.string(), driver: z.string(), software: z.boolean() }).nullable(),
+});
+type Shown = z.infer<typeof Shown>;
+const WITHIN_MS = 120_000;
+const DRIVER = "For a real GPU install its vendor's driver with the Vulkan part";
+
+/** Adapters as the runner would find them: of the machine's drivers, else the software GPU that comes by npm. */
+export async function checkGpu(patient: Patient): Promise<Verdict> {
+  const own = await showAdapters(patient, []);
+  if (typeof own !== "string" && own.opened !== null && !own.opened.software) {
+    return ok(`${own.opened.name} (${own.opened.driver || "driver not told"})`);
+  }
+  const trouble = typeof own === "string" ? own : null;
+  const software = typeof own !== "string" && own.opened !== null ? own : await showSoftware(patient);
+  return judgeFallback(trouble, software);
+}
+
+/** `trouble`: how the probe of the machine's own drivers ended, if not well. */
+export function judgeFallback(trouble: string | null, software: Shown | string): Verdict {
+  const fallback = typeof software === "string" ? null : software.opened;
+  const stead = fallback === null ? "no software GPU either" : `in its stead the software GPU ${fallback.name}`;
+  if (trouble !== null)
+    return fail(`the GPU's driver fails: ${trouble}; ${stead}`, `Install the driver anew. ${DRIVER}.`);
+  if (fallback !== null) return warn(`no GPU; ${stead}`, `It computes rightly but slowly. ${DRIVER}.`);
+  const reason = typeof software === "string" ? software : "nothing opens";
+  return fail(`no GPU, and ${stead}: ${reason}`, `Models run on the CPU alone. ${DRIVER}.`);
+}
+
+async function showSoftware(patient: Patient): Promise<Shown | string> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-doctor-"));
+  try {
+    return await showAdapters(patient, [folder]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the program shows, or how it ended instead. */
+async function showAdapters({ root, environment }: Patient, args: readonly string[]): Promise<Shown | string> {
+  const program = join(root, "src/gpu-runner/show-adapters.ts");
+  const end = await runApart(process.execPath, [program, ...args], { environment, timeoutMs: WITHIN_MS });
+  if (end.isTimedOut) return "it hangs";
+  if (end.signal !== null) return `it crashes (${end.signal})`;
+  const shown = Shown.safeParse(parseJson(end.stdout));
+  return shown.success ? shown.data : (end.stderr.trim().split("\n").at(-1) ?? "it shows nothing").slice(0, 300);
+}
