@@ -129,7 +129,6 @@ async function finish({ lease, spec }: Offer & { spec: EvaluationSpec }, returnO
     },
     scores: announced.scores,
     proof: { steps: 64, agreeing: 64, largestDifference: 1e-7 },
-    replay: null,
     artifact,
     environment,
   };
