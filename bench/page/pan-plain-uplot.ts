@@ -5,6 +5,7 @@ import { measurePan, readOutline } from "./measure-pan.ts";
 import { type PanCase, PLOT_HEIGHT_PX } from "./panned-points.ts";
 
 const require = createRequire(import.meta.url);
+const STYLE = require.resolve("uplot/dist/uPlot.min.css");
 const SCRIPT = require.resolve("uplot/dist/uPlot.iife.min.js");
 
 /** uPlot with all points and a band of its own, as its documentation has it. */
@@ -13,6 +14,7 @@ export function panPlainUplot(browser: Browser, widthPx: number): Contender<PanC
     const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });
     const page = await context.newPage();
     await page.goto("about:blank");
+    await page.addStyleTag({ path: STYLE });
     await page.addScriptTag({ path: SCRIPT });
     await page.evaluate(
       ({ points: { timesS, percentiles }, share: inSight, size }) => {
