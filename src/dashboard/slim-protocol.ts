@@ -50,10 +50,11 @@ export function slimProtocol(): Plugin {
   };
 }
 
-/** Names of all endpoints that the pages call. */
+/** Names of all endpoints that the pages call, by themselves or by the client. */
 function findCalled(): ReadonlySet<string> {
-  const files = globSync("**/*.{ts,tsx}", { cwd: import.meta.dirname });
-  const texts = files.map((file) => readFileSync(path.join(import.meta.dirname, file), "utf8"));
+  const folders = [import.meta.dirname, path.join(import.meta.dirname, "../client")];
+  const files = folders.flatMap((cwd) => globSync("**/*.{ts,tsx}", { cwd }).map((file) => path.join(cwd, file)));
+  const texts = files.map((file) => readFileSync(file, "utf8"));
   return new Set(texts.flatMap((text) => [...text.matchAll(CALLED)].map(([, name = ""]) => name)));
 }
 
