@@ -61,18 +61,23 @@ function CalibrationPlot({ sweep, label, onHover }: CalibrationPlotProps) {
   const data = useMemo(
     () => [
       sweep.map(({ rows }) => rows),
-      sweep.map(({ serviceMs }) => serviceMs.p50),
-      sweep.map(({ serviceMs }) => serviceMs.p99),
+      sweep.map(({ serviceMs }) => drawable(serviceMs.p50)),
+      sweep.map(({ serviceMs }) => drawable(serviceMs.p99)),
     ],
     [sweep],
   );
   const createOptions = useCallback((element: HTMLElement) => calibrationOptions(element, onHover), [onHover]);
-  const frame = usePlot(createOptions, data as [number[], number[], number[]]);
+  const frame = usePlot(createOptions, data as [number[], (number | null)[], (number | null)[]]);
   return (
     <div class="plot">
       <div ref={frame} class="plot-frame" role="img" aria-label={label} />
     </div>
   );
+}
+
+/** A logarithmic axis has no place for what the clock was too coarse to tell from nothing. */
+function drawable(durationMs: number): number | null {
+  return durationMs > 0 ? durationMs : null;
 }
 
 function SweepTable({ sweep }: { readonly sweep: readonly SweepStep[] }) {
@@ -95,7 +100,7 @@ function SweepTable({ sweep }: { readonly sweep: readonly SweepStep[] }) {
               <td>{rows}</td>
               <td>{formatNumber(p50)}</td>
               <td>{formatNumber(p99)}</td>
-              <td>{formatNumber((rows / p50) * 1_000)}</td>
+              <td>{p50 > 0 ? formatNumber((rows / p50) * 1_000) : "–"}</td>
               <td>{formatNumber(count)}</td>
             </tr>
           ))}
