@@ -7,6 +7,7 @@ import { appendMeasurements } from "../../src/edge/store/point-store.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { CLOSE_CODES, PING } from "../../src/protocol/link.ts";
+import { attach, attachmentOf } from "../../src/edge/link/runner-socket.ts";
 import { callEdge, fetchEdge } from "./edge-client.ts";
 import { linkStub, newOnlineRunner, newRunner, readUntil, submitJob } from "./queue-client.ts";
 import { capabilities } from "./samples.ts";
@@ -72,7 +73,7 @@ describe("the socket", () => {
     const { scripted, runnerId } = await newOnlineRunner();
     await runInDurableObject(linkStub(runnerId), (_, state) => {
       for (const socket of state.getWebSockets()) {
-        socket.serializeAttachment({ ...(socket.deserializeAttachment() as object), acceptedAtMs: 1 });
+        attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
       }
     });
     await runDurableObjectAlarm(linkStub(runnerId));
@@ -86,7 +87,7 @@ describe("the socket", () => {
     await expect.poll(() => scripted.pongs, BOUND).toBe(1);
     await runInDurableObject(linkStub(runnerId), (_, state) => {
       for (const socket of state.getWebSockets()) {
-        socket.serializeAttachment({ ...(socket.deserializeAttachment() as object), acceptedAtMs: 1 });
+        attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
       }
     });
     await runDurableObjectAlarm(linkStub(runnerId));
