@@ -1,3 +1,4 @@
+import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import type { InferReply } from "../../protocol/inference.ts";
 import type { JsonTensor } from "../../protocol/tensor.ts";
 import { formatValue, formatWith } from "../render/format-values.ts";
@@ -14,7 +15,8 @@ export function renderAnswer(reply: InferReply, top: number): string {
   const { model, version, placement, latency, budgetMs, budgetMet, prediction, passedOver, outputs } = reply;
   const shown = Object.entries(outputs).map(([name, tensor]) => renderOutput(name, tensor, top));
   const { variant, backend, deviceKey, runnerId, software, batch, fidelity } = placement;
-  const device = `${deviceKey} of ${runnerId} by ${backend}${software ? " (software)" : ""}`;
+  const place = runnerId === EDGE_RUNNER_ID ? "the edge itself" : `${deviceKey} of ${runnerId}`;
+  const device = `${place} by ${backend}${software ? " (software)" : ""}`;
   const met = budgetMet ? "met" : "MISSED";
   const facts = renderFacts([
     ["model", `${model}@${version} ${variant}, fidelity ${formatValue(fidelity)}`],
