@@ -8,6 +8,7 @@ import { ProblemError, reviveProblem } from "../protocol/problem.ts";
 import { readLines } from "./act/read-lines.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
 import { latencyBars } from "./infer/latency-bar.ts";
+import { namePlace } from "./infer/name-place.ts";
 import { numberBetween } from "./options/number-option.ts";
 import { formatWith } from "./render/format-values.ts";
 import { renderFacts } from "./render/render-facts.ts";
@@ -39,7 +40,7 @@ async function actOnce(policy: string, options: ActOptions, shell: Shell): Promi
   if (options.json) return shell.print(`${JSON.stringify(reply)}\n`);
   const { placement, latency, budgetMs } = reply;
   const facts = renderFacts([
-    ["ran on", `${placement.deviceKey} of ${placement.runnerId} by ${placement.backend}`],
+    ["ran on", namePlace(placement)],
     ["latency", `${formatWith(latency.totalMs, "ms")} of ${formatWith(budgetMs, "ms")}`],
     ...latencyBars(latency),
   ]);

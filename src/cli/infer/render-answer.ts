@@ -1,10 +1,10 @@
-import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import type { InferReply } from "../../protocol/inference.ts";
 import type { JsonTensor } from "../../protocol/tensor.ts";
 import { formatValue, formatWith } from "../render/format-values.ts";
 import { renderBar } from "../render/progress-line.ts";
 import { renderFacts } from "../render/render-facts.ts";
 import { latencyBars } from "./latency-bar.ts";
+import { namePlace } from "./name-place.ts";
 
 const BAR_COLUMNS = 24;
 /** Rows of one output that are shown. */
@@ -14,13 +14,11 @@ const ROWS = 8;
 export function renderAnswer(reply: InferReply, top: number): string {
   const { model, version, placement, latency, budgetMs, budgetMet, prediction, passedOver, outputs } = reply;
   const shown = Object.entries(outputs).map(([name, tensor]) => renderOutput(name, tensor, top));
-  const { variant, backend, deviceKey, runnerId, software, batch, fidelity } = placement;
-  const place = runnerId === EDGE_RUNNER_ID ? "the edge itself" : `${deviceKey} of ${runnerId}`;
-  const device = `${place} by ${backend}${software ? " (software)" : ""}`;
+  const { variant, batch, fidelity } = placement;
   const met = budgetMet ? "met" : "MISSED";
   const facts = renderFacts([
     ["model", `${model}@${version} ${variant}, fidelity ${formatValue(fidelity)}`],
-    ["ran on", `${device}, in a batch of ${batch}`],
+    ["ran on", `${namePlace(placement)}, in a batch of ${batch}`],
     [
       "latency",
       `${formatWith(latency.totalMs, "ms")} of ${formatWith(budgetMs, "ms")}: ${met}; predicted ${formatWith(prediction.latencyMs, "ms")}`,
