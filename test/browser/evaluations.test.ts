@@ -8,6 +8,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Job, JobInput } from "../../src/protocol/job.ts";
 import { type LocalStack, startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -128,6 +129,7 @@ describe("an evaluation", () => {
     await step(page).focus();
     await page.keyboard.press("End");
     expect(await told(page, "action").textContent()).toBe("–");
+    await keepScreenshots(page, "evaluation");
     expect(findings()).toEqual([]);
   });
 
@@ -227,6 +229,7 @@ describe("a training", () => {
       "/#view=models&model=balancer",
     );
     expect(await pointsOf(page)).toBe(5);
+    await keepScreenshots(page, "training");
     await panel.getByLabel("Along").selectOption("steps");
     await page.getByRole("row", { name: /^arm / }).getByRole("button").press("Enter");
     await page.getByRole("region", { name: "Learning arm" }).waitFor();

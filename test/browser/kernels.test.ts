@@ -7,6 +7,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import { KernelInput, type SubmittedKernel } from "../../src/protocol/submitted-kernel.ts";
 import { type LocalStack, startLocalStack, waitFor, waitForJob } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -272,6 +273,7 @@ describe("a tuning", () => {
     await landscape.getByLabel("Variant").selectOption(items[0]?.best.variant ?? "");
     await cells.getByText(/^best/).waitFor();
     expect(isThere || (await cells.getByRole("row").count()) > 1).toBe(true);
+    await keepScreenshots(page, "kernel");
     expect(findings()).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 import { type LocalStack, startLocalStack } from "../e2e/local-stack.ts";
 import { launchChromium } from "./chromium.ts";
+import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -71,6 +72,7 @@ describe("the settings", () => {
           .waitFor({ state: "detached" });
         expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
         expect(await seriousFindings(page)).toEqual([]);
+        if (look === looks[0]) await keepScreenshots(page, `settings-${link.toLowerCase().replaceAll(" ", "-")}`);
       }
       expect(findings()).toEqual([]);
       await watched.close();
