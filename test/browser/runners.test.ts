@@ -135,7 +135,7 @@ describe("the view of runners", () => {
     const tiers = page.getByRole("region", { name: "Memory tiers" });
     await tiers.getByRole("rowheader", { name: "disk" }).waitFor();
     await tiers.getByRole("progressbar", { name: "Used of host" }).waitFor();
-    await page.getByText("Nothing has been tuned yet.").waitFor();
+    await page.getByText("Nothing has been tuned on these devices yet.").waitFor();
     const diagnosis = page.getByRole("region", { name: "Diagnosis" });
     await diagnosis.getByRole("rowheader", { name: "Host load" }).waitFor();
     await diagnosis.getByText(/^balanced: /).waitFor();
