@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LoadReport } from "../../src/cli/load/load-report.ts";
 import { EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { ProblemError, PROBLEMS } from "../../src/protocol/problem.ts";
 import type { Job } from "../../src/protocol/job.ts";
 import { type LocalStack, placeModel, startLocalStack, waitFor, waitForJob } from "./local-stack.ts";
 import { root } from "./run-npm.ts";
@@ -86,7 +86,7 @@ describe("a stack that loses its parts", () => {
   ])("puts no load on %s, and says why", async (model, reason) => {
     const child = load("--model", model);
     const [stderr, [code]] = await Promise.all([readText(child.stderr), once(child, "close")]);
-    expect(code).toBe(1);
+    expect(code).toBe(PROBLEMS["not-found"].exitCode);
     expect(stderr).toMatch(/^millrace: .+\n$/);
     expect(stderr).toContain(reason);
   });
