@@ -1,38 +1,32 @@
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../../src/client/client.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { JobEvent, type JobSpec } from "../../src/protocol/job.ts";
-import { startLocalStack } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import type { LocalStack } from "../e2e/local-stack.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
 const JOB_MS = 90_000;
 
-let stack: Awaited<ReturnType<typeof startLocalStack>>;
-let browser: Browser;
+let site: StackPage;
+let stack: LocalStack;
 let client: Client;
-let watched: WatchedPage;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
   client = createClient({ baseUrl: stack.baseUrl, key: stack.adminKey });
   // The last, since the page begins with what was measured last.
   await finishJob({ kind: "benchmark", kernel: "gemm", iterations: 10 });
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
 /** Runs a job to its end, so that there is something to show. */
 async function finishJob(body: Sendable<Extract<JobSpec, { kind: "benchmark" }>>): Promise<void> {
@@ -44,23 +38,20 @@ async function finishJob(body: Sendable<Extract<JobSpec, { kind: "benchmark" }>>
   expect((await client.call(endpoints.getJob, { params })).state).toBe("succeeded");
 }
 
-async function openPage(path: string, options: Parameters<typeof openWatchedPage>[2] = {}): Promise<Page> {
-  watched = await openWatchedPage(browser, stack.baseUrl, options);
-  await watched.page.goto(path);
-  return watched.page;
+async function openPage(path: string, options: ViewOptions = {}): Promise<Page> {
+  const page = await site.openPage(options);
+  await page.goto(path);
+  return page;
 }
 
-async function openOverview(options: Parameters<typeof openWatchedPage>[2] = {}): Promise<Page> {
+async function openOverview(options: ViewOptions = {}): Promise<Page> {
   const page = await openPage(`/#key=${stack.adminKey}`, options);
   await page.getByRole("heading", { name: "Latest jobs" }).waitFor();
   await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
   return page;
 }
 
-/** What the page complained of, and whom it called; nothing is right. */
-function findings(): string[] {
-  return [...watched.complaints, ...watched.strangers];
-}
+const findings = () => site.findings();
 
 describe("the key", () => {
   it("is asked for, refused when wrong, and taken by keyboard alone", async () => {
@@ -169,8 +160,7 @@ describe("the overview", () => {
       };
       return { ...about, ...counts, steps: [{ at, ...counts }] };
     };
-    watched = await openWatchedPage(browser, stack.baseUrl);
-    const { page } = watched;
+    const page = await site.openPage();
     const body = { items: [prediction("first@1", 199), prediction("second@1", 150)], truncated: true };
     await page.route("**/v1/history/calibration*", (route) => route.fulfill({ json: body }));
     await page.goto(`/#key=${stack.adminKey}`);
@@ -238,8 +228,7 @@ describe("the overview", () => {
   });
 
   it("does not shift while it loads, and is under 150 KB compressed", async () => {
-    watched = await openWatchedPage(browser, stack.baseUrl);
-    const { page } = watched;
+    const page = await site.openPage();
     const sizes: Promise<number>[] = [];
     page.on("response", (response) => {
       if (!/\/v1\/|favicon/.test(response.url())) sizes.push(response.body().then((body) => gzipSync(body).length));

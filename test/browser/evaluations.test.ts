@@ -1,37 +1,31 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { openReplay } from "../../src/dashboard/evaluations/replay.ts";
 import { formatNumber } from "../../src/dashboard/format.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Job, JobInput } from "../../src/protocol/job.ts";
-import { type LocalStack, startLocalStack } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import type { LocalStack } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
 /** Jobs that take seconds, on a machine that may have much else to do. */
 const ENDED_MS = 240_000;
 vi.setConfig({ testTimeout: 300_000 });
 
+let site: StackPage;
 let stack: LocalStack;
-let browser: Browser;
-let watched: WatchedPage;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
 async function submit(body: Sendable<JobInput>): Promise<string> {
   return (await stack.client.call(endpoints.createJob, { body })).id;
@@ -50,16 +44,9 @@ async function finish(body: Sendable<JobInput>): Promise<Job> {
   return job;
 }
 
-async function openView(hash = "", options: Parameters<typeof openWatchedPage>[2] & { key?: string } = {}) {
-  const { key = stack.adminKey, ...rest } = options;
-  watched = await openWatchedPage(browser, stack.baseUrl, rest);
-  const { page } = watched;
-  await page.goto(`/#key=${key}&view=evaluations${hash}`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
-}
+const openView = (hash = "", options: ViewOptions = {}) => site.openView(`view=evaluations${hash}`, options);
 
-const findings = () => [...watched.complaints, ...watched.strangers];
+const findings = () => site.findings();
 
 describe("before anything was evaluated", () => {
   it("the view tells how to begin", async () => {

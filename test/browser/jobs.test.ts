@@ -1,29 +1,28 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Job } from "../../src/protocol/job.ts";
 import { RunSamples } from "../../src/protocol/run-samples.ts";
 import { Trace } from "../../src/protocol/trace.ts";
-import { type LocalStack, startLocalStack, waitForJob } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import { type LocalStack, waitForJob } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
 const JOB_MS = 90_000;
 /** One more than fit on a page. */
 const WAITING_JOBS = 26;
 
+let site: StackPage;
 let stack: LocalStack;
-let browser: Browser;
 let readKey: string;
 /** A traced benchmark that has ended. */
 let traced: Job;
-let watched: WatchedPage;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
   const { client } = stack;
   readKey = (await client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;
   // No machine here is like that: what asks for it waits until it is cancelled.
@@ -35,14 +34,9 @@ beforeAll(async () => {
   expect(traced.problem).toBe(null);
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
 /** A job that no runner takes. */
 async function submitWaiting(label: string): Promise<string> {
@@ -50,20 +44,11 @@ async function submitWaiting(label: string): Promise<string> {
   return (await stack.client.call(endpoints.createJob, { body })).id;
 }
 
-async function openJobs(
-  hash = "",
-  options: Parameters<typeof openWatchedPage>[2] = {},
-  key = stack.adminKey,
-): Promise<Page> {
-  watched = await openWatchedPage(browser, stack.baseUrl, options);
-  const { page } = watched;
-  await page.goto(`/#key=${key}&view=jobs${hash}`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
-}
+const openJobs = (hash = "", options: ViewOptions = {}, key = stack.adminKey) =>
+  site.openView(`view=jobs${hash}`, { ...options, key });
 
-const findings = () => [...watched.complaints, ...watched.strangers];
-const openTraced = (options?: Parameters<typeof openWatchedPage>[2]) => openJobs(`&job=${traced.id}`, options);
+const findings = () => site.findings();
+const openTraced = (options?: ViewOptions) => openJobs(`&job=${traced.id}`, options);
 const field = (page: Page, fragment: string) => new URLSearchParams(new URL(page.url()).hash.slice(1)).get(fragment);
 
 describe("the list of jobs", () => {
@@ -105,8 +90,7 @@ describe("the list of jobs", () => {
   });
 
   it("is led to from the overview, and leads to a job and back", async () => {
-    watched = await openWatchedPage(browser, stack.baseUrl);
-    const { page } = watched;
+    const page = await site.openPage();
     await page.goto(`/#key=${stack.adminKey}`);
     await page.getByRole("link", { name: "all jobs" }).click();
     await page.getByLabel("State").selectOption({ label: "succeeded" });

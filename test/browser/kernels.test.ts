@@ -1,43 +1,37 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { KernelInput, type SubmittedKernel } from "../../src/protocol/submitted-kernel.ts";
-import { type LocalStack, startLocalStack, waitFor, waitForJob } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import { type LocalStack, waitFor, waitForJob } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
 const LIVE_MS = 90_000;
 const kernels = join(import.meta.dirname, "../../kernels");
 const textbook = KernelInput.parse(JSON.parse(readFileSync(join(kernels, "gemm/example-submission.json"), "utf8")));
 const broken = { ...textbook, name: "broken-gemm", wgsl: textbook.wgsl.replace("var sum = 0.0;", "var sum = 0.0") };
 
+let site: StackPage;
 let stack: LocalStack;
-let browser: Browser;
-let watched: WatchedPage;
 let rival: SubmittedKernel;
 let wrong: SubmittedKernel;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
   await finish({ kind: "tuning", kernel: "triad", shape: { n: 4_096 }, budgetMs: 5_000 });
   await finish({ kind: "tuning", kernel: "gemm", shape: { m: 64, n: 64, k: 64 }, budgetMs: 5_000 });
   await finish({ kind: "benchmark", kernel: "gemm", shape: { m: 96, n: 96, k: 96 }, iterations: 20 });
   [rival, wrong] = [await submit(textbook), await submit(broken)];
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
 /** Runs a job to its end, so that there is something to show. */
 async function finish(body: Parameters<typeof createJob>[0]): Promise<void> {
@@ -64,24 +58,12 @@ async function submit(body: KernelInput): Promise<SubmittedKernel> {
   });
 }
 
-async function openView(
-  hash = "",
-  options: Parameters<typeof openWatchedPage>[2] = {},
-  key = stack.adminKey,
-): Promise<Page> {
-  watched = await openWatchedPage(browser, stack.baseUrl, options);
-  const { page } = watched;
-  await page.goto(`/#key=${key}&view=kernels${hash}`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
-}
+const openView = (hash = "", options: ViewOptions = {}, key = stack.adminKey) =>
+  site.openView(`view=kernels${hash}`, { ...options, key });
 
 const regionOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-function findings(refused: readonly number[] = []): string[] {
-  const isExpected = (text: string) => refused.some((status) => text.includes(`status of ${status} `));
-  return [...watched.complaints.filter((text) => !isExpected(text)), ...watched.strangers];
-}
+const findings = (refused?: readonly number[]) => site.findings(refused);
 
 describe("the list of kernels", () => {
   it("has the house's and the submitted ones, and leads to each by keyboard", async () => {
@@ -110,8 +92,7 @@ describe("the list of kernels", () => {
   });
 
   it("tells how to begin while there is none", async () => {
-    watched = await openWatchedPage(browser, stack.baseUrl);
-    const { page } = watched;
+    const page = await site.openPage();
     await page.route("**/v1/kernels?*", (route) => route.fulfill({ json: { items: [], nextCursor: null } }));
     await page.route("**/v1/tunings?*", (route) => route.fulfill({ json: { items: [], nextCursor: null } }));
     await page.goto(`/#key=${stack.adminKey}&view=kernels`);
@@ -223,7 +204,7 @@ describe("one kernel", () => {
     await page.getByRole("button", { name: "Yes, delete" }).click();
     await page.getByRole("alert").filter({ hasText: "This kernel is another key's" }).waitFor();
     expect(findings([403])).toEqual([]);
-    await watched.close();
+    await site.closePage();
 
     const theirs = createClient({ baseUrl: stack.baseUrl, key: made.secret });
     const own = await theirs.call(endpoints.submitKernel, { body: { ...textbook, name: "short-lived" } });
@@ -298,6 +279,6 @@ it.each([
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
     expect(findings()).toEqual([]);
-    await watched.close();
+    await site.closePage();
   }
 });

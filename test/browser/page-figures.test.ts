@@ -3,25 +3,13 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { VIEWS } from "../../src/dashboard/page-address.ts";
 import { type EdgePage, startEdgePage } from "./edge-page.ts";
 import { plantPoints } from "./plant-points.ts";
 import { openWatchedPage } from "./watched-page.ts";
 
 /** How many times slower the page's processor is made. */
 const SLOW_DOWN = 4;
-const VIEWS = [
-  "overview",
-  "runners",
-  "models",
-  "jobs",
-  "kernels",
-  "evaluations",
-  "archives",
-  "validation",
-  "history",
-  "alerts",
-  "settings",
-] as const;
 /** Shifts of a page that nobody sees. */
 const NO_SHIFT = 0.02;
 const COMPRESSED_BYTES = 150_000;

@@ -1,27 +1,26 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { JobEvent } from "../../src/protocol/job.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
-import { startLocalStack } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import type { LocalStack } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** The first calibration on a busy machine takes its time. */
 const PATIENCE = { timeout: 90_000, interval: 250 };
 
-let stack: Awaited<ReturnType<typeof startLocalStack>>;
-let browser: Browser;
+let site: StackPage;
+let stack: LocalStack;
 let readKey: string;
-let watched: WatchedPage;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
   const { client } = stack;
   readKey = (await client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;
   const content = new Uint8Array(await readFile(join(root, "models/lenet5/lenet5.onnx")));
@@ -36,27 +35,14 @@ beforeAll(async () => {
   for await (const { data } of events) if (data.type === "failed") throw new Error(data.detail ?? "the job failed");
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
-type Options = Parameters<typeof openWatchedPage>[2] & { readonly key?: string };
-
-async function openView(hash: string, { key = stack.adminKey, ...options }: Options = {}): Promise<Page> {
-  watched = await openWatchedPage(browser, stack.baseUrl, options);
-  const { page } = watched;
-  await page.goto(`/#key=${key}&${hash}`);
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-  return page;
-}
+const openView = (hash: string, options: ViewOptions = {}) => site.openView(hash, options);
 
 /** What the page complained of, and whom it called; nothing is right. */
-const findings = () => [...watched.complaints, ...watched.strangers];
+const findings = () => site.findings();
 
 async function infer(budgetMs = 5_000): Promise<void> {
   const request = await readFile(join(root, "models/lenet5/example-request.json"), "utf8");

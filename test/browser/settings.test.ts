@@ -1,55 +1,40 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
-import { type LocalStack, startLocalStack } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import type { LocalStack } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
+let site: StackPage;
 let stack: LocalStack;
-let browser: Browser;
-let watched: WatchedPage;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
-type Options = Parameters<typeof openWatchedPage>[2];
-
-async function openPart(part: string, options: Options = {}, key = stack.adminKey): Promise<Page> {
-  watched = await openWatchedPage(browser, stack.baseUrl, options);
-  const { page } = watched;
-  await page.goto(`/#key=${key}&view=settings&part=${part}`);
+async function openPart(part: string, options: ViewOptions = {}, key = stack.adminKey): Promise<Page> {
+  const page = await site.openView(`view=settings&part=${part}`, { ...options, key });
   await page.getByRole("navigation", { name: "Settings" }).locator('[aria-current="page"]').waitFor();
-  await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
   return page;
 }
 
-/** What the page complained of, and whom it called. A request that was refused is told by the browser, too. */
-function findings(refused: readonly number[] = []): string[] {
-  const isExpected = (text: string) => refused.some((status) => text.includes(`status of ${status} `));
-  return [...watched.complaints.filter((text) => !isExpected(text)), ...watched.strangers];
-}
+const findings = (refused?: readonly number[]) => site.findings(refused);
 
 const panelOf = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
 describe("the settings", () => {
   it("have a part for each link, and each fits a phone and has no serious finding", { timeout: 300_000 }, async () => {
-    const looks: readonly Options[] = [
+    const looks: readonly ViewOptions[] = [
       { colorScheme: "light" },
       { colorScheme: "dark" },
       { colorScheme: "dark", viewport: { width: 390, height: 844 } },
@@ -75,7 +60,7 @@ describe("the settings", () => {
         if (look === looks[0]) await keepScreenshots(page, `settings-${link.toLowerCase().replaceAll(" ", "-")}`);
       }
       expect(findings()).toEqual([]);
-      await watched.close();
+      await site.closePage();
     }
   });
 

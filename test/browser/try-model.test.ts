@@ -1,52 +1,40 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { type LocalStack, placeModel, startLocalStack } from "../e2e/local-stack.ts";
-import { launchChromium } from "./chromium.ts";
+import { type LocalStack, placeModel } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
-import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+import { type StackPage, startStackPage, type ViewOptions } from "./stack-page.ts";
 
 /** Long enough for a machine that is busy with something else. */
 const BUDGET_MS = 60_000;
 const SIDE = 28;
 
+let site: StackPage;
 let stack: LocalStack;
-let browser: Browser;
 let readKey: string;
-let watched: WatchedPage;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startLocalStack(), launchChromium()]);
+  site = await startStackPage();
+  stack = site.stack;
   for (const model of ["lenet5", "dncnn5", "bearing-fault"]) await placeModel(stack, model);
   readKey = (await stack.client.call(endpoints.createKey, { body: { name: "read", scopes: ["read"] } })).secret;
 }, 300_000);
 
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterAll(() => site?.stop());
 
-afterEach(async () => {
-  await watched?.close();
-});
+afterEach(() => site?.closePage());
 
-async function openModel(
-  model: string,
-  options: Parameters<typeof openWatchedPage>[2] = {},
-  key = stack.adminKey,
-): Promise<Page> {
-  watched = await openWatchedPage(browser, stack.baseUrl, options);
-  const { page } = watched;
-  await page.goto(`/#key=${key}&view=models&model=${model}`);
+async function openModel(model: string, options: ViewOptions = {}, key = stack.adminKey): Promise<Page> {
+  const page = await site.openView(`view=models&model=${model}`, { ...options, key });
   await page.getByRole("heading", { name: "Try it" }).waitFor();
   return page;
 }
 
-const findings = () => [...watched.complaints, ...watched.strangers];
+const findings = () => site.findings();
 const panelOf = (page: Page) => page.getByRole("region", { name: "Try it" });
 const budgetOf = (page: Page) => page.getByRole("spinbutton", { name: "Budget (ms)" });
 const sendButton = (page: Page) => page.getByRole("button", { name: "Ask the model" });
