@@ -69,14 +69,12 @@ function heatOptions(
   onPlace: HeatPlotProps["onPlace"],
   onReady: (plot: uPlot) => void,
 ): uPlot.Options {
-  const { font, axis } = readPlotTheme(element);
+  const { font, axis, frame } = readPlotTheme(element);
   const stepS = stepOf(heat);
   const starts = startsOf(heat);
   const rows = heat.edges.length - 1;
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
+    ...frame,
     cursor: { drag: { setScale: false, x: false, y: false } },
     scales: {
       x: { time: true, range: () => [starts[0] ?? 0, (starts.at(-1) ?? 0) + stepS] },

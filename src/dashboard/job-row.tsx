@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { JobSummary } from "../protocol/job.ts";
 import { Badge } from "./badge.tsx";
 import { describeRoof } from "./describe-roof.ts";
+import { JobProblem } from "./job-problem.tsx";
 import { describeDuration, describeSpec, JOB_STATES, nameSpec } from "./job-words.ts";
 import { writeAddress } from "./page-address.ts";
 import { ProgressLine } from "./progress-line.tsx";
@@ -35,11 +36,7 @@ export function JobRow({ client, job, modelNames, runnerName, follow, now }: Job
       <td data-label="State" class="wide">
         <Badge tone={tone}>{word}</Badge>
         {job.state === "leased" && progress !== null && <ProgressLine progress={progress} />}
-        {job.problem !== null && (
-          <small class="problem">
-            <a href={job.problem.type}>{job.problem.title}</a>: {job.problem.detail}
-          </small>
-        )}
+        <JobProblem problem={job.problem} />
       </td>
       <td data-label="Runner">{runnerName ?? <span class="muted">none yet</span>}</td>
       <td data-label="Attempt">{`${job.attempt} of ${job.maxAttempts}`}</td>

@@ -1,6 +1,7 @@
 import type { JobSpec, JobSummary } from "../protocol/job.ts";
 import { Badge } from "./badge.tsx";
 import { formatDuration } from "./format.ts";
+import { JobProblem } from "./job-problem.tsx";
 import { nameSubject } from "./name-subject.ts";
 import { formatTarget, nameTarget } from "./optimisation-words.ts";
 import { Timestamp } from "./timestamp.tsx";
@@ -56,11 +57,7 @@ function JudgedRow({ job, isShown, onShow }: JudgedRowProps) {
         {state === "leased" && progress !== null && (
           <small>{progress.total > 0 ? `${progress.phase} ${progress.done}/${progress.total}` : progress.phase}</small>
         )}
-        {problem !== null && (
-          <small class="problem">
-            <a href={problem.type}>{problem.title}</a>: {problem.detail}
-          </small>
-        )}
+        <JobProblem problem={problem} />
       </td>
       <td data-label="Wanted">{describeWanted(spec)}</td>
       <td data-label="Submitted">

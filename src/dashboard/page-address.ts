@@ -1,5 +1,5 @@
 /** The parts of the page, by the name that the address has for them. */
-const VIEWS = [
+export const VIEWS = [
   "overview",
   "runners",
   "models",

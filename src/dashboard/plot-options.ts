@@ -24,12 +24,9 @@ export function plotOptions(
   onHover: (index: number | null) => void,
   readMarks: () => PlotMarks,
 ): uPlot.Options {
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, axis, namedAxis, frame } = readPlotTheme(element);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    ...frame,
     scales: {
       x: {
         time: true,
@@ -40,11 +37,7 @@ export function plotOptions(
     axes: [
       { ...axis, ...timeAxis },
       {
-        ...axis,
-        label: `${metric} (${unit})`,
-        labelFont: font,
-        labelSize: 18,
-        size: 52,
+        ...namedAxis(`${metric} (${unit})`, 52),
         values: (_, splits) => splits.map(formatNumber),
       },
     ],

@@ -6,6 +6,10 @@ export interface PlotTheme {
   readonly font: string;
   /** What every axis has. */
   readonly axis: uPlot.Axis;
+  /** An axis with a name, that takes up so much room. */
+  readonly namedAxis: (label: string, sizePx: number) => uPlot.Axis;
+  /** As large as its element; told in our own words, and moved by nothing of uPlot's. */
+  readonly frame: Pick<uPlot.Options, "width" | "height" | "legend" | "cursor">;
 }
 
 export function readPlotTheme(element: HTMLElement): PlotTheme {
@@ -18,5 +22,16 @@ export function readPlotTheme(element: HTMLElement): PlotTheme {
     grid: { stroke: colour("line"), width: 1 },
     ticks: { stroke: colour("line"), width: 1, size: 4 },
   };
-  return { colour, font, axis };
+  return {
+    colour,
+    font,
+    axis,
+    namedAxis: (label, size) => ({ ...axis, label, labelFont: font, labelSize: 18, size }),
+    frame: {
+      width: element.clientWidth,
+      height: element.clientHeight,
+      legend: { show: false },
+      cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    },
+  };
 }

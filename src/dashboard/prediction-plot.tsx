@@ -31,25 +31,18 @@ function toColumns({ steps, confidence }: CalibratedPrediction): uPlot.AlignedDa
 
 /** From the worst share, but from 97 % at least, so that noise in good ones stays small. */
 function predictionOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, axis, namedAxis, frame } = readPlotTheme(element);
   const line = (name: string, dash: number[], size: number): uPlot.Series => {
     const stroke = colour(name);
     return { stroke, width: 1.75, dash, points: { show: size > 0, size, stroke, fill: stroke } };
   };
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    ...frame,
     scales: { x: timeScale, y: { range: (_, min) => [Math.min(min ?? 1, 0.98) - 0.01, 1.005] } },
     axes: [
       { ...axis, ...timeAxis },
       {
-        ...axis,
-        label: "share of requests",
-        labelFont: font,
-        labelSize: 18,
-        size: 56,
+        ...namedAxis("share of requests", 56),
         values: (_, splits) => splits.map((split) => (split > 1 ? "" : formatShare(split))),
       },
     ],

@@ -2,6 +2,7 @@ import type { EvaluationSpec } from "../../protocol/evaluation.ts";
 import type { JobSummary } from "../../protocol/job.ts";
 import { Badge } from "../badge.tsx";
 import { formatNumber } from "../format.ts";
+import { JobProblem } from "../job-problem.tsx";
 import { Timestamp } from "../timestamp.tsx";
 import { judgeJob } from "../verdict-words.ts";
 
@@ -39,11 +40,7 @@ export function EvaluationTable({ jobs, shown, onShow }: EvaluationTableProps) {
               <td data-label="Policies">{namePolicies(spec)}</td>
               <td data-label="State">
                 <Badge tone={tone}>{word}</Badge>
-                {problem !== null && (
-                  <small class="problem">
-                    <a href={problem.type}>{problem.title}</a>: {problem.detail}
-                  </small>
-                )}
+                <JobProblem problem={problem} />
               </td>
               <td data-label="Submitted">
                 <Timestamp at={createdAt} />

@@ -16,19 +16,16 @@ export function learningOptions(
   { along, target }: { readonly along: string; readonly target: number | undefined },
   onHover: (index: number | null) => void,
 ): uPlot.Options {
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, namedAxis, frame } = readPlotTheme(element);
   const edge: uPlot.Series = { stroke: "transparent", spanGaps: true, points: { show: false } };
-  const named = { labelFont: font, labelSize: 18, values: (_: uPlot, splits: number[]) => splits.map(formatNumber) };
+  const values = (_: uPlot, splits: number[]) => splits.map(formatNumber);
   const fresh = colour("p50");
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    ...frame,
     scales: { x: { time: false }, y: { range: (_, low, high) => rangeOf([low, high, target ?? high]) } },
     axes: [
-      { ...axis, ...named, label: along, size: 26, incrs: WHOLE },
-      { ...axis, ...named, label: "return", size: 52 },
+      { ...namedAxis(along, 26), values, incrs: WHOLE },
+      { ...namedAxis("return", 52), values },
     ],
     bands: [{ series: [HIGH, LOW], fill: `${fresh}${BAND_ALPHA}` }],
     series: [

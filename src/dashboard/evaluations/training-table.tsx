@@ -1,6 +1,7 @@
 import type { JobSummary } from "../../protocol/job.ts";
 import { Badge } from "../badge.tsx";
 import { formatNumber } from "../format.ts";
+import { JobProblem } from "../job-problem.tsx";
 import { Timestamp } from "../timestamp.tsx";
 import { judgeJob } from "../verdict-words.ts";
 
@@ -44,11 +45,7 @@ export function TrainingTable({ jobs, shown, onShow }: TrainingTableProps) {
                 {state === "leased" && progress !== null && (
                   <small>{`${progress.phase} ${progress.done}/${progress.total}`}</small>
                 )}
-                {problem !== null && (
-                  <small class="problem">
-                    <a href={problem.type}>{problem.title}</a>: {problem.detail}
-                  </small>
-                )}
+                <JobProblem problem={problem} />
               </td>
               <td data-label="Submitted">
                 <Timestamp at={createdAt} />

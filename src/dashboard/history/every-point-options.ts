@@ -24,12 +24,9 @@ interface EveryPointLook {
  */
 export function everyPointOptions(element: HTMLElement, look: EveryPointLook): uPlot.Options {
   const { metric, unit, readSpan, readMarks, onHover, onReady } = look;
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, axis, namedAxis, frame } = readPlotTheme(element);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    ...frame,
     scales: {
       x: { time: true, range: () => [...readSpan()] as [number, number] },
       y: { range: (_, lowest, highest) => rangeWithNothing(lowest, highest) },
@@ -37,11 +34,7 @@ export function everyPointOptions(element: HTMLElement, look: EveryPointLook): u
     axes: [
       { ...axis, ...timeAxis },
       {
-        ...axis,
-        label: `${metric} (${unit})`,
-        labelFont: font,
-        labelSize: 18,
-        size: 52,
+        ...namedAxis(`${metric} (${unit})`, 52),
         values: (_, splits) => splits.map(formatNumber),
       },
     ],

@@ -56,7 +56,9 @@ export function EveryPointPanel({ client, address, onPick, series }: EveryPointP
           </button>
         ) : (
           <button type="button" onClick={() => setWanted(true)}>
-            {`Load ${formatNumber(Math.min(series.points, MOST_POINTS))} points`}
+            {series.points === 1
+              ? "Load the point"
+              : `Load ${formatNumber(Math.min(series.points, MOST_POINTS))} points`}
           </button>
         )
       }

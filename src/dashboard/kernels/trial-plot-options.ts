@@ -16,31 +16,20 @@ const STYLES: Record<TimedTrial["mark"], { colour: string; size: number; filled:
 
 /** uPlot's options for one column a mark, over the place of a trial among the others. */
 export function trialPlotOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, font, namedAxis, frame } = readPlotTheme(element);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    ...frame,
     scales: {
       x: { time: false, range: (self) => [0.5, (self.data[0]?.length ?? 1) + 0.5] },
       y: { distr: 3, range: (_, min, max) => logRange(min, max) },
     },
     axes: [
       {
-        ...axis,
-        label: "candidates, the fastest first",
-        labelFont: font,
-        labelSize: 18,
-        size: 26,
+        ...namedAxis("candidates, the fastest first", 26),
         values: (_, splits) => splits.map((split) => (Number.isInteger(split) && split > 0 ? String(split) : "")),
       },
       {
-        ...axis,
-        label: "time (ms)",
-        labelFont: font,
-        labelSize: 18,
-        size: 52,
+        ...namedAxis("time (ms)", 52),
         values: (_, splits) => splits.map((split) => (split === null ? "" : formatNumber(split))),
       },
     ],

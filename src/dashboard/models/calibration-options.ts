@@ -5,7 +5,7 @@ import { readPlotTheme } from "../plot-theme.ts";
 
 /** uPlot's options for p50 and p99 over the rows of a batch, with the band between them; both axes are logarithmic. */
 export function calibrationOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, namedAxis, frame } = readPlotTheme(element);
   const line = (label: string, dash: number[]): uPlot.Series => {
     const stroke = colour(label);
     return { label, stroke, width: 1.75, dash, points: { show: true, size: 5, stroke, fill: stroke } };
@@ -13,10 +13,7 @@ export function calibrationOptions(element: HTMLElement, onHover: (index: number
   const values: uPlot.Axis.DynamicValues = (_, splits) =>
     splits.map((split) => (split === null ? "" : formatNumber(split)));
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
-    cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+    ...frame,
     scales: {
       // Batches double: each has its own place.
       x: { time: false, distr: 3, log: 2, range: (_, min, max) => [(min ?? 1) / 1.2, (max ?? 1) * 1.2] },
@@ -24,15 +21,11 @@ export function calibrationOptions(element: HTMLElement, onHover: (index: number
     },
     axes: [
       {
-        ...axis,
-        label: "rows of a batch",
-        labelFont: font,
-        labelSize: 18,
-        size: 26,
+        ...namedAxis("rows of a batch", 26),
         splits: (self) => [...(self.data[0] ?? [])],
         values,
       },
-      { ...axis, label: "service (ms)", labelFont: font, labelSize: 18, size: 52, values },
+      { ...namedAxis("service (ms)", 52), values },
     ],
     series: [{}, line("p50", []), line("p99", [2, 3])],
     bands: [{ series: [2, 1], fill: `color-mix(in srgb, ${colour("p50")} 18%, transparent)` }],

@@ -20,11 +20,9 @@ export function GoodputPlot({ goodput: { minutes }, label }: { goodput: Goodput;
 }
 
 function goodputOptions(element: HTMLElement): uPlot.Options {
-  const { colour, axis } = readPlotTheme(element);
+  const { colour, axis, frame } = readPlotTheme(element);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
+    ...frame,
     cursor: { show: false },
     scales: { x: timeScale, y: { range: (_, _min, max) => [0, (max ?? 0) > 0 ? (max ?? 0) * 1.15 : 1] } },
     axes: [

@@ -47,11 +47,9 @@ function chartOptions(
   element: HTMLElement,
   { format, most, count }: Pick<LiveQuantity, "format" | "most"> & { readonly count: number },
 ): uPlot.Options {
-  const { colour, axis } = readPlotTheme(element);
+  const { colour, axis, frame } = readPlotTheme(element);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
+    ...frame,
     cursor: { show: false },
     scales: {
       x: { time: false, range: () => [-SHOWN_S, 0] },

@@ -81,7 +81,7 @@ const keepDecades: uPlot.Axis.Filter = (_, splits) =>
 
 /** Both axes are logarithmic, so that the roof is two straight lines. */
 function rooflineOptions(element: HTMLElement): uPlot.Options {
-  const { colour, font, axis } = readPlotTheme(element);
+  const { colour, font, axis, frame } = readPlotTheme(element);
   const decades = (label: string): uPlot.Axis => ({
     ...axis,
     label,
@@ -93,9 +93,7 @@ function rooflineOptions(element: HTMLElement): uPlot.Options {
     values: (_, splits) => splits.map((split) => (split === null ? null : formatNumber(split))),
   });
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
-    legend: { show: false },
+    ...frame,
     cursor: { show: false },
     scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
     axes: [
