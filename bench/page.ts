@@ -1,23 +1,19 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Client, createClient } from "../src/client/client.ts";
+import { cpus } from "node:os";
+import type { Client } from "../src/client/client.ts";
 import { ensureBuilt } from "../src/local/build.ts";
-import { createBootstrapSecret } from "../src/local/data-folder.ts";
-import { startEdge } from "../src/local/edge-host.ts";
 import { endpoints } from "../src/protocol/endpoints.ts";
 import { LIMITS } from "../src/protocol/limits.ts";
 import type { Bench } from "./benches.ts";
 import { runContest } from "./contest.ts";
 import { ROOT } from "./hop/start-stack.ts";
-import { launchChromium } from "./page/chromium.ts";
+import { startEdgePage } from "./page/edge-page.ts";
 import { panOurs } from "./page/pan-ours.ts";
 import { panPlainUplot } from "./page/pan-plain-uplot.ts";
 import type { PanCase, PannedPoints } from "./page/panned-points.ts";
+import { plantPoints } from "./page/plant-points.ts";
 
 const POINTS = 100_000;
-const GAP_MS = 60_000;
-const POINTS_PER_REPORT = 1_000;
+const GAP_S = 60;
 const PERCENTILES = ["p50", "p95", "p99"] as const;
 /** Of the frame in the page at 1,280 pixels. */
 const PLOT_WIDTH_PX = 1_206;
@@ -33,17 +29,12 @@ const METRICS = {
 export const benchPage: Bench = async function* benchPage(context) {
   const say = (text: string) => context.say(`${context.bench}: ${text}`);
   await ensureBuilt(ROOT, say);
-  const dataDir = await mkdtemp(join(tmpdir(), "millrace-page-"));
-  const bootstrapSecret = createBootstrapSecret();
-  const edge = await startEdge({ port: 0, dataDir, root: ROOT, bootstrapSecret });
-  const browser = await launchChromium();
+  const page = await startEdgePage();
+  const { url, adminKey: key, client, browser } = page;
   try {
-    const bootstrap = createClient({ baseUrl: edge.url, key: bootstrapSecret });
-    const body = { name: "bench", scopes: ["admin" as const] };
-    const { secret: key } = await bootstrap.call(endpoints.createKey, { body });
-    const client = createClient({ baseUrl: edge.url, key });
     say(`reporting ${POINTS} points`);
-    const seriesId = await plant(client);
+    const startS = Date.now() / 1_000 - POINTS * GAP_S;
+    const seriesId = await plantPoints(client, { subject: "panned", points: POINTS, startS, gapS: GAP_S, valuesOf });
     const points = await readBack(client, seriesId);
     const caseOf = (name: string, share: number) => ({ name: `${name} of ${POINTS} points`, input: { points, share } });
     yield* runContest<PanCase>(
@@ -51,34 +42,21 @@ export const benchPage: Bench = async function* benchPage(context) {
         metrics: METRICS,
         device: { name: cpus()[0]?.model.trim() ?? "unknown", software: false },
         cases: [caseOf("two thirds", 2 / 3), caseOf("a tenth", 0.1)],
-        ours: panOurs(browser, { url: edge.url, key, seriesId }),
+        ours: panOurs(browser, { url, key, seriesId }),
         peers: { "plain-uplot": panPlainUplot(browser, PLOT_WIDTH_PX) },
         check: checkOutline,
       },
       context,
     );
   } finally {
-    await browser.close();
-    await edge.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await page.stop();
   }
 };
 
-/** Reports one series; gives its id. */
-async function plant(client: Client): Promise<string> {
-  const startMs = Date.now() - POINTS * GAP_MS;
-  let id = "";
-  for (let first = 0; first < POINTS; first += POINTS_PER_REPORT) {
-    const measurements = Array.from({ length: POINTS_PER_REPORT }, (_, index) => {
-      const place = first + index;
-      const base = 10 + Math.sin(place / 4_000) + ((place * 7_919) % 1_000) / 2_000;
-      const values = [base, base + 1, base + 1 + ((place * 104_729) % 1_000) / 200];
-      const at = new Date(startMs + place * GAP_MS).toISOString();
-      return { subject: "panned", metric: "wallMs", unit: "ms", at, values };
-    });
-    id = (await client.call(endpoints.reportPoints, { body: { measurements } })).series[0] ?? id;
-  }
-  return id;
+/** Samples of a point: a slow wave with noise, and what is slower. */
+function valuesOf(place: number): number[] {
+  const base = 10 + Math.sin(place / 4_000) + ((place * 7_919) % 1_000) / 2_000;
+  return [base, base + 1, base + 1 + ((place * 104_729) % 1_000) / 200];
 }
 
 /** The points as the page gets them. */

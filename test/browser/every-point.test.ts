@@ -3,8 +3,8 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { writeSpan } from "../../src/dashboard/history/time-span.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { type EdgePage, startEdgePage } from "./edge-page.ts";
-import { plantPoints } from "./plant-points.ts";
+import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
+import { plantPoints } from "../../bench/page/plant-points.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
 
@@ -25,8 +25,8 @@ beforeAll(async () => {
   startS = Math.floor(Date.now() / 1_000) - GAP_S * POINTS;
   // Without order from one to the next, so that no change is found and marked.
   const noiseAt = (place: number) => ((place * 2_654_435_761) % 2 ** 32) / 2 ** 32;
-  const valueOf = (place: number) => (place === SPIKE ? SPIKE_MS : 10 + noiseAt(place));
-  seriesId = await plantPoints(edge.client, { subject: "steady", points: POINTS, startS, gapS: GAP_S, valueOf });
+  const valuesOf = (place: number) => [place === SPIKE ? SPIKE_MS : 10 + noiseAt(place)];
+  seriesId = await plantPoints(edge.client, { subject: "steady", points: POINTS, startS, gapS: GAP_S, valuesOf });
 });
 
 afterAll(() => edge?.stop());

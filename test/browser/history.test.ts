@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { lehmer } from "../../src/stats/lehmer.ts";
-import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";

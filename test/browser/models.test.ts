@@ -8,7 +8,7 @@ import { tradePlot } from "../../src/edge/plots/trade-plot.ts";
 import { weighVariants } from "../../src/edge/sweep/weigh-variants.ts";
 import { ModelPage, ModelVariant, type Placement } from "../../src/protocol/model.ts";
 import { PlotLook } from "../../src/protocol/plot-endpoints.ts";
-import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";
 import { openWatchedPage, type WatchedPage } from "./watched-page.ts";

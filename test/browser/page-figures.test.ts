@@ -4,8 +4,8 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { VIEWS } from "../../src/dashboard/page-address.ts";
-import { type EdgePage, startEdgePage } from "./edge-page.ts";
-import { plantPoints } from "./plant-points.ts";
+import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
+import { plantPoints } from "../../bench/page/plant-points.ts";
 import { openWatchedPage } from "./watched-page.ts";
 
 /** How many times slower the page's processor is made. */
@@ -28,10 +28,10 @@ let edge: EdgePage;
 
 beforeAll(async () => {
   edge = await startEdgePage();
-  const valueOf = (place: number) => 10 + (place % 100) / 100;
+  const valuesOf = (place: number) => [10 + (place % 100) / 100];
   const [points, gapS] = [2_000, 60];
   const startS = Date.now() / 1_000 - points * gapS;
-  await plantPoints(edge.client, { subject: "steady", points, startS, gapS, valueOf });
+  await plantPoints(edge.client, { subject: "steady", points, startS, gapS, valuesOf });
 });
 
 afterAll(() => edge?.stop());

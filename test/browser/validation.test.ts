@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type EdgePage, startEdgePage } from "./edge-page.ts";
+import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { answerJudged, infeasible, optimisation, runner, validation } from "./judged-replies.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";

@@ -8,13 +8,13 @@ interface PlantedSeries {
   readonly points: number;
   readonly startS: number;
   readonly gapS: number;
-  /** In milliseconds, by the place of the point. */
-  readonly valueOf: (place: number) => number;
+  /** Samples in milliseconds, by the place of the point. */
+  readonly valuesOf: (place: number) => readonly number[];
 }
 
-/** Reports one series, a value a point; gives its id. */
+/** Reports one series; gives its id. */
 export async function plantPoints(client: Client, series: PlantedSeries): Promise<string> {
-  const { subject, points, startS, gapS, valueOf } = series;
+  const { subject, points, startS, gapS, valuesOf } = series;
   let id = "";
   for (let first = 0; first < points; first += POINTS_PER_REPORT) {
     const measurements = Array.from({ length: Math.min(POINTS_PER_REPORT, points - first) }, (_, index) => ({
@@ -22,7 +22,7 @@ export async function plantPoints(client: Client, series: PlantedSeries): Promis
       metric: "wallMs",
       unit: "ms",
       at: new Date(1_000 * (startS + gapS * (first + index))).toISOString(),
-      value: valueOf(first + index),
+      values: [...valuesOf(first + index)],
     }));
     const body = { run: `${subject}-${first}`, host: { cpu: "Sample CPU" }, measurements };
     id = (await client.call(endpoints.reportPoints, { body })).series[0] ?? id;
