@@ -17,7 +17,7 @@ const SHOWN: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   "validating.md": [/verdict +PASS/, "exit code 1", '"name":"control-loop"', /verdict +FOUND/, /verdict +INFEASIBLE/],
   "gating-a-pull-request.md": ["1 regression beyond 5 %", "exit code 1: do not merge", "mk_"],
   "evaluating-policies.md": [/published +expert/, /^expert@1 /m, '"episodes"'],
-  "writing-a-kernel.md": ["my-broken-scale.wgsl:", "exit code", '"name":"textbook-gemm"'],
+  "writing-a-kernel.md": ["my-broken-scale.wgsl:", /exit code \d+[\s\S]*exit code \d+/, '"name":"textbook-gemm"'],
   "writing-an-environment.md": ['"name":"centre"', /published +centred/, /^centred@1 /m],
 };
 

@@ -55,6 +55,7 @@ function isSame(one: string, other: string): boolean {
   return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
 }
 
-function isLocal(edge: string): boolean {
+/** Whether an edge is on this machine, by whichever of its names. */
+export function isLocal(edge: string): boolean {
   return URL.canParse(edge) && LOOPBACK.has(new URL(edge).hostname);
 }

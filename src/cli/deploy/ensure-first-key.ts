@@ -29,10 +29,17 @@ interface Place {
 export async function ensureFirstKey(wrangler: Wrangler, { edgeUrl, fetch, path }: Place): Promise<"kept" | "made"> {
   const kept = (await readFile(path, "utf8").catch(() => "")).trim();
   const isKept = kept !== "" && (await isKnown(createClient({ baseUrl: edgeUrl, key: kept, fetch })));
-  if (!isKept) await makeKey(wrangler, { edgeUrl, fetch, path });
+  try {
+    if (!isKept) await makeKey(wrangler, { edgeUrl, fetch, path });
+  } finally {
+    await removeSecret(wrangler);
+  }
+  return isKept ? "kept" : "made";
+}
+
+async function removeSecret(wrangler: Wrangler): Promise<void> {
   const secrets = Secrets.parse(parseJson(await wrangler(["secret", "list", "--format", "json"])));
   if (secrets.some(({ name }) => name === SECRET)) await wrangler(["secret", "delete", SECRET]);
-  return isKept ? "kept" : "made";
 }
 
 async function makeKey(wrangler: Wrangler, { edgeUrl, fetch, path }: Place): Promise<void> {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
+import { isLocal } from "../context/choose-edge.ts";
 import { fail, ok, type Verdict } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 import { reachEdge } from "./reach-edge.ts";
@@ -13,8 +14,8 @@ export async function checkPort({ port, edgeUrl, fetch }: Patient): Promise<Verd
   const refused = await tryPort(port);
   if (refused === null) return ok(`${port} is free`);
   if (refused === "EACCES") return fail(`${port} may not be used by you`, "Choose one above 1023 with --port.");
-  const own = `http://127.0.0.1:${port}`;
-  if (new URL(edgeUrl).origin === own && (await reachEdge(own, fetch)).kind === "edge") {
+  const isOwn = isLocal(edgeUrl) && new URL(edgeUrl).port === String(port);
+  if (isOwn && (await reachEdge(edgeUrl, fetch)).kind === "edge") {
     return ok(`${port} is held by the edge itself`);
   }
   const holder = await findHolder(port);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
-import { type Job, JobEvent } from "../../protocol/job.ts";
+import { followJob } from "../../client/follow-job.ts";
+import type { Job } from "../../protocol/job.ts";
 import type { CurvePoint } from "../../protocol/training.ts";
 
 /** Points that come faster than this are drawn together. */
@@ -22,9 +22,8 @@ export function useCurve(client: Client, { id, result }: Pick<Job, "id" | "resul
       setTold([...points.values()].toSorted((a, b) => a.generation - b.generation));
     };
     const follow = async () => {
-      const options = { params: { id }, schema: JobEvent, reconnect: true, signal: abort.signal };
-      for await (const { data } of client.stream(endpoints.streamJobEvents, options)) {
-        const point = data.progress?.point;
+      for await (const { progress } of followJob(client, id, { signal: abort.signal })) {
+        const point = progress?.point;
         if (point === undefined) continue;
         // An attempt that went on from a checkpoint tells some generations again.
         points.set(point.generation, point);

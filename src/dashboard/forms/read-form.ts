@@ -3,7 +3,7 @@ type Body = Record<string, unknown>;
 /**
  * The JSON body that a form stands for: each control is named by the JSON pointer of its field, such as
  * `#/targets/latencyMs`. What is empty is left out, but for text and lists that are required. Numbers are multiplied by
- * `data-factor`; `data-list` parts text at commas; `data-json` is a value as JSON; boxes make a list of those ticked.
+ * `data-factor`, to a whole number; `data-list` parts text at commas; `data-json` is a value as JSON; boxes make a list of those ticked.
  */
 export function readForm(form: HTMLFormElement): Body {
   const body: Body = {};
@@ -44,5 +44,7 @@ function readControl(control: Control): unknown {
   }
   if (text === "") return control.required && type !== "number" ? "" : undefined;
   if (dataset["json"] !== undefined) return JSON.parse(text);
-  return type === "number" ? Number(text) * Number(dataset["factor"] ?? 1) : text;
+  if (type !== "number") return text;
+  // 1.1 GiB are no whole number of bytes.
+  return dataset["factor"] === undefined ? Number(text) : Math.round(Number(text) * Number(dataset["factor"]));
 }

@@ -13,6 +13,8 @@ interface EveryPointLook {
   readonly unit: string;
   readonly readSpan: () => TimeSpan;
   readonly readMarks: () => PlotMarks;
+  /** Whether two entries that are drawn are one bucket of points. */
+  readonly readPaired: () => boolean;
   /** Hears the instant of the point under the cursor, in seconds. */
   readonly onHover: (atS: number | null) => void;
   readonly onReady: (plot: uPlot) => void;
@@ -23,7 +25,7 @@ interface EveryPointLook {
  * costs grows with its line, and these are drawn anew in every frame of a move.
  */
 export function everyPointOptions(element: HTMLElement, look: EveryPointLook): uPlot.Options {
-  const { metric, unit, readSpan, readMarks, onHover, onReady } = look;
+  const { metric, unit, readSpan, readMarks, readPaired, onHover, onReady } = look;
   const { colour, axis, namedAxis, frame } = readPlotTheme(element);
   return {
     ...frame,
@@ -46,7 +48,9 @@ export function everyPointOptions(element: HTMLElement, look: EveryPointLook): u
     ],
     hooks: {
       ready: [onReady],
-      drawClear: [(self) => drawBand(self, [DRAWN_PERCENTILES.length, 1], `${colour("p50")}${BAND_ALPHA}`)],
+      drawClear: [
+        (self) => drawBand(self, [DRAWN_PERCENTILES.length, 1], `${colour("p50")}${BAND_ALPHA}`, readPaired()),
+      ],
       draw: [(self) => drawMarks(self, readMarks())],
       setCursor: [(self) => onHover(self.data[0][self.cursor.idx ?? -1] ?? null)],
     },

@@ -6,7 +6,7 @@ import { usePlot } from "../use-plot.ts";
 import { countBefore } from "./count-before.ts";
 import { everyPointOptions } from "./every-point-options.ts";
 import type { PointColumns } from "./read-every-point.ts";
-import { cutColumns, type DrawnColumns, thinColumns } from "./thin-columns.ts";
+import { chooseLevel, cutColumns, type DrawnColumns, thinColumns } from "./thin-columns.ts";
 import { moveByKey, panSpan, type TimeSpan, ZOOM, zoomSpan } from "./time-span.ts";
 
 interface EveryPointPlotProps {
@@ -62,6 +62,10 @@ export function EveryPointPlot({ series, columns, marks, whole, span, onSpan, on
         unit,
         readSpan: () => shown.current,
         readMarks: () => drawnMarks.current,
+        readPaired: () => {
+          const width = plot.current?.over.clientWidth ?? 1;
+          return chooseLevel(levels.current, shown.current, width).pointsPerBucket > 1;
+        },
         onHover: (atS) => onHover(atS === null ? null : countBefore(columns.timesS, atS, false)),
         onReady: (ready) => {
           plot.current = ready;

@@ -5,6 +5,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { Series } from "../../protocol/series.ts";
 import { formatNumber } from "../format.ts";
 import type { TimeWindow } from "../time-window.ts";
+import { saveFile } from "../save-file.ts";
 
 const FORMATS = { csv: "CSV", ndjson: "NDJSON", parquet: "Parquet" } as const;
 type Format = keyof typeof FORMATS;
@@ -42,12 +43,4 @@ export function ExportButtons({ client, series, window }: ExportButtonsProps) {
       </span>
     </div>
   );
-}
-
-function saveFile(content: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name.replaceAll(/[^A-Za-z0-9._-]+/g, "-");
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

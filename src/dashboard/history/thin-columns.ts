@@ -53,15 +53,19 @@ function thin([timesS, ...values]: DrawnColumns, entries: number): DrawnColumns 
   return [ends, ...extremes];
 }
 
-/**
- * What is drawn of a span on so many pixels: the thinnest columns that still have a bucket for each of them, from the
- * last entry before the span to the first behind it.
- */
-export function cutColumns(levels: readonly Level[], [fromS, toS]: TimeSpan, widthPx: number): DrawnColumns {
-  const [{ columns: whole } = { columns: [new Float64Array()] as DrawnColumns }] = levels;
-  const points = countBefore(whole[0], toS, true) - countBefore(whole[0], fromS, false);
-  const level = levels.findLast(({ pointsPerBucket }) => points / pointsPerBucket >= widthPx) ?? levels[0];
-  const { columns } = level ?? { columns: whole };
+const NO_LEVEL: Level = { pointsPerBucket: 1, columns: [new Float64Array()] };
+
+/** The thinnest level that still has a bucket of a span for each of so many pixels. */
+export function chooseLevel(levels: readonly Level[], [fromS, toS]: TimeSpan, widthPx: number): Level {
+  const [whole = NO_LEVEL] = levels;
+  const points = countBefore(whole.columns[0], toS, true) - countBefore(whole.columns[0], fromS, false);
+  return levels.findLast(({ pointsPerBucket }) => points / pointsPerBucket >= widthPx) ?? whole;
+}
+
+/** What is drawn of a span on so many pixels, from the last entry before the span to the first behind it. */
+export function cutColumns(levels: readonly Level[], span: TimeSpan, widthPx: number): DrawnColumns {
+  const { columns } = chooseLevel(levels, span, widthPx);
+  const [fromS, toS] = span;
   // Even: the two entries of a bucket stay neighbours.
   const first = Math.max(0, countBefore(columns[0], fromS, false) - 2) & ~1;
   const last = countBefore(columns[0], toS, true) + 2;

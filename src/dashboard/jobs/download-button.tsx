@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { Endpoint } from "../../protocol/endpoint.ts";
+import { saveFile } from "../save-file.ts";
 
 interface DownloadButtonProps {
   readonly client: Client;
@@ -18,9 +19,7 @@ export function DownloadButton({ client, endpoint, id, fileName, children }: Dow
     setFailure(null);
     try {
       const response = await client.send(endpoint, { params: { id } });
-      const url = URL.createObjectURL(await response.blob());
-      Object.assign(document.createElement("a"), { href: url, download: fileName }).click();
-      URL.revokeObjectURL(url);
+      saveFile(await response.blob(), fileName);
     } catch (error) {
       setFailure((error as Error).message);
     }

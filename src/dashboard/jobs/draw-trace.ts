@@ -67,7 +67,9 @@ function drawAxis(
   xOf: (us: number) => number,
 ): void {
   const ticks = tickStretch(shown, width / TICK_PX);
-  const stepMs = ((ticks[1] ?? 1e3) - (ticks[0] ?? 0)) / 1e3;
+  // A tick that is alone is as good as a step.
+  const [first = 0, second = 2 * first || 1e3] = ticks;
+  const stepMs = (second - first) / 1e3;
   const digits = Math.max(0, Math.ceil(-Math.log10(stepMs) - 1e-9));
   for (const us of ticks) {
     const x = Math.round(xOf(us)) + 0.5;

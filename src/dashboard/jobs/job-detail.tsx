@@ -5,6 +5,7 @@ import type { Job } from "../../protocol/job.ts";
 import { Badge } from "../badge.tsx";
 import { Fact } from "../fact.tsx";
 import type { JobNames } from "../job-names.ts";
+import { JobProblem } from "../job-problem.tsx";
 import { describeDuration, describeSpec, JOB_STATES, nameSpec } from "../job-words.ts";
 import { writeAddress } from "../page-address.ts";
 import { Panel } from "../panel.tsx";
@@ -127,11 +128,7 @@ function JobFacts({ job, names, history }: JobFactsProps) {
       <div class="job-state" role="status">
         <Badge tone={tone}>{word}</Badge>
         {state === "leased" && progress !== null && <ProgressLine progress={progress} />}
-        {problem !== null && (
-          <span class="problem">
-            <a href={problem.type}>{problem.title}</a>: {problem.detail}
-          </span>
-        )}
+        <JobProblem problem={problem} />
       </div>
       <dl class="facts">
         <Fact name="Asked for">{describeSpec(spec) || spec.kind}</Fact>

@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
+import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
 import { EmptyState } from "../empty-state.tsx";
@@ -64,19 +65,8 @@ export function KernelView(props: ViewProps) {
 }
 
 /** What runners announce stands on the first page, what was submitted on all. */
-async function readKernels(client: Client, signal: AbortSignal): Promise<ListedKernel[]> {
-  const kernels: ListedKernel[] = [];
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const page: { items: ListedKernel[]; nextCursor: string | null } = await client.call(endpoints.listKernels, {
-      query,
-      signal,
-    });
-    kernels.push(...page.items);
-    cursor = page.nextCursor;
-  }
-  return kernels;
+function readKernels(client: Client, signal: AbortSignal): Promise<ListedKernel[]> {
+  return Array.fromAsync(listAll(client, endpoints.listKernels, { query: { limit: PAGE }, signal }));
 }
 
 function countKernels(kernels: readonly ListedKernel[]): string {

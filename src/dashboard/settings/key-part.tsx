@@ -1,4 +1,5 @@
 import { useCallback, useState } from "preact/hooks";
+import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { type Key, Scope } from "../../protocol/key.ts";
 import { Badge } from "../badge.tsx";
@@ -12,7 +13,7 @@ import { LacksAdmin } from "./lacks-admin.tsx";
 import type { PartProps } from "./part-props.ts";
 import { SecretNote } from "./secret-note.tsx";
 
-const KEYS_SHOWN = 100;
+const PAGE = 100;
 
 const SCOPES: Record<Scope, string> = {
   infer: "infer: ask models and policies",
@@ -26,7 +27,7 @@ export function KeyPart({ client, administers }: PartProps) {
   const keys = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        administers ? (await client.call(endpoints.listKeys, { query: { limit: KEYS_SHOWN }, signal })).items : [],
+        administers ? Array.fromAsync(listAll(client, endpoints.listKeys, { query: { limit: PAGE }, signal })) : [],
       [client, administers],
     ),
   );

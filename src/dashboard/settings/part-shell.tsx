@@ -24,6 +24,8 @@ interface PartShellProps<Item> {
   /** Why nothing can be changed here; null where it can be tried. */
   readonly refusal: ComponentChildren | null;
   readonly nameOf: (item: Item) => string;
+  /** No two have the same. */
+  readonly keyOf: (item: Item) => string;
   /** What to do next where there is none. */
   readonly empty: ComponentChildren;
   readonly form: (item: Item | null, closing: Closing) => ComponentChildren;
@@ -36,7 +38,7 @@ interface PartShellProps<Item> {
 
 /** A list of things that people make, change and delete, with the form of the one that is at hand. */
 export function PartShell<Item>(props: PartShellProps<Item>) {
-  const { id, title, noun, items, explanation, refusal, nameOf, empty, form } = props;
+  const { id, title, noun, items, explanation, refusal, nameOf, keyOf, empty, form } = props;
   const { table, remove, isOwn, canEdit = true } = props;
   const [edited, setEdited] = useState<Edited<Item> | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -72,7 +74,7 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
     <>
       {edited !== null && (
         <Panel
-          key={edited.item === null ? "" : nameOf(edited.item)}
+          key={edited.item === null ? "" : keyOf(edited.item)}
           id={`${id}-form`}
           title={edited.item === null ? `New ${noun}` : `Edit ${nameOf(edited.item)}`}
           resource={NOTHING_READ}
@@ -105,4 +107,5 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
   );
 }
 
-const NOTHING_READ = { value: null, error: null, refresh: () => undefined };
+/** For a panel of which nothing is read. */
+export const NOTHING_READ = { value: null, error: null, refresh: () => undefined };

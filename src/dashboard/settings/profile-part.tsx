@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
+import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Profile, ProfileInput } from "../../protocol/profile.ts";
 import type { Runner } from "../../protocol/runner.ts";
@@ -12,14 +13,14 @@ import type { PartProps } from "./part-props.ts";
 import { ProfileForm } from "./profile-form.tsx";
 import { describeRequirements, describeSettings, describeTargets } from "./profile-words.ts";
 
-const LISTED = 100;
+const PAGE = 100;
 
 /** Hardware profiles: what a runner must have, what it should reach, and how models are set up by it. */
 export function ProfilePart({ client, subscribe, administers }: PartProps) {
   const profiles = useResource(
     useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(endpoints.listProfiles, { query: { limit: LISTED }, signal })).items,
+      (signal: AbortSignal) =>
+        Array.fromAsync(listAll(client, endpoints.listProfiles, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
@@ -39,6 +40,7 @@ export function ProfilePart({ client, subscribe, administers }: PartProps) {
       }
       refusal={administers ? null : <LacksAdmin what="To create, change or delete a profile" />}
       nameOf={({ name }) => name}
+      keyOf={({ name }) => name}
       empty={null}
       isOwn={({ builtIn }) => !builtIn}
       remove={({ name }) => client.call(endpoints.deleteProfile, { params: { name } })}

@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
+import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { RequirementSet, RequirementSetInput } from "../../protocol/requirement.ts";
 import { EmptyState } from "../empty-state.tsx";
@@ -10,14 +11,14 @@ import { PartShell } from "./part-shell.tsx";
 import type { PartProps } from "./part-props.ts";
 import { RequirementForm } from "./requirement-form.tsx";
 
-const LISTED = 100;
+const PAGE = 100;
 
 /** Requirements under a name, for validations to be judged by. */
 export function RequirementPart({ client }: PartProps) {
   const sets = useResource(
     useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(endpoints.listRequirements, { query: { limit: LISTED }, signal })).items,
+      (signal: AbortSignal) =>
+        Array.fromAsync(listAll(client, endpoints.listRequirements, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
@@ -33,6 +34,7 @@ export function RequirementPart({ client }: PartProps) {
       }
       refusal={null}
       nameOf={({ name }) => name}
+      keyOf={({ name }) => name}
       empty={
         <EmptyState says="There is no requirement set yet." command={nextCommands.createRequirements}>
           Make one here, or by this:

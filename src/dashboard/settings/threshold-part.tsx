@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
+import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Threshold, ThresholdInput } from "../../protocol/threshold.ts";
 import { EmptyState } from "../empty-state.tsx";
@@ -10,14 +11,14 @@ import type { PartProps } from "./part-props.ts";
 import { ThresholdForm } from "./threshold-form.tsx";
 import { describeSelector, explainThreshold } from "./threshold-words.ts";
 
-const LISTED = 100;
+const PAGE = 100;
 
 /** Rules by which points of the history are judged. */
 export function ThresholdPart({ client }: PartProps) {
   const thresholds = useResource(
     useCallback(
-      async (signal: AbortSignal) =>
-        (await client.call(endpoints.listThresholds, { query: { limit: LISTED }, signal })).items,
+      (signal: AbortSignal) =>
+        Array.fromAsync(listAll(client, endpoints.listThresholds, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
@@ -33,6 +34,7 @@ export function ThresholdPart({ client }: PartProps) {
       }
       refusal={null}
       nameOf={({ name }) => name}
+      keyOf={({ id }) => id}
       empty={
         <EmptyState says="There is no rule of your own yet." command={nextCommands.createThreshold}>
           Make one here, or by this:

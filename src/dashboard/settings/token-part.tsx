@@ -10,6 +10,7 @@ import { Panel } from "../panel.tsx";
 import { useNow } from "../use-now.ts";
 import { LacksAdmin } from "./lacks-admin.tsx";
 import type { PartProps } from "./part-props.ts";
+import { NOTHING_READ } from "./part-shell.tsx";
 
 const MINUTE_MS = 60_000;
 const SPANS = [
@@ -17,7 +18,6 @@ const SPANS = [
   [String(15 * MINUTE_MS), "15 minutes"],
   [String(5 * MINUTE_MS), "5 minutes"],
 ] as const;
-const NOTHING_READ = { value: null, error: null, refresh: () => undefined };
 
 /** Tokens of registration: each lets one runner in, once, and shows the command for the other machine. */
 export function TokenPart({ client, administers }: PartProps) {

@@ -50,6 +50,7 @@ export function WebhookPart({ client, administers }: PartProps) {
         explanation="Alerts are sent to these addresses as they open and close, signed as Standard Webhooks says, and again where they do not arrive."
         refusal={administers ? null : <LacksAdmin what="To see or change webhooks" />}
         nameOf={({ url }) => url}
+        keyOf={({ id }) => id}
         canEdit={false}
         empty={
           administers && (

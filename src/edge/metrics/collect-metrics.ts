@@ -25,7 +25,8 @@ export async function collectMetrics(env: Env): Promise<readonly MetricFamily[]>
   const nowMs = Date.now();
   if (last !== null && nowMs - last.readAtMs < FRESH_MS) return last.families;
   const families = await readFamilies(env, nowMs);
-  last = { families, readAtMs: nowMs };
+  // A read that took longer does not bring back what a later one has replaced.
+  if (last === null || last.readAtMs < nowMs) last = { families, readAtMs: nowMs };
   return families;
 }
 
