@@ -89,7 +89,7 @@ function show({ current, contexts }: ContextBook, json: boolean, shell: Shell): 
 }
 
 function known({ contexts }: ContextBook, name: string): string {
-  if (name in contexts) return name;
+  if (Object.hasOwn(contexts, name)) return name;
   const names = Object.keys(contexts).join(", ") || "none yet";
   throw new ProblemError("not-found", `There is no context ${name}; there is: ${names}.`);
 }

@@ -40,7 +40,7 @@ export function chooseEdge(
 
 function contextOf(book: ContextBook, name: string | undefined): Context | null {
   if (name === undefined) return null;
-  const context = book.contexts[name];
+  const context = Object.hasOwn(book.contexts, name) ? book.contexts[name] : undefined;
   if (context !== undefined) return context;
   const names = Object.keys(book.contexts).join(", ") || "none yet";
   throw new ProblemError("invalid-request", `There is no context ${name}; there is: ${names}.`);
