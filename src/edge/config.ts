@@ -31,8 +31,14 @@ export interface Env {
   readonly KEEP_ARTIFACTS_DAYS?: string;
 }
 
+/** What a request or a job works with: the bindings, and the project that it belongs to. */
+export interface ProjectEnv extends Env {
+  readonly project: string;
+}
+
 const milliseconds = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
+const SCOPES_KEPT = 1_000;
 const DAY_MS = 86_400_000;
 const days = (fallback: number) =>
   z.coerce
@@ -103,6 +109,20 @@ export interface Config {
 }
 
 const parsed = new WeakMap<Env, Config>();
+const scoped = new WeakMap<Env, Map<string, ProjectEnv>>();
+
+/** The bindings for a project; the same object each time, as long as there are few projects. */
+export function scopeEnv(env: Env, project: string): ProjectEnv {
+  const known = scoped.get(env) ?? new Map<string, ProjectEnv>();
+  scoped.set(env, known);
+  const found = known.get(project);
+  if (found !== undefined) return found;
+  if (known.size >= SCOPES_KEPT) known.clear();
+  const made = { ...env, project };
+  parsed.set(made, configOf(env));
+  known.set(project, made);
+  return made;
+}
 
 /** The configuration of this isolate, parsed once. Throws when a variable is not what it should be. */
 export function configOf(env: Env): Config {

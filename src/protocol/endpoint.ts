@@ -25,6 +25,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** Only with a key of the operator's own project: what concerns all projects. */
+  readonly isOperators?: boolean;
   /** Asked so often that nobody waits for a look-up of who calls; see `authorise`. */
   readonly isFrequent?: boolean;
   readonly params?: z.ZodType<Params>;

@@ -38,6 +38,7 @@ import { RunSamples } from "./run-samples.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
 import { archiveEndpoints } from "./archive-endpoints.ts";
 import { populationEndpoints } from "./population-endpoints.ts";
+import { projectEndpoints } from "./project-endpoints.ts";
 import { transferEndpoints } from "./transfer-endpoints.ts";
 import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
 import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
@@ -103,6 +104,7 @@ export const endpoints = {
   ...populationEndpoints,
   ...archiveEndpoints,
   ...evaluationEndpoints,
+  ...projectEndpoints,
   getHealth: defineEndpoint({
     method: "get",
     path: "/v1/health",
@@ -126,6 +128,7 @@ export const endpoints = {
     summary: "Metrics of the service as Prometheus scrapes them",
     description: "Text of Prometheus' exposition format 0.0.4, or OpenMetrics 1.0.0 where `Accept` prefers that.",
     access: "read",
+    isOperators: true,
     reply: { status: 200, mediaType: "text/plain" },
   }),
 
@@ -137,6 +140,7 @@ export const endpoints = {
     access: "admin",
     body: KeyInput,
     reply: { status: 201, schema: CreatedKey },
+    problems: ["forbidden", "not-found"],
   }),
   listKeys: defineEndpoint({
     method: "get",
@@ -256,6 +260,28 @@ export const endpoints = {
     path: "/v1/runners/{id}/resume",
     tag: "runners",
     summary: "Give a drained runner work again",
+    access: "admin",
+    params: byRunnerId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  shareRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/share",
+    tag: "runners",
+    summary: "Let a runner work for all projects",
+    access: "admin",
+    params: byRunnerId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  unshareRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/unshare",
+    tag: "runners",
+    summary: "Let a runner work for its own project alone; what it serves and holds for others ends",
     access: "admin",
     params: byRunnerId,
     repeatable: "as-it-is",

@@ -25,6 +25,7 @@ export const ID_PREFIXES = {
   population: "pop",
   environment: "env",
   archive: "arc",
+  auditEntry: "aud",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -6,13 +6,20 @@ import { Instant, Name, pageOf } from "./page.ts";
 export const Scope = z.enum(["infer", "submit", "read", "admin"]).openapi("Scope");
 export type Scope = z.infer<typeof Scope>;
 
-export const KeyInput = z.strictObject({ name: Name, scopes: z.array(Scope).min(1) }).openapi("KeyInput");
+export const KeyInput = z
+  .strictObject({
+    name: Name,
+    scopes: z.array(Scope).min(1),
+    project: Name.optional().openapi({ description: "Another project than the key's own; the operator's to name" }),
+  })
+  .openapi("KeyInput");
 export type KeyInput = z.infer<typeof KeyInput>;
 
 export const Key = z
   .object({
     id: idSchema("key"),
     name: Name,
+    project: Name,
     scopes: z.array(Scope),
     createdAt: Instant,
     revokedAt: Instant.nullable(),

@@ -24,6 +24,8 @@ export const Runner = z
     id: idSchema("runner"),
     name: Name,
     state: RunnerState,
+    shared: z.boolean().openapi({ description: "Whether it works for all projects" }),
+    owned: z.boolean().openapi({ description: "Whether it is of the caller's project, who may drain and remove it" }),
     labels: Labels,
     capabilities: Capabilities.nullable(),
     profiles: z.array(ProfileFit),

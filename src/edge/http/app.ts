@@ -27,6 +27,7 @@ import { bindPlacements } from "../routes/placements.ts";
 import { bindPlots } from "../routes/plots.ts";
 import { bindPolicies } from "../routes/policies.ts";
 import { bindPopulations } from "../routes/populations.ts";
+import { bindProjects } from "../routes/projects.ts";
 import { bindProfiles } from "../routes/profiles.ts";
 import { bindReports } from "../routes/reports.ts";
 import { bindRequirements } from "../routes/requirements.ts";
@@ -55,6 +56,7 @@ export function createApp(): Hono<AppEnv> {
     bindService,
     bindMetrics,
     bindKeys,
+    bindProjects,
     bindRunners,
     bindEdgeRuns,
     bindProfiles,

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import type { Scope } from "../../protocol/key.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
@@ -9,8 +10,8 @@ import { hashSecret } from "../store/secret.ts";
 
 /** Who calls. */
 export type Principal =
-  | { readonly kind: "key"; readonly id: string; readonly scopes: readonly Scope[] }
-  | { readonly kind: "runner"; readonly id: string };
+  | { readonly kind: "key"; readonly id: string; readonly project: string; readonly scopes: readonly Scope[] }
+  | { readonly kind: "runner"; readonly id: string; readonly project: string };
 
 interface CachedPrincipal {
   readonly principal: Principal;
@@ -30,7 +31,11 @@ const cache = new Map<string, CachedPrincipal>();
 export async function authorise(
   env: Env,
   authorization: string | undefined,
-  { access, isFrequent = access === "infer" }: Pick<Endpoint, "access" | "isFrequent">,
+  {
+    access,
+    isOperators = false,
+    isFrequent = access === "infer",
+  }: Pick<Endpoint, "access" | "isOperators" | "isFrequent">,
   waitUntil: WaitUntil,
 ): Promise<Principal | null> {
   if (access === "public") return null;
@@ -48,6 +53,9 @@ export async function authorise(
   if (principal?.kind !== "key") throw refusal("unauthorized", "The key is unknown or was revoked.");
   if (!principal.scopes.includes("admin") && !principal.scopes.includes(access)) {
     throw refusal("forbidden", `This needs a key with the scope \`${access}\`.`);
+  }
+  if (isOperators && principal.project !== MAIN_PROJECT) {
+    throw refusal("forbidden", `This is the operator's: it needs a key of the project \`${MAIN_PROJECT}\`.`);
   }
   return principal;
 }
@@ -79,14 +87,14 @@ async function readAnew(env: Env, secret: string, read: Read): Promise<Principal
 }
 
 async function readRunner(env: Env, secret: string): Promise<Principal | null> {
-  const id = await findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret));
-  return id === null ? null : { kind: "runner", id };
+  const runner = await findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret));
+  return runner === null ? null : { kind: "runner", ...runner };
 }
 
 async function readKey(env: Env, secret: string): Promise<Principal | null> {
   const { bootstrapSecret } = configOf(env);
   if (bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))) {
-    return { kind: "key", id: "bootstrap", scopes: ["admin"] };
+    return { kind: "key", id: "bootstrap", project: MAIN_PROJECT, scopes: ["admin"] };
   }
   const key = await findKeyByHash(openDatabase(env.DB), await hashSecret(secret));
   return key === null ? null : { kind: "key", ...key };

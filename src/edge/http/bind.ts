@@ -2,9 +2,10 @@ import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
-import type { Env } from "../config.ts";
+import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { authorise, type Principal } from "./auth.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 
@@ -23,7 +24,8 @@ export interface AppEnv {
 /** What a handler gets: everything is checked by the endpoint's schemas. */
 export interface HandlerInput<Params, Query, Headers, Body> {
   readonly c: Context<AppEnv>;
-  readonly env: Env;
+  /** With the project of whoever calls; of a public route, the operator's. */
+  readonly env: ProjectEnv;
   readonly principal: Principal | null;
   readonly params: Params;
   readonly query: Query;
@@ -66,7 +68,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const json = isJson ? await readJson(c.req.raw, endpoint.bodyBytes ?? LIMITS.jsonBodyBytes) : undefined;
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
-    const reply = await handler({ c, env: c.env, principal, params, query, headers, body });
+    const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
+    const reply = await handler({ c, env, principal, params, query, headers, body });
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   });
 }

@@ -1,18 +1,37 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
+import type { ProjectEnv } from "../config.ts";
 import { forgetCachedKeys } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { createKey, listKeys, revokeKey } from "../store/key-store.ts";
+import { isProjectOpen } from "../store/project-store.ts";
 
 export function bindKeys(app: Hono<AppEnv>): void {
-  bind(app, endpoints.createKey, ({ env, body }) => createKey(openDatabase(env.DB), body));
-  bind(app, endpoints.listKeys, ({ env, query }) => listKeys(openDatabase(env.DB), query));
+  bind(app, endpoints.createKey, async ({ env, body }) => {
+    const { project = env.project } = body;
+    if (project !== env.project) await checkProject(env, project);
+    return createKey(openProject(env), body);
+  });
+  bind(app, endpoints.listKeys, ({ env, query }) => listKeys(openProject(env), query));
   bind(app, endpoints.revokeKey, async ({ env, params }) => {
-    const key = await revokeKey(openDatabase(env.DB), params.id);
+    const key = await revokeKey(openProject(env), params.id);
     if (key === null) throw new ProblemError("not-found", `There is no key ${params.id}.`);
     forgetCachedKeys();
     return key;
   });
+}
+
+/** Keys of other projects are the operator's to make. */
+async function checkProject(env: ProjectEnv, project: string): Promise<void> {
+  const refuse = (code: "forbidden" | "not-found", detail: string, message: string) =>
+    new ProblemError(code, detail, { errors: [{ pointer: "#/project", message }] });
+  if (env.project !== MAIN_PROJECT) {
+    throw refuse("forbidden", "Only the operator makes keys of other projects.", "must be the key's own project");
+  }
+  if (!(await isProjectOpen(openProject(env), project))) {
+    throw refuse("not-found", `There is no open project ${project}.`, "is not an open project");
+  }
 }

@@ -5,20 +5,20 @@ import type { Profile } from "../../protocol/profile.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findModelOfProfile } from "../store/placement-rule-store.ts";
 import { createProfile, deleteProfile, findProfile, listProfiles, updateProfile } from "../store/profile-store.ts";
 
 export function bindProfiles(app: Hono<AppEnv>): void {
   bind(app, endpoints.createProfile, async ({ env, body }) => {
-    const profile = await createProfile(openDatabase(env.DB), body);
+    const profile = await createProfile(openProject(env), body);
     if (profile === null) {
       const errors = [{ pointer: "#/name", message: "is taken" }];
       throw new ProblemError("conflict", `There is a profile ${body.name} already.`, { errors });
     }
     return withETag(profile, 201);
   });
-  bind(app, endpoints.listProfiles, ({ env, query }) => listProfiles(openDatabase(env.DB), query));
+  bind(app, endpoints.listProfiles, ({ env, query }) => listProfiles(openProject(env), query));
   bind(app, endpoints.getProfile, async ({ env, params }) => withETag(await mustFind(env, params.name), 200));
 
   bind(app, endpoints.updateProfile, async ({ env, params, headers, body }) => {
@@ -26,7 +26,7 @@ export function bindProfiles(app: Hono<AppEnv>): void {
     const wanted = headers["if-match"];
     if (wanted === undefined) throw missingMatch("profile");
     const updated = isMatch(wanted, found)
-      ? await updateProfile(openDatabase(env.DB), found.name, found.version, body)
+      ? await updateProfile(openProject(env), found.name, found.version, body)
       : null;
     if (updated === null) throw staleMatch("profile", `is not the current ETag ${eTagOf(found)}`);
     return withETag(updated, 200);
@@ -34,7 +34,7 @@ export function bindProfiles(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.deleteProfile, async ({ env, params }) => {
     await mustFindOwn(env, params.name);
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const model = await findModelOfProfile(db, params.name);
     if (model !== null) {
       const errors = [{ pointer: "path/name", message: `places the model ${model}` }];
@@ -46,7 +46,7 @@ export function bindProfiles(app: Hono<AppEnv>): void {
 }
 
 async function mustFind(env: Env, name: string): Promise<Profile> {
-  const profile = await findProfile(openDatabase(env.DB), name);
+  const profile = await findProfile(openProject(env), name);
   if (profile === null) throw new ProblemError("not-found", `There is no profile ${name}.`);
   return profile;
 }

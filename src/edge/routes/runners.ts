@@ -9,17 +9,18 @@ import type { RunnerFit } from "../../protocol/profile.ts";
 import type { Runner } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { fitTargets, reachesAll } from "../budget/target-fit.ts";
-import type { Env } from "../config.ts";
+import type { Env, ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { mutable } from "../http/mutable.ts";
 import { getArtifact } from "../store/artifact-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openDatabase, openProject } from "../store/database.ts";
 import { readVersionsOfDigest } from "../store/model-store.ts";
 import { isPlacedOn, listPlacementsOfRunner } from "../store/placement-store.ts";
 import { isPoolDigest } from "../store/agent-pool-store.ts";
 import { isMemoryPart } from "../store/item-memory-store.ts";
 import { findProfile, readAllProfiles } from "../store/profile-store.ts";
 import {
+  changeRunner,
   createRegistrationToken,
   findRunner,
   listRunners,
@@ -27,7 +28,6 @@ import {
   registerRunner,
   removeRunner,
   rotateCredential,
-  setDraining,
 } from "../store/runner-store.ts";
 import { jobQueue, runnerLink } from "../stubs.ts";
 import { diagnose } from "../watch/diagnose.ts";
@@ -40,7 +40,7 @@ const TOKEN_PROBLEMS = {
 
 export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.createRegistrationToken, ({ env, body }) =>
-    createRegistrationToken(openDatabase(env.DB), body.ttlMs),
+    createRegistrationToken(openProject(env), body.ttlMs),
   );
 
   bind(app, endpoints.registerRunner, async ({ c, env, body }) => {
@@ -56,7 +56,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.listRunners, async ({ env, query }) => {
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     return listRunners(db, query, await readAllProfiles(db));
   });
   bind(app, endpoints.getRunner, ({ env, params }) => mustFindRunner(env, params.id));
@@ -64,19 +64,19 @@ export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.getRunnerFit, ({ env, params, query }) => readFit(env, params.id, query.profile));
   bind(app, endpoints.getRunnerDiagnosis, ({ env, params }) => readDiagnosis(env, params.id));
   bind(app, endpoints.streamRunnerLive, ({ c, env, params }) => streamLive(env, params.id, c.req.url));
+  bind(app, endpoints.shareRunner, ({ env, params }) => share(env, params.id, true));
+  bind(app, endpoints.unshareRunner, ({ env, params }) => share(env, params.id, false));
   bind(app, endpoints.drainRunner, ({ env, params }) => drain(env, params.id, true));
   bind(app, endpoints.resumeRunner, ({ env, params }) => drain(env, params.id, false));
 
   bind(app, endpoints.rotateCredential, async ({ env, params }) => {
-    const credential = await rotateCredential(openDatabase(env.DB), params.id);
+    const credential = await rotateCredential(openProject(env), params.id);
     if (credential === null) throw notFound(params.id);
     return { runnerId: params.id, credential };
   });
 
   bind(app, endpoints.removeRunner, async ({ env, params }) => {
-    if (!(await removeRunner(openDatabase(env.DB), params.id))) throw notFound(params.id);
-    await runnerLink(env, params.id).removed(params.id);
-    await jobQueue(env).runnerRemoved(params.id);
+    if (!(await endRunner(env, params.id))) throw notFound(params.id);
     return new Response(null, { status: 204 });
   });
 
@@ -118,15 +118,28 @@ export async function mayRead(env: Env, runnerId: string, digest: string): Promi
   return (await queue.isCalibrating(runnerId, versionIds)) || queue.isWorkingOn(runnerId, digest);
 }
 
-async function drain(env: Env, id: string, draining: boolean): Promise<Runner> {
-  if (!(await setDraining(openDatabase(env.DB), id, draining))) throw notFound(id);
+/** Removes a runner of the project and ends its socket; false where there is none. */
+export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
+  if (!(await removeRunner(openProject(env), id))) return false;
+  await runnerLink(env, id).removed(id);
+  await jobQueue(env).runnerRemoved(id);
+  return true;
+}
+
+async function share(env: ProjectEnv, id: string, shared: boolean): Promise<Runner> {
+  if (!(await changeRunner(openProject(env), id, { shared }))) throw notFound(id);
+  return mustFindRunner(env, id);
+}
+
+async function drain(env: ProjectEnv, id: string, draining: boolean): Promise<Runner> {
+  if (!(await changeRunner(openProject(env), id, { draining }))) throw notFound(id);
   await jobQueue(env).runnerDraining(id, draining);
   await runnerLink(env, id).setDraining(draining);
   return mustFindRunner(env, id);
 }
 
 /** Asks the runner itself: what it had an interval ago would be no help with what is wrong now. */
-async function readMemory(env: Env, id: string): Promise<RunnerMemory> {
+async function readMemory(env: ProjectEnv, id: string): Promise<RunnerMemory> {
   await mustFindRunner(env, id);
   // An object that was restarted or moved rejects its calls.
   const outcome = await runnerLink(env, id)
@@ -137,8 +150,8 @@ async function readMemory(env: Env, id: string): Promise<RunnerMemory> {
   return { runnerId: id, reportedAt: new Date().toISOString(), ...outcome.answer };
 }
 
-async function readFit(env: Env, id: string, name: string): Promise<RunnerFit> {
-  const db = openDatabase(env.DB);
+async function readFit(env: ProjectEnv, id: string, name: string): Promise<RunnerFit> {
+  const db = openProject(env);
   const { capabilities } = await mustFindRunner(env, id);
   const profile = await findProfile(db, name);
   if (profile === null) {
@@ -151,7 +164,7 @@ async function readFit(env: Env, id: string, name: string): Promise<RunnerFit> {
 }
 
 /** Asks the runner itself, too; where it does not answer, by what it told last. */
-async function readDiagnosis(env: Env, id: string): Promise<Diagnosis> {
+async function readDiagnosis(env: ProjectEnv, id: string): Promise<Diagnosis> {
   await mustFindRunner(env, id);
   const health = await runnerLink(env, id)
     .reportHealth(id)
@@ -162,7 +175,7 @@ async function readDiagnosis(env: Env, id: string): Promise<Diagnosis> {
 }
 
 /** The stream outlives the runner's connection, and tells of it. */
-async function streamLive(env: Env, id: string, base: string): Promise<Response> {
+async function streamLive(env: ProjectEnv, id: string, base: string): Promise<Response> {
   await mustFindRunner(env, id);
   const response = await runnerLink(env, id)
     .fetch(new URL("/live", base))
@@ -173,8 +186,8 @@ async function streamLive(env: Env, id: string, base: string): Promise<Response>
   throw new ProblemError("overloaded", detail, { retryAfterMs: 10_000 });
 }
 
-async function mustFindRunner(env: Env, id: string): Promise<Runner> {
-  const db = openDatabase(env.DB);
+async function mustFindRunner(env: ProjectEnv, id: string): Promise<Runner> {
+  const db = openProject(env);
   const runner = await findRunner(db, id, await readAllProfiles(db));
   if (runner === null) throw notFound(id);
   return runner;

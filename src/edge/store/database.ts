@@ -1,7 +1,19 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import type { ProjectEnv } from "../config.ts";
 
 export type Database = DrizzleD1Database;
+
+/**
+ * The database as one project sees it. A store that takes it reads and writes rows of that project alone; one that
+ * takes a `Database` works for the house, or by ids that only the house knows.
+ */
+export type ProjectDatabase = Database & { readonly project: string };
+
+/** The database as the project of a request or a job sees it. */
+export function openProject({ DB, project }: Pick<ProjectEnv, "DB" | "project">): ProjectDatabase {
+  return Object.assign(openDatabase(DB), { project });
+}
 
 /** The database behind a D1 binding; column names are the schema's in snake case. */
 export function openDatabase(binding: D1Database): Database {

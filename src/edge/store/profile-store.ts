@@ -1,8 +1,8 @@
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, eq, gt, type SQL } from "drizzle-orm";
 import type { PageQuery } from "../../protocol/page.ts";
 import { BUILT_IN_PROFILES, type Profile, type ProfileInput, type ProfileUpdate } from "../../protocol/profile.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { profiles } from "./schema.ts";
 
@@ -17,21 +17,25 @@ function toProfile(row: typeof profiles.$inferSelect): Profile {
   return { ...row.spec, builtIn: false, version: row.version, updatedAt: toInstant(row.updatedAtMs) };
 }
 
-export async function findProfile(db: Database, name: string): Promise<Profile | null> {
+function isNamed({ project }: ProjectDatabase, name: string): SQL {
+  return and(eq(profiles.project, project), eq(profiles.name, name))!;
+}
+
+export async function findProfile(db: ProjectDatabase, name: string): Promise<Profile | null> {
   const known = builtIn.find((profile) => profile.name === name);
   if (known !== undefined) return known;
-  const [row] = await db.select().from(profiles).where(eq(profiles.name, name));
+  const [row] = await db.select().from(profiles).where(isNamed(db, name));
   return row === undefined ? null : toProfile(row);
 }
 
-/** Every profile: the built-in ones, then the users' by name. */
-export async function readAllProfiles(db: Database): Promise<Profile[]> {
-  const rows = await db.select().from(profiles).orderBy(asc(profiles.name));
+/** Every profile: the built-in ones, then the project's by name. */
+export async function readAllProfiles(db: ProjectDatabase): Promise<Profile[]> {
+  const rows = await db.select().from(profiles).where(eq(profiles.project, db.project)).orderBy(asc(profiles.name));
   return [...builtIn, ...rows.map(toProfile)];
 }
 
 export async function listProfiles(
-  db: Database,
+  db: ProjectDatabase,
   page: PageQuery,
 ): Promise<{ items: Profile[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? null : String(decodeCursor(page.cursor, 1)[0]);
@@ -39,7 +43,7 @@ export async function listProfiles(
   const rows = await db
     .select()
     .from(profiles)
-    .where(after === null ? undefined : gt(profiles.name, after))
+    .where(and(eq(profiles.project, db.project), after === null ? undefined : gt(profiles.name, after)))
     .orderBy(asc(profiles.name))
     .limit(page.limit + 1);
   const cut = cutPage(rows, page.limit, (row) => [row.name]);
@@ -47,16 +51,16 @@ export async function listProfiles(
 }
 
 /** Creates a profile; null where the name is taken. */
-export async function createProfile(db: Database, input: ProfileInput): Promise<Profile | null> {
+export async function createProfile(db: ProjectDatabase, input: ProfileInput): Promise<Profile | null> {
   if (builtIn.some((profile) => profile.name === input.name)) return null;
-  const row = { name: input.name, spec: input, version: 1, updatedAtMs: Date.now() };
+  const row = { project: db.project, name: input.name, spec: input, version: 1, updatedAtMs: Date.now() };
   const inserted = await db.insert(profiles).values(row).onConflictDoNothing().returning();
   return inserted[0] === undefined ? null : toProfile(inserted[0]);
 }
 
 /** Replaces a profile if it still has `version`; null where it does not (or is gone). */
 export async function updateProfile(
-  db: Database,
+  db: ProjectDatabase,
   name: string,
   version: number,
   update: ProfileUpdate,
@@ -64,12 +68,12 @@ export async function updateProfile(
   const [row] = await db
     .update(profiles)
     .set({ spec: { name, ...update }, version: version + 1, updatedAtMs: Date.now() })
-    .where(and(eq(profiles.name, name), eq(profiles.version, version)))
+    .where(and(isNamed(db, name), eq(profiles.version, version)))
     .returning();
   return row === undefined ? null : toProfile(row);
 }
 
-export async function deleteProfile(db: Database, name: string): Promise<boolean> {
-  const gone = await db.delete(profiles).where(eq(profiles.name, name)).returning({ name: profiles.name });
+export async function deleteProfile(db: ProjectDatabase, name: string): Promise<boolean> {
+  const gone = await db.delete(profiles).where(isNamed(db, name)).returning({ name: profiles.name });
   return gone.length > 0;
 }

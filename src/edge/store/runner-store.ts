@@ -1,14 +1,15 @@
-import { and, desc, eq, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import { EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Profile } from "../../protocol/profile.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import type { Roofline } from "../../protocol/roofline.ts";
 import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, listOf, openDatabase } from "./database.ts";
+import { type Database, listOf, openDatabase, type ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { placements, registrationTokens, runners } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
@@ -20,12 +21,14 @@ function stateOf(row: Row): RunnerState {
   return row.connectedAtMs === null ? "registered" : "offline";
 }
 
-function toRunner(row: Row, profiles: readonly Profile[]): Runner {
+function toRunner(row: Row, project: string, profiles: readonly Profile[]): Runner {
   const { capabilities } = row;
   return {
     id: row.id,
     name: row.name,
     state: stateOf(row),
+    shared: row.shared,
+    owned: row.project === project,
     labels: row.labels,
     capabilities,
     profiles: capabilities === null ? [] : profiles.map((profile) => fitProfile(profile, capabilities)),
@@ -36,14 +39,25 @@ function toRunner(row: Row, profiles: readonly Profile[]): Runner {
   };
 }
 
+/** Runners that work for a project: its own, and those that others share. */
+function isInSight({ project }: ProjectDatabase): SQL {
+  return and(isNull(runners.removedAtMs), or(eq(runners.project, project), eq(runners.shared, true)))!;
+}
+
+/** One of the project's own runners. */
+function isOwn({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(runners.id, id), eq(runners.project, project), isNull(runners.removedAtMs))!;
+}
+
+/** A token whose runner will belong to the caller's project. */
 export async function createRegistrationToken(
-  db: Database,
+  db: ProjectDatabase,
   ttlMs: number,
 ): Promise<{ id: string; token: string; expiresAt: string }> {
   const token = createSecret("token");
   const id = createId("token");
   const expiresAtMs = Date.now() + ttlMs;
-  await db.insert(registrationTokens).values({ id, hash: await hashSecret(token), expiresAtMs });
+  await db.insert(registrationTokens).values({ id, project: db.project, hash: await hashSecret(token), expiresAtMs });
   return { id, token, expiresAt: toInstant(expiresAtMs) };
 }
 
@@ -66,8 +80,8 @@ export async function registerRunner(binding: D1Database, input: RegistrationInp
       .bind(hash, runnerId, nowMs),
     binding
       .prepare(
-        `insert into runners (id, name, credential_hash, labels, created_at_ms) select ?2, ?3, ?4, ?5, ?6
-         where exists (select 1 from registration_tokens where hash = ?1 and used_by_runner_id = ?2)`,
+        `insert into runners (id, project, name, credential_hash, labels, created_at_ms) select ?2, project, ?3, ?4, ?5, ?6
+         from registration_tokens where hash = ?1 and used_by_runner_id = ?2`,
       )
       .bind(hash, runnerId, input.name, await hashSecret(credential), JSON.stringify(input.labels), nowMs),
   ]);
@@ -78,10 +92,13 @@ export async function registerRunner(binding: D1Database, input: RegistrationInp
   return { kind: token.usedByRunnerId === null ? "expired" : "used" };
 }
 
-/** Id of the runner with this credential. A rotated credential takes effect at its first use. */
-export async function findRunnerByCredentialHash(db: Database, hash: string): Promise<string | null> {
+/** Id and project of the runner with this credential. A rotated credential takes effect at its first use. */
+export async function findRunnerByCredentialHash(
+  db: Database,
+  hash: string,
+): Promise<{ id: string; project: string } | null> {
   const [row] = await db
-    .select({ id: runners.id, next: runners.nextCredentialHash })
+    .select({ id: runners.id, project: runners.project, next: runners.nextCredentialHash })
     .from(runners)
     .where(
       and(isNull(runners.removedAtMs), or(eq(runners.credentialHash, hash), eq(runners.nextCredentialHash, hash))),
@@ -90,21 +107,21 @@ export async function findRunnerByCredentialHash(db: Database, hash: string): Pr
   if (row.next === hash) {
     await db.update(runners).set({ credentialHash: hash, nextCredentialHash: null }).where(eq(runners.id, row.id));
   }
-  return row.id;
+  return { id: row.id, project: row.project };
 }
 
-export async function rotateCredential(db: Database, id: string): Promise<string | null> {
+export async function rotateCredential(db: ProjectDatabase, id: string): Promise<string | null> {
   const credential = createSecret("credential");
   const changed = await db
     .update(runners)
     .set({ nextCredentialHash: await hashSecret(credential), version: sql`${runners.version} + 1` })
-    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+    .where(isOwn(db, id))
     .returning({ id: runners.id });
   return changed.length > 0 ? credential : null;
 }
 
 export async function listRunners(
-  db: Database,
+  db: ProjectDatabase,
   page: PageQuery,
   profiles: readonly Profile[],
 ): Promise<{ items: Runner[]; nextCursor: string | null }> {
@@ -112,40 +129,55 @@ export async function listRunners(
   const found = await db
     .select()
     .from(runners)
-    .where(and(isNull(runners.removedAtMs), after))
+    .where(and(isInSight(db), after))
     .orderBy(desc(runners.id))
     .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
-  return { items: rows.map((row) => toRunner(row, profiles)), nextCursor };
+  return { items: rows.map((row) => toRunner(row, db.project, profiles)), nextCursor };
 }
 
-export async function findRunner(db: Database, id: string, profiles: readonly Profile[]): Promise<Runner | null> {
+export async function findRunner(
+  db: ProjectDatabase,
+  id: string,
+  profiles: readonly Profile[],
+): Promise<Runner | null> {
   const [row] = await db
     .select()
     .from(runners)
-    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
-  return row === undefined ? null : toRunner(row, profiles);
+    .where(and(eq(runners.id, id), isInSight(db)));
+  return row === undefined ? null : toRunner(row, db.project, profiles);
 }
 
-/** What every runner that was not removed announced of itself. */
-export async function readRunnerCapabilities(db: Database): Promise<{ id: string; capabilities: Capabilities }[]> {
+/** What every runner that works for the project announced of itself. */
+export async function readRunnerCapabilities(
+  db: ProjectDatabase,
+): Promise<{ id: string; capabilities: Capabilities }[]> {
   const rows = await db
     .select({ id: runners.id, capabilities: runners.capabilities })
     .from(runners)
-    .where(isNull(runners.removedAtMs));
+    .where(isInSight(db));
   return rows.flatMap(({ id, capabilities }) => (capabilities === null ? [] : [{ id, capabilities }]));
 }
 
-export async function readAllCapabilities(db: Database): Promise<Capabilities[]> {
+export async function readAllCapabilities(db: ProjectDatabase): Promise<Capabilities[]> {
   return (await readRunnerCapabilities(db)).map(({ capabilities }) => capabilities);
 }
 
-/** Which of these runners are registered. */
-export async function findRunnerIds(db: Database, ids: readonly string[]): Promise<Set<string>> {
+/** The project's own runners. */
+export async function readRunnerIds(db: ProjectDatabase): Promise<string[]> {
   const rows = await db
     .select({ id: runners.id })
     .from(runners)
-    .where(and(inArray(runners.id, listOf(ids)), isNull(runners.removedAtMs)));
+    .where(and(eq(runners.project, db.project), isNull(runners.removedAtMs)));
+  return rows.map(({ id }) => id);
+}
+
+/** Which of these runners work for the project. */
+export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ id: runners.id })
+    .from(runners)
+    .where(and(inArray(runners.id, listOf(ids)), isInSight(db)));
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -200,24 +232,28 @@ export async function recordDisconnect(db: Database, id: string, endedAtMs: numb
     .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
 }
 
-/** Starts or ends draining; false where there is no such runner. */
-export async function setDraining(db: Database, id: string, draining: boolean): Promise<boolean> {
+/** Starts or ends draining, or working for all projects; false where the project has no such runner. */
+export async function changeRunner(
+  db: ProjectDatabase,
+  id: string,
+  change: { readonly draining: boolean } | { readonly shared: boolean },
+): Promise<boolean> {
   const changed = await db
     .update(runners)
-    .set({ draining, version: sql`${runners.version} + 1` })
-    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+    .set({ ...change, version: sql`${runners.version} + 1` })
+    .where(isOwn(db, id))
     .returning({ id: runners.id });
   return changed.length > 0;
 }
 
 /** Removes a runner and its placements; its runs and series stay. False where there is none. */
-export async function removeRunner(db: Database, id: string): Promise<boolean> {
+export async function removeRunner(db: ProjectDatabase, id: string): Promise<boolean> {
   const nowMs = Date.now();
   const [changed] = await db.batch([
     db
       .update(runners)
       .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
-      .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+      .where(isOwn(db, id))
       .returning({ id: runners.id }),
     db.delete(placements).where(eq(placements.runnerId, id)),
   ]);
@@ -230,20 +266,28 @@ export async function removeRunner(db: Database, id: string): Promise<boolean> {
  */
 export async function ensureEdgeRunner(db: Database): Promise<void> {
   const nowMs = Date.now();
-  const row = { id: EDGE_RUNNER_ID, name: "edge", credentialHash: "edge", labels: {}, online: true };
+  const row = {
+    id: EDGE_RUNNER_ID,
+    project: MAIN_PROJECT,
+    shared: true,
+    name: "edge",
+    credentialHash: "edge",
+    labels: {},
+    online: true,
+  };
   await db
     .insert(runners)
     .values({ ...row, createdAtMs: nowMs, removedAtMs: nowMs })
     .onConflictDoNothing();
 }
 
-/** Runners that are connected and take work, with what they can do. */
+/** Runners that are connected and take the project's work, with what they can do. */
 export async function readConnectedRunners(
-  db: Database,
+  db: ProjectDatabase,
 ): Promise<{ id: string; labels: Record<string, string>; capabilities: Capabilities }[]> {
   const rows = await db
     .select({ id: runners.id, labels: runners.labels, capabilities: runners.capabilities })
     .from(runners)
-    .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
+    .where(and(eq(runners.online, true), eq(runners.draining, false), isInSight(db)));
   return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
 }

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { foreignKey, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Clock } from "../../protocol/distribution.ts";
 import type { AgentPoolSpec } from "../../protocol/agent-pool.ts";
 import type { ArchiveSummary } from "../../protocol/archive.ts";
@@ -24,17 +24,54 @@ import type { Tuning } from "../../protocol/tuning.ts";
 
 /** The source of migrations/: change it here, then `npm run db:generate`. Times are Unix milliseconds. */
 
+/** Tenants beside `main`, which is the operator's own and always there; other tables name them in `project`. */
+export const projects = sqliteTable("projects", {
+  name: text().primaryKey(),
+  createdAtMs: integer().notNull(),
+  /** Set when its keys were closed; its rows stay. */
+  closedAtMs: integer(),
+});
+
+/** What was changed by whom: every request of an administrator but those that only read. */
+export const auditEntries = sqliteTable(
+  "audit_entries",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    /** The key that asked; null where none was needed. */
+    keyId: text(),
+    /** Name of the endpoint. */
+    action: text().notNull(),
+    path: text().notNull(),
+    status: integer().notNull(),
+    atMs: integer().notNull(),
+  },
+  (table) => [
+    index("audit_entries_by_time").on(table.project, table.id),
+    index("audit_entries_of_key").on(table.keyId),
+  ],
+);
+
 export const keys = sqliteTable("keys", {
   id: text().primaryKey(),
+  project: text().notNull(),
   hash: text().notNull().unique(),
   name: text().notNull(),
   scopes: text({ mode: "json" }).$type<Scope[]>().notNull(),
   createdAtMs: integer().notNull(),
   revokedAtMs: integer(),
+  /** Of the secret that a rotation replaced, and until when it still opens. */
+  previousHash: text().unique(),
+  previousUntilMs: integer(),
+  /** Null: the limit that all keys have. */
+  requestsPerSecond: real(),
+  /** To within some minutes. */
+  lastUsedAtMs: integer(),
 });
 
 export const registrationTokens = sqliteTable("registration_tokens", {
   id: text().primaryKey(),
+  project: text().notNull(),
   hash: text().notNull().unique(),
   expiresAtMs: integer().notNull(),
   usedByRunnerId: text(),
@@ -44,6 +81,7 @@ export const runners = sqliteTable(
   "runners",
   {
     id: text().primaryKey(),
+    project: text().notNull(),
     name: text().notNull(),
     credentialHash: text().notNull().unique(),
     /** Set while a rotation is under way: becomes the credential when it is first used. */
@@ -52,6 +90,8 @@ export const runners = sqliteTable(
     capabilities: text({ mode: "json" }).$type<Capabilities>(),
     online: integer({ mode: "boolean" }).notNull().default(false),
     draining: integer({ mode: "boolean" }).notNull().default(false),
+    /** Whether it works for other projects, too. */
+    shared: integer({ mode: "boolean" }).notNull().default(false),
     version: integer().notNull().default(1),
     createdAtMs: integer().notNull(),
     connectedAtMs: integer(),
@@ -61,28 +101,43 @@ export const runners = sqliteTable(
   (table) => [index("runners_by_name").on(table.name)],
 );
 
-export const profiles = sqliteTable("profiles", {
-  name: text().primaryKey(),
-  spec: text({ mode: "json" }).$type<ProfileInput>().notNull(),
-  version: integer().notNull(),
-  updatedAtMs: integer().notNull(),
-});
+export const profiles = sqliteTable(
+  "profiles",
+  {
+    project: text().notNull(),
+    name: text().notNull(),
+    spec: text({ mode: "json" }).$type<ProfileInput>().notNull(),
+    version: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project, table.name] })],
+);
 
 /** Requirements under a name. */
-export const requirementSets = sqliteTable("requirement_sets", {
-  name: text().primaryKey(),
-  spec: text({ mode: "json" }).$type<RequirementSetInput>().notNull(),
-  version: integer().notNull(),
-  updatedAtMs: integer().notNull(),
-});
+export const requirementSets = sqliteTable(
+  "requirement_sets",
+  {
+    project: text().notNull(),
+    name: text().notNull(),
+    spec: text({ mode: "json" }).$type<RequirementSetInput>().notNull(),
+    version: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project, table.name] })],
+);
 
-export const models = sqliteTable("models", {
-  id: text().primaryKey(),
-  name: text().notNull().unique(),
-  /** Null: automatic. */
-  placementRule: text({ mode: "json" }).$type<PlacementRule>(),
-  createdAtMs: integer().notNull(),
-});
+export const models = sqliteTable(
+  "models",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    name: text().notNull(),
+    /** Null: automatic. */
+    placementRule: text({ mode: "json" }).$type<PlacementRule>(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [uniqueIndex("models_by_name").on(table.project, table.name)],
+);
 
 export const modelVersions = sqliteTable(
   "model_versions",
@@ -197,6 +252,7 @@ export const kernels = sqliteTable(
   "kernels",
   {
     id: text().primaryKey(),
+    project: text().notNull(),
     ownerId: text().notNull(),
     digest: text().notNull(),
     name: text().notNull(),
@@ -219,26 +275,36 @@ export const kernels = sqliteTable(
 );
 
 /** Uploaded weights of many policies; the file is an artifact. */
-export const populations = sqliteTable("populations", {
-  id: text().primaryKey(),
-  name: text().unique(),
-  digest: text().notNull(),
-  sizeBytes: integer().notNull(),
-  layout: text({ mode: "json" })
-    .$type<Pick<Population, "format" | "offsetBytes" | "members" | "parameters" | "network">>()
-    .notNull(),
-  createdAtMs: integer().notNull(),
-});
+export const populations = sqliteTable(
+  "populations",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    name: text(),
+    digest: text().notNull(),
+    sizeBytes: integer().notNull(),
+    layout: text({ mode: "json" })
+      .$type<Pick<Population, "format" | "offsetBytes" | "members" | "parameters" | "network">>()
+      .notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [uniqueIndex("populations_by_name").on(table.project, table.name)],
+);
 
 /** Environments that users submitted, with their WGSL. */
-export const environments = sqliteTable("environments", {
-  id: text().primaryKey(),
-  name: text().notNull().unique(),
-  keyId: text(),
-  definition: text({ mode: "json" }).$type<EnvironmentDefinition>().notNull(),
-  digest: text().notNull(),
-  createdAtMs: integer().notNull(),
-});
+export const environments = sqliteTable(
+  "environments",
+  {
+    id: text().primaryKey(),
+    project: text().notNull(),
+    name: text().notNull(),
+    keyId: text(),
+    definition: text({ mode: "json" }).$type<EnvironmentDefinition>().notNull(),
+    digest: text().notNull(),
+    createdAtMs: integer().notNull(),
+  },
+  (table) => [uniqueIndex("environments_by_name").on(table.project, table.name)],
+);
 
 /** Files that jobs left beside their results; each is an artifact. */
 export const jobArtifacts = sqliteTable(
@@ -259,6 +325,7 @@ export const archives = sqliteTable(
   "archives",
   {
     id: text().primaryKey(),
+    project: text().notNull(),
     /** The job that it comes from. */
     jobId: text(),
     digest: text().notNull(),
@@ -270,44 +337,57 @@ export const archives = sqliteTable(
 );
 
 /** Memories of items as holographic vectors; the vectors lie in artifacts, so many items each. */
-export const itemMemories = sqliteTable("item_memories", {
-  name: text().primaryKey(),
-  spec: text({ mode: "json" }).$type<ItemMemorySpec>().notNull(),
-  version: integer().notNull(),
-  createdAtMs: integer().notNull(),
-  updatedAtMs: integer().notNull(),
-});
+export const itemMemories = sqliteTable(
+  "item_memories",
+  {
+    project: text().notNull(),
+    name: text().notNull(),
+    spec: text({ mode: "json" }).$type<ItemMemorySpec>().notNull(),
+    version: integer().notNull(),
+    createdAtMs: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project, table.name] })],
+);
 
 export const itemMemoryParts = sqliteTable(
   "item_memory_parts",
   {
-    memory: text()
-      .notNull()
-      .references(() => itemMemories.name),
+    project: text().notNull(),
+    memory: text().notNull(),
     part: integer().notNull(),
     digest: text().notNull(),
     sizeBytes: integer().notNull(),
     keys: text({ mode: "json" }).$type<string[]>().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.memory, table.part] })],
+  (table) => [
+    primaryKey({ columns: [table.project, table.memory, table.part] }),
+    foreignKey({ columns: [table.project, table.memory], foreignColumns: [itemMemories.project, itemMemories.name] }),
+  ],
 );
 
 /** Pools of agents, whose states are an artifact. */
-export const agentPools = sqliteTable("agent_pools", {
-  name: text().primaryKey(),
-  spec: text({ mode: "json" }).$type<AgentPoolSpec>().notNull(),
-  /** Of float32[agents, stateSize]; null: every number is zero. */
-  digest: text(),
-  generation: integer().notNull(),
-  version: integer().notNull(),
-  createdAtMs: integer().notNull(),
-  updatedAtMs: integer().notNull(),
-});
+export const agentPools = sqliteTable(
+  "agent_pools",
+  {
+    project: text().notNull(),
+    name: text().notNull(),
+    spec: text({ mode: "json" }).$type<AgentPoolSpec>().notNull(),
+    /** Of float32[agents, stateSize]; null: every number is zero. */
+    digest: text(),
+    generation: integer().notNull(),
+    version: integer().notNull(),
+    createdAtMs: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project, table.name] })],
+);
 
 /** The best run of each kernel that does the work of `reference`, by shape, device and clock. */
 export const standings = sqliteTable(
   "standings",
   {
+    project: text().notNull(),
     reference: text().notNull(),
     fingerprintId: text().notNull(),
     /** Every size by name, `k=4,m=4,n=4`. */
@@ -328,7 +408,15 @@ export const standings = sqliteTable(
   },
   (table) => [
     primaryKey({
-      columns: [table.reference, table.fingerprintId, table.shape, table.dtype, table.clock, table.kernel],
+      columns: [
+        table.project,
+        table.reference,
+        table.fingerprintId,
+        table.shape,
+        table.dtype,
+        table.clock,
+        table.kernel,
+      ],
     }),
     index("standings_by_shape").on(table.reference, table.shape),
     index("standings_of_kernel").on(table.kernel),
@@ -340,7 +428,8 @@ export const tunings = sqliteTable(
   "tunings",
   {
     /** Digest of the key: kernel, type, bucket, candidates, fingerprint. */
-    id: text().primaryKey(),
+    id: text().notNull(),
+    project: text().notNull(),
     kernel: text().notNull(),
     fingerprintId: text().notNull(),
     jobId: text().notNull(),
@@ -348,7 +437,11 @@ export const tunings = sqliteTable(
     tuning: text({ mode: "json" }).$type<Tuning>().notNull(),
     storedAtMs: integer().notNull(),
   },
-  (table) => [index("tunings_by_time").on(table.storedAtMs, table.id), index("tunings_of_kernel").on(table.kernel)],
+  (table) => [
+    primaryKey({ columns: [table.project, table.id] }),
+    index("tunings_by_time").on(table.storedAtMs, table.id),
+    index("tunings_of_kernel").on(table.kernel),
+  ],
 );
 
 /** One execution of a job that ended well; a job has at most one. */
@@ -356,6 +449,7 @@ export const runs = sqliteTable(
   "runs",
   {
     id: text().primaryKey(),
+    project: text().notNull(),
     jobId: text().notNull().unique(),
     attempt: integer().notNull(),
     runnerId: text().notNull(),
@@ -375,6 +469,7 @@ export const reports = sqliteTable(
   {
     /** Follows from owner and name: reported again, it is the same run. */
     id: text().primaryKey(),
+    project: text().notNull(),
     ownerId: text().notNull(),
     name: text().notNull(),
     /** Of the measurements as they were sent, to tell a repetition from another run under the same name. */
@@ -396,6 +491,7 @@ export const series = sqliteTable(
     no: integer().primaryKey({ autoIncrement: true }),
     /** Digest of the key: the same key, the same series. */
     id: text().notNull().unique(),
+    project: text().notNull(),
     subjectKind: text().notNull(),
     subject: text().notNull(),
     metric: text().notNull(),
@@ -416,7 +512,7 @@ export const series = sqliteTable(
   },
   (table) => [
     index("series_by_subject").on(table.subject, table.metric),
-    index("series_by_time").on(table.createdAtMs, table.id),
+    index("series_by_time").on(table.project, table.createdAtMs, table.id),
     index("series_by_fingerprint").on(table.fingerprintId),
   ],
 );
@@ -495,6 +591,7 @@ export const historyState = sqliteTable("history_state", {
 /** Rules that points are judged by, beside the search for changes that every series has. */
 export const thresholds = sqliteTable("thresholds", {
   id: text().primaryKey(),
+  project: text().notNull(),
   /** As JSON (protocol's Threshold). */
   spec: text().notNull(),
   version: integer().notNull(),
@@ -507,6 +604,7 @@ export const alerts = sqliteTable(
   "alerts",
   {
     id: text().primaryKey(),
+    project: text().notNull(),
     state: text().notNull(),
     /** `regression` or `improvement`. */
     direction: text().notNull(),
@@ -524,7 +622,7 @@ export const alerts = sqliteTable(
     updatedAtMs: integer().notNull(),
   },
   (table) => [
-    index("alerts_by_time").on(table.createdAtMs, table.id),
+    index("alerts_by_time").on(table.project, table.createdAtMs, table.id),
     index("alerts_of_fingerprint").on(table.fingerprintId, table.atMs),
     index("alerts_of_finding").on(table.runnerId, table.findingKey),
   ],
@@ -558,16 +656,22 @@ export const changes = sqliteTable(
 );
 
 /** Names for what later runs are held against. */
-export const baselines = sqliteTable("baselines", {
-  name: text().primaryKey(),
-  /** As JSON (protocol's Baseline): a run, a label or a window. */
-  spec: text().notNull(),
-  version: integer().notNull(),
-  updatedAtMs: integer().notNull(),
-});
+export const baselines = sqliteTable(
+  "baselines",
+  {
+    project: text().notNull(),
+    name: text().notNull(),
+    /** As JSON (protocol's Baseline): a run, a label or a window. */
+    spec: text().notNull(),
+    version: integer().notNull(),
+    updatedAtMs: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project, table.name] })],
+);
 
 export const webhooks = sqliteTable("webhooks", {
   id: text().primaryKey(),
+  project: text().notNull(),
   url: text().notNull(),
   /** Signs what is sent, so it is kept as it is. */
   secret: text().notNull(),

@@ -1,0 +1,42 @@
+import { z } from "@hono/zod-openapi";
+import { defineEndpoint } from "./endpoint.ts";
+import { Name, PageQuery } from "./page.ts";
+import { Project, ProjectInput, ProjectPage } from "./project.ts";
+
+const byName = z.object({ name: Name.openapi({ description: "Name of a project" }) });
+
+/** Routes of the operator, who looks after the tenants. */
+export const projectEndpoints = {
+  createProject: defineEndpoint({
+    method: "post",
+    path: "/v1/projects",
+    tag: "keys",
+    summary: "Open a project; its first key is made with `POST /v1/keys` and its name",
+    access: "admin",
+    isOperators: true,
+    body: ProjectInput,
+    reply: { status: 201, schema: Project },
+    problems: ["conflict"],
+  }),
+  listProjects: defineEndpoint({
+    method: "get",
+    path: "/v1/projects",
+    tag: "keys",
+    summary: "Projects by name",
+    access: "admin",
+    isOperators: true,
+    query: PageQuery,
+    reply: { status: 200, schema: ProjectPage },
+  }),
+  closeProject: defineEndpoint({
+    method: "delete",
+    path: "/v1/projects/{name}",
+    tag: "keys",
+    summary: "Revoke all keys of a project for good, and remove its runners; what it stored stays",
+    access: "admin",
+    isOperators: true,
+    params: byName,
+    reply: { status: 200, schema: Project },
+    problems: ["not-found", "conflict"],
+  }),
+};
