@@ -12,7 +12,12 @@ export interface Env {
   readonly ASSETS: Fetcher;
   readonly RUNNER_LINK: DurableObjectNamespace<RunnerLink>;
   readonly JOB_QUEUE: DurableObjectNamespace<JobQueue>;
+  /** Cloudflare's own counter of a key's requests; absent on one machine, where there is one isolate. */
+  readonly KEY_LIMITER?: RateLimit;
   readonly BOOTSTRAP_SECRET?: string;
+  readonly KEY_REQUESTS_PER_SECOND?: string;
+  readonly PROJECT_REQUESTS_PER_SECOND?: string;
+  readonly KEEP_AUDIT_DAYS?: string;
   readonly PING_MS?: string;
   readonly HEARTBEAT_MS?: string;
   readonly LEASE_MS?: string;
@@ -51,6 +56,9 @@ const days = (fallback: number) =>
 const Settings = z.object({
   /** Acts as an admin key until it is unset; meant for making the first real key. */
   BOOTSTRAP_SECRET: z.string().min(32).optional(),
+  /** What a key may ask for that has no limit of its own, and a project with all of its keys; the operator's has none. */
+  KEY_REQUESTS_PER_SECOND: z.coerce.number().positive().default(1_000),
+  PROJECT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(5_000),
   PING_MS: milliseconds(1_500),
   HEARTBEAT_MS: milliseconds(3_000),
   LEASE_MS: milliseconds(15_000),
@@ -78,10 +86,14 @@ const Settings = z.object({
   KEEP_HOURS_DAYS: days(400),
   /** How long files that jobs leave beside their results are kept; the results are kept for ever. */
   KEEP_ARTIFACTS_DAYS: days(90),
+  /** How long it is kept what administrators did. */
+  KEEP_AUDIT_DAYS: days(400),
 });
 
 export interface Config {
   readonly bootstrapSecret: string | null;
+  readonly keyRequestsPerSecond: number;
+  readonly projectRequestsPerSecond: number;
   readonly intervals: Intervals;
   readonly logRequests: "errors" | "all";
   /** Where spans are sent; null: nowhere. */
@@ -105,6 +117,7 @@ export interface Config {
     readonly minutesMs: number;
     readonly hoursMs: number;
     readonly artifactsMs: number;
+    readonly auditMs: number;
   };
 }
 
@@ -131,6 +144,8 @@ export function configOf(env: Env): Config {
   const settings = Settings.parse(env);
   const config: Config = Object.freeze({
     bootstrapSecret: settings.BOOTSTRAP_SECRET ?? null,
+    keyRequestsPerSecond: settings.KEY_REQUESTS_PER_SECOND,
+    projectRequestsPerSecond: settings.PROJECT_REQUESTS_PER_SECOND,
     intervals: {
       pingMs: settings.PING_MS,
       heartbeatMs: settings.HEARTBEAT_MS,
@@ -160,6 +175,7 @@ export function configOf(env: Env): Config {
       minutesMs: settings.KEEP_MINUTES_DAYS,
       hoursMs: settings.KEEP_HOURS_DAYS,
       artifactsMs: settings.KEEP_ARTIFACTS_DAYS,
+      auditMs: settings.KEEP_AUDIT_DAYS,
     },
   });
   parsed.set(env, config);

@@ -12,7 +12,8 @@ import { hrrEndpoints } from "./hrr-endpoints.ts";
 import { idSchema } from "./id.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
 import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
-import { CreatedKey, Key, KeyInput, KeyPage, RegistrationToken, TokenInput } from "./key.ts";
+import { RegistrationToken, TokenInput } from "./key.ts";
+import { keyEndpoints } from "./key-endpoints.ts";
 import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
 import { LIMITS } from "./limits.ts";
 import { RunnerMemory } from "./memory.ts";
@@ -45,7 +46,6 @@ import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage 
 import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
 import { validationEndpoints } from "./validation-endpoints.ts";
 
-const byKeyId = z.object({ id: idSchema("key") });
 const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });
 const byKernelId = z.object({ id: idSchema("kernel") });
@@ -104,6 +104,7 @@ export const endpoints = {
   ...populationEndpoints,
   ...archiveEndpoints,
   ...evaluationEndpoints,
+  ...keyEndpoints,
   ...projectEndpoints,
   getHealth: defineEndpoint({
     method: "get",
@@ -130,36 +131,6 @@ export const endpoints = {
     access: "read",
     isOperators: true,
     reply: { status: 200, mediaType: "text/plain" },
-  }),
-
-  createKey: defineEndpoint({
-    method: "post",
-    path: "/v1/keys",
-    tag: "keys",
-    summary: "Create an API key; its secret is shown once",
-    access: "admin",
-    body: KeyInput,
-    reply: { status: 201, schema: CreatedKey },
-    problems: ["forbidden", "not-found"],
-  }),
-  listKeys: defineEndpoint({
-    method: "get",
-    path: "/v1/keys",
-    tag: "keys",
-    summary: "List API keys, newest first",
-    access: "admin",
-    query: PageQuery,
-    reply: { status: 200, schema: KeyPage },
-  }),
-  revokeKey: defineEndpoint({
-    method: "delete",
-    path: "/v1/keys/{id}",
-    tag: "keys",
-    summary: "Revoke an API key; it stops working within 30 seconds everywhere",
-    access: "admin",
-    params: byKeyId,
-    reply: { status: 200, schema: Key },
-    problems: ["not-found"],
   }),
 
   createRegistrationToken: defineEndpoint({

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { idSchema } from "./id.ts";
+import { LIMITS } from "./limits.ts";
 import { Instant, Name, pageOf } from "./page.ts";
 
 /** What a key may do; `admin` includes the others. */
@@ -11,6 +12,12 @@ export const KeyInput = z
     name: Name,
     scopes: z.array(Scope).min(1),
     project: Name.optional().openapi({ description: "Another project than the key's own; the operator's to name" }),
+    requestsPerSecond: z
+      .number()
+      .positive()
+      .max(LIMITS.keyRequestsPerSecond)
+      .optional()
+      .openapi({ description: "Its own limit instead of the usual one; above that only the operator's to give" }),
   })
   .openapi("KeyInput");
 export type KeyInput = z.infer<typeof KeyInput>;
@@ -23,12 +30,20 @@ export const Key = z
     scopes: z.array(Scope),
     createdAt: Instant,
     revokedAt: Instant.nullable(),
+    requestsPerSecond: z.number().nullable().openapi({ description: "Null: the usual limit" }),
+    lastUsedAt: Instant.nullable().openapi({ description: "To within ten minutes" }),
+    oldSecretUntil: Instant.nullable().openapi({ description: "Until when the secret before the last rotation works" }),
   })
   .openapi("Key");
 export type Key = z.infer<typeof Key>;
 
 /** The only reply that ever holds the secret. */
 export const CreatedKey = Key.extend({ secret: z.string() }).openapi("CreatedKey");
+/** How long the old secret goes on working, for whoever has it to change over. */
+export const KeyRotation = z
+  .strictObject({ overlapMs: z.number().int().min(0).max(LIMITS.keyOverlapMs).default(86_400_000) })
+  .openapi("KeyRotation");
+
 export const KeyPage = pageOf(Key, "Key");
 
 export const TokenInput = z

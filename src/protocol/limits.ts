@@ -29,6 +29,9 @@ export const LIMITS = {
   tensorRank: 8,
   tensorNameLength: 256,
   tensorsPerRequest: 64,
+  /** What a key may be allowed at most, and how long its old secret may outlive a rotation: a week. */
+  keyRequestsPerSecond: 100_000,
+  keyOverlapMs: 604_800_000,
   /** A budget, in milliseconds. */
   minBudgetMs: 0.1,
   maxBudgetMs: 600_000,

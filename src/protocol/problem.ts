@@ -119,6 +119,13 @@ export const PROBLEMS = {
     fault: "client",
     exitCode: 7,
   },
+  "rate-limited": {
+    status: 429,
+    title: "More requests came than may",
+    retryable: true,
+    fault: "client",
+    exitCode: 7,
+  },
   overloaded: {
     status: 503,
     title: "The runner has no room for this request now",

@@ -51,7 +51,7 @@ export function askedSpan({ from, to }: Pick<AskedWindow, "from" | "to">, nowMs:
 /** Which rollups answer a question best: as few rows as its step and what is kept of that time allow. */
 export function resolveWindow(
   { from, to, step }: AskedWindow,
-  { requestsMs, minutesMs, hoursMs }: Omit<Config["retention"], "artifactsMs">,
+  { requestsMs, minutesMs, hoursMs }: Pick<Config["retention"], "requestsMs" | "minutesMs" | "hoursMs">,
   nowMs: number,
 ): HistoryWindow {
   const asked = askedSpan({ from, to }, nowMs);
@@ -66,7 +66,7 @@ export function resolveWindow(
 export function steppedWindow(
   asked: Span,
   stepMs: number,
-  { requestsMs, minutesMs, hoursMs }: Omit<Config["retention"], "artifactsMs">,
+  { requestsMs, minutesMs, hoursMs }: Pick<Config["retention"], "requestsMs" | "minutesMs" | "hoursMs">,
   nowMs: number,
 ): HistoryWindow {
   const span = widenSpan(asked, stepMs);

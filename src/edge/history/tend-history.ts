@@ -1,4 +1,5 @@
 import { configOf, type Env } from "../config.ts";
+import { pruneAuditEntries } from "../store/audit-store.ts";
 import { openDatabase } from "../store/database.ts";
 import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
 import { HOUR_MS } from "../store/rollup-store.ts";
@@ -31,6 +32,7 @@ export async function tendHistory(env: Env, nowMs: number): Promise<void> {
       const part = Math.floor(nowMs / HOUR_MS) % PRUNED_PARTS;
       await pruneRollups(env.DB, part, nowMs - retention.minutesMs, nowMs - retention.hoursMs);
       await pruneDeliveries(env.DB, nowMs);
+      await pruneAuditEntries(openDatabase(env.DB), nowMs - retention.auditMs);
       await pruneJobArtifacts(env.DB, env.ARTIFACTS, nowMs - retention.artifactsMs);
     }
   });

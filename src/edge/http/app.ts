@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createProblem, type Problem, toProblem } from "../../protocol/problem.ts";
@@ -42,6 +42,7 @@ import { bindTransfers } from "../routes/transfers.ts";
 import { bindTunings } from "../routes/tunings.ts";
 import { bindWebhooks } from "../routes/webhooks.ts";
 import type { AppEnv } from "./bind.ts";
+import { RateLimited, rateHeaders } from "./key-rate.ts";
 import { logRequest } from "./log-request.ts";
 import { problemResponse } from "./problem-response.ts";
 import { discardBody } from "./read-body.ts";
@@ -50,7 +51,7 @@ import { discardBody } from "./read-body.ts";
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.use(logRequest((event) => console.log(JSON.stringify(event))));
-  for (const path of ["/v1/*", "/v2/*", "/metrics"]) app.use(path, noStore);
+  for (const path of ["/v1/*", "/v2/*", "/metrics"]) app.use(path, apiHeaders);
   for (const path of ["/", "/docs", "/docs/*", "/assets/*"]) app.use(path, pageHeaders);
   for (const bindResource of [
     bindService,
@@ -97,6 +98,7 @@ export function createApp(): Hono<AppEnv> {
   app.onError(async (error, c) => {
     await discardBody(c.req.raw);
     const problem = toProblem(error);
+    if (error instanceof RateLimited) c.set("keyRate", error.told);
     if (problem.code === "internal")
       console.error(
         JSON.stringify({ event: "internal-error", path: c.req.path, error: String(error), stack: error.stack }),
@@ -130,10 +132,15 @@ const pageHeaders = secureHeaders({
   referrerPolicy: "no-referrer",
 });
 
-const noStore = async (c: { res: Response }, next: () => Promise<void>): Promise<void> => {
+/** What every reply of the API says beside its content. */
+const apiHeaders = async (c: Context<AppEnv>, next: () => Promise<void>): Promise<void> => {
   await next();
   if (c.res.status === 101) return;
   if (!c.res.headers.has("cache-control")) c.res.headers.set("cache-control", "no-store");
+  const keyRate = c.get("keyRate");
+  if (keyRate !== undefined) {
+    for (const [name, value] of Object.entries(rateHeaders(keyRate))) c.res.headers.set(name, value);
+  }
   c.res.headers.set("x-content-type-options", "nosniff");
 };
 

@@ -6,12 +6,30 @@ import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
 import { findRunnerByCredentialHash } from "../store/runner-store.ts";
-import { hashSecret } from "../store/secret.ts";
+import { hashSecret, isSecretOf } from "../store/secret.ts";
+import { addressOf, checkAddress, noteWrongSecret } from "./wrong-secrets.ts";
 
 /** Who calls. */
 export type Principal =
-  | { readonly kind: "key"; readonly id: string; readonly project: string; readonly scopes: readonly Scope[] }
+  | {
+      readonly kind: "key";
+      readonly id: string;
+      readonly project: string;
+      readonly scopes: readonly Scope[];
+      /** Null: the limit that all keys have. */
+      readonly requestsPerSecond: number | null;
+    }
   | { readonly kind: "runner"; readonly id: string; readonly project: string };
+
+/** What a request says of whoever sends it. */
+export interface Caller {
+  readonly authorization: string | undefined;
+  readonly address: string;
+}
+
+export function callerOf(request: Request): Caller {
+  return { authorization: request.headers.get("authorization") ?? undefined, address: addressOf(request) };
+}
 
 interface CachedPrincipal {
   readonly principal: Principal;
@@ -30,7 +48,7 @@ const cache = new Map<string, CachedPrincipal>();
  */
 export async function authorise(
   env: Env,
-  authorization: string | undefined,
+  { authorization, address }: Caller,
   {
     access,
     isOperators = false,
@@ -43,13 +61,15 @@ export async function authorise(
   if (secret === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a key.");
   const refresh = isFrequent ? waitUntil : null;
   if (access === "runner") {
-    const runner = await (isFrequent ? findCached(env, secret, readRunner, refresh) : readRunner(env, secret));
+    const runner = await (isFrequent
+      ? findCached(env, secret, readRunner, address, refresh)
+      : readRunner(env, secret, address));
     if (runner?.kind !== "runner") {
       throw refusal("unauthorized", "This is not the credential of a registered runner.");
     }
     return runner;
   }
-  const principal = await findCached(env, secret, readKey, refresh);
+  const principal = await findCached(env, secret, readKey, address, refresh);
   if (principal?.kind !== "key") throw refusal("unauthorized", "The key is unknown or was revoked.");
   if (!principal.scopes.includes("admin") && !principal.scopes.includes(access)) {
     throw refusal("forbidden", `This needs a key with the scope \`${access}\`.`);
@@ -65,39 +85,59 @@ export function forgetCachedKeys(): void {
   cache.clear();
 }
 
-type Read = (env: Env, secret: string) => Promise<Principal | null>;
+type Read = (env: Env, secret: string, address: string) => Promise<Principal | null>;
 
 /** With `refresh`, what has aged serves once more while it is looked up behind the request. */
-async function findCached(env: Env, secret: string, read: Read, refresh: WaitUntil | null): Promise<Principal | null> {
+async function findCached(
+  env: Env,
+  secret: string,
+  read: Read,
+  address: string,
+  refresh: WaitUntil | null,
+): Promise<Principal | null> {
   const { keyRefreshMs, keyExpiryMs } = configOf(env);
   const cached = cache.get(secret);
   const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.readAtMs;
   if (cached !== undefined && ageMs < keyRefreshMs) return cached.principal;
-  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read);
-  refresh(readAnew(env, secret, read).catch(() => undefined));
+  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read, address);
+  refresh(readAnew(env, secret, read, address).catch(() => undefined));
   return cached.principal;
 }
 
-async function readAnew(env: Env, secret: string, read: Read): Promise<Principal | null> {
-  const principal = await read(env, secret);
+async function readAnew(env: Env, secret: string, read: Read, address: string): Promise<Principal | null> {
+  const principal = await read(env, secret, address);
   if (cache.size >= CACHED_PRINCIPALS) cache.clear();
   if (principal === null) cache.delete(secret);
   else cache.set(secret, { principal, readAtMs: Date.now() });
   return principal;
 }
 
-async function readRunner(env: Env, secret: string): Promise<Principal | null> {
-  const runner = await findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret));
+async function readRunner(env: Env, secret: string, address: string): Promise<Principal | null> {
+  if (!isSecretOf("credential", secret)) return null;
+  const runner = await lookUp(address, async () =>
+    findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret)),
+  );
   return runner === null ? null : { kind: "runner", ...runner };
 }
 
-async function readKey(env: Env, secret: string): Promise<Principal | null> {
+async function readKey(env: Env, secret: string, address: string): Promise<Principal | null> {
   const { bootstrapSecret } = configOf(env);
   if (bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))) {
-    return { kind: "key", id: "bootstrap", project: MAIN_PROJECT, scopes: ["admin"] };
+    return { kind: "key", id: "bootstrap", project: MAIN_PROJECT, scopes: ["admin"], requestsPerSecond: null };
   }
-  const key = await findKeyByHash(openDatabase(env.DB), await hashSecret(secret));
+  if (!isSecretOf("key", secret)) return null;
+  const key = await lookUp(address, async () =>
+    findKeyByHash(openDatabase(env.DB), await hashSecret(secret), Date.now()),
+  );
   return key === null ? null : { kind: "key", ...key };
+}
+
+/** Whoever comes with wrong secrets again and again is not looked up for a while. */
+async function lookUp<Found>(address: string, find: () => Promise<Found | null>): Promise<Found | null> {
+  checkAddress(address);
+  const found = await find();
+  if (found === null) noteWrongSecret(address);
+  return found;
 }
 
 /** Compares digests in constant time, so that timing tells nothing of the secret. */

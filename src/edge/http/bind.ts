@@ -6,7 +6,9 @@ import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
-import { authorise, type Principal } from "./auth.ts";
+import { authorise, callerOf, type Principal } from "./auth.ts";
+import { audited } from "./audited.ts";
+import { type KeyRate, spendRate } from "./key-rate.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 
 export interface AppEnv {
@@ -14,6 +16,8 @@ export interface AppEnv {
   Variables: {
     arrivedAtMs: number;
     principalId: string | null;
+    /** How the key's rate stands; absent where no key asks. */
+    keyRate?: KeyRate;
     /** The endpoint's path; null while none is found. */
     route: string | null;
     /** The request's span, for those within it; null where it is not traced. */
@@ -49,9 +53,9 @@ export function bind<Params, Query, Headers, Body, Reply>(
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
   app.on(endpoint.method.toUpperCase(), path, async (c) => {
     c.set("route", endpoint.path);
-    const principal = await authorise(c.env, c.req.header("authorization"), endpoint, (work) =>
-      c.executionCtx.waitUntil(work),
-    );
+    const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+    const principal = await authorise(c.env, callerOf(c.req.raw), endpoint, waitUntil);
+    if (principal?.kind === "key") c.set("keyRate", spendRate(c.env, principal, waitUntil));
     c.set("principalId", principal?.id ?? null);
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
@@ -69,7 +73,9 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
-    const reply = await handler({ c, env, principal, params, query, headers, body });
+    const handle = () => handler({ c, env, principal, params, query, headers, body });
+    const isAct = endpoint.access === "admin" && endpoint.method !== "get";
+    const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   });
 }

@@ -2,19 +2,31 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { MAIN_PROJECT } from "../../protocol/project.ts";
-import type { ProjectEnv } from "../config.ts";
+import { configOf, type ProjectEnv } from "../config.ts";
 import { forgetCachedKeys } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { listAuditEntries } from "../store/audit-store.ts";
 import { openProject } from "../store/database.ts";
-import { createKey, listKeys, revokeKey } from "../store/key-store.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "../store/key-store.ts";
 import { isProjectOpen } from "../store/project-store.ts";
 
 export function bindKeys(app: Hono<AppEnv>): void {
   bind(app, endpoints.createKey, async ({ env, body }) => {
     const { project = env.project } = body;
     if (project !== env.project) await checkProject(env, project);
+    checkRate(env, body.requestsPerSecond);
     return createKey(openProject(env), body);
   });
+  bind(app, endpoints.rotateKey, async ({ env, params, body }) => {
+    const outcome = await rotateKey(openProject(env), params.id, body.overlapMs);
+    if (outcome.kind !== "rotated") {
+      if (outcome.kind === "revoked") throw new ProblemError("conflict", `The key ${params.id} was revoked.`);
+      throw new ProblemError("not-found", `There is no key ${params.id}.`);
+    }
+    forgetCachedKeys();
+    return outcome.key;
+  });
+  bind(app, endpoints.listAuditEntries, ({ env, query }) => listAuditEntries(openProject(env), query));
   bind(app, endpoints.listKeys, ({ env, query }) => listKeys(openProject(env), query));
   bind(app, endpoints.revokeKey, async ({ env, params }) => {
     const key = await revokeKey(openProject(env), params.id);
@@ -22,6 +34,15 @@ export function bindKeys(app: Hono<AppEnv>): void {
     forgetCachedKeys();
     return key;
   });
+}
+
+/** A tenant gives its keys no more than the operator lets every key have. */
+function checkRate(env: ProjectEnv, requestsPerSecond: number | undefined): void {
+  const { keyRequestsPerSecond } = configOf(env);
+  if (env.project === MAIN_PROJECT || (requestsPerSecond ?? 0) <= keyRequestsPerSecond) return;
+  const message = `must be at most ${keyRequestsPerSecond}`;
+  const errors = [{ pointer: "#/requestsPerSecond", message }];
+  throw new ProblemError("forbidden", `A key's limit ${message}, unless the operator gives it.`, { errors });
 }
 
 /** Keys of other projects are the operator's to make. */

@@ -7,7 +7,8 @@ import type { StreamedAction } from "../../protocol/policy.ts";
 import { ProblemError, toProblem } from "../../protocol/problem.ts";
 import { logRefusal } from "../budget/refusal-log.ts";
 import { locateVersion, type Version } from "../budget/snapshot.ts";
-import { authorise } from "../http/auth.ts";
+import { authorise, callerOf } from "../http/auth.ts";
+import { spendRate } from "../http/key-rate.ts";
 import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
 import { parseJson } from "../http/read-body.ts";
 import { endSocket } from "../link/runner-socket.ts";
@@ -84,7 +85,8 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
 function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, query: ActStreamQuery): void {
   let inFlight = 0;
   const { action: choice, seed = drawSeed(), ...wishes } = query;
-  const authorization = c.req.header("authorization");
+  const caller = callerOf(c.req.raw);
+  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
   const send = (answer: StreamedAction) => {
     // Whoever closed the socket does not wait for the rest.
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
@@ -98,11 +100,11 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
       const message = readMessage(data);
       ({ seq } = message);
       if (inFlight > LIMITS.streamedObservations) {
-        const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
         waitUntil(logRefusal(c.env, `${version.model}@${version.version}`, "overloaded", waitUntil));
         throw tooMany();
       }
-      await authorise(c.env, authorization, endpoints.streamPolicy, (work) => c.executionCtx.waitUntil(work));
+      const principal = await authorise(c.env, caller, endpoints.streamPolicy, waitUntil);
+      if (principal?.kind === "key") spendRate(c.env, principal, waitUntil);
       const { observation } = message;
       const { inference, outputs } = await act(c, version, [observation], () => "#/observation", wishes, arrivedAtMs);
       const action = decide(choice, outputs[0] ?? [], seed, seq);

@@ -6,11 +6,13 @@ import type { Diagnosis } from "../../protocol/health.ts";
 import type { RunnerMemory } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { RunnerFit } from "../../protocol/profile.ts";
-import type { Runner } from "../../protocol/runner.ts";
+import type { RegistrationInput, Runner } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { fitTargets, reachesAll } from "../budget/target-fit.ts";
 import type { Env, ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { addressOf, checkAddress, noteWrongSecret } from "../http/wrong-secrets.ts";
+import { isSecretOf } from "../store/secret.ts";
 import { mutable } from "../http/mutable.ts";
 import { getArtifact } from "../store/artifact-store.ts";
 import { openDatabase, openProject } from "../store/database.ts";
@@ -44,7 +46,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
   );
 
   bind(app, endpoints.registerRunner, async ({ c, env, body }) => {
-    const outcome = await registerRunner(env.DB, body);
+    const outcome = await spendToken(env, body, addressOf(c.req.raw));
     if (outcome.kind !== "registered") {
       const [code, message] = TOKEN_PROBLEMS[outcome.kind];
       throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
@@ -105,6 +107,15 @@ export function bindRunners(app: Hono<AppEnv>): void {
       },
     });
   });
+}
+
+/** Registers a runner by its token; whoever guesses is not looked up for a while. */
+async function spendToken(env: Env, input: RegistrationInput, address: string): Promise<RegistrationOutcome> {
+  if (!isSecretOf("token", input.token)) return { kind: "unknown" };
+  checkAddress(address);
+  const outcome = await registerRunner(env.DB, input);
+  if (outcome.kind === "unknown") noteWrongSecret(address);
+  return outcome;
 }
 
 /** A runner reads what it has placed, and what a job under its lease is about; the rest is not there for it. */

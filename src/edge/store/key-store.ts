@@ -1,12 +1,15 @@
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
-import type { Key, KeyInput, Scope } from "../../protocol/key.ts";
+import type { Key, KeyInput } from "../../protocol/key.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { keys } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
+
+/** How exactly the last use of a key is known. */
+const USED_EVERY_MS = 600_000;
 
 type Row = typeof keys.$inferSelect;
 
@@ -18,6 +21,9 @@ function toKey(row: Row): Key {
     scopes: row.scopes,
     createdAt: toInstant(row.createdAtMs),
     revokedAt: toInstantOrNull(row.revokedAtMs),
+    requestsPerSecond: row.requestsPerSecond,
+    lastUsedAt: toInstantOrNull(row.lastUsedAtMs),
+    oldSecretUntil: toInstantOrNull(row.previousUntilMs),
   };
 }
 
@@ -30,6 +36,7 @@ export async function createKey(db: ProjectDatabase, input: KeyInput): Promise<K
     hash: await hashSecret(secret),
     name: input.name,
     scopes: [...new Set(input.scopes)],
+    requestsPerSecond: input.requestsPerSecond ?? null,
     createdAtMs: Date.now(),
   };
   const [created] = await db.insert(keys).values(row).returning();
@@ -64,14 +71,43 @@ export async function revokeKey(db: ProjectDatabase, id: string): Promise<Key | 
   return row === undefined ? null : toKey(row);
 }
 
-/** Id, project and scopes of the key with this secret's hash, unless it was revoked. */
-export async function findKeyByHash(
-  db: Database,
-  hash: string,
-): Promise<{ id: string; project: string; scopes: Scope[] } | null> {
+export type RotationOutcome =
+  | { readonly kind: "rotated"; readonly key: Key & { secret: string } }
+  | { readonly kind: "unknown" | "revoked" };
+
+/** Gives a key a new secret; the one that it has works until `overlapMs` from now, an older one no more. */
+export async function rotateKey(db: ProjectDatabase, id: string, overlapMs: number): Promise<RotationOutcome> {
+  const secret = createSecret("key");
+  const isThis = and(eq(keys.project, db.project), eq(keys.id, id));
   const [row] = await db
-    .select({ id: keys.id, project: keys.project, scopes: keys.scopes })
+    .update(keys)
+    .set({ hash: await hashSecret(secret), previousHash: sql`${keys.hash}`, previousUntilMs: Date.now() + overlapMs })
+    .where(and(isThis, isNull(keys.revokedAtMs)))
+    .returning();
+  if (row !== undefined) return { kind: "rotated", key: { ...toKey(row), secret } };
+  const known = await db.select({ id: keys.id }).from(keys).where(isThis);
+  return { kind: known.length > 0 ? "revoked" : "unknown" };
+}
+
+/** What is known of the caller by a key. */
+type KeyGrant = Pick<Row, "id" | "project" | "scopes" | "requestsPerSecond">;
+
+/** What the key with this secret's hash opens, unless it was revoked; a use is noted now and then. */
+export async function findKeyByHash(db: Database, hash: string, nowMs: number): Promise<KeyGrant | null> {
+  const { id, project, scopes, requestsPerSecond, lastUsedAtMs } = keys;
+  const [row] = await db
+    .select({ id, project, scopes, requestsPerSecond, lastUsedAtMs })
     .from(keys)
-    .where(and(eq(keys.hash, hash), isNull(keys.revokedAtMs)));
-  return row ?? null;
+    .where(
+      and(
+        isNull(keys.revokedAtMs),
+        or(eq(keys.hash, hash), and(eq(keys.previousHash, hash), gt(keys.previousUntilMs, nowMs))),
+      ),
+    );
+  if (row === undefined) return null;
+  const { lastUsedAtMs: usedAtMs, ...grant } = row;
+  if (usedAtMs === null || nowMs - usedAtMs > USED_EVERY_MS) {
+    await db.update(keys).set({ lastUsedAtMs: nowMs }).where(eq(keys.id, grant.id));
+  }
+  return grant;
 }

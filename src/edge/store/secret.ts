@@ -2,6 +2,9 @@ import { toBase64Url } from "../../protocol/base64url.ts";
 
 const SECRET_BYTES = 24;
 
+/** What base64url makes of so many bytes, behind a prefix. */
+const SECRET_TEXT = /^\w{2}_[\w-]{32}$/;
+
 /** What a secret is for; its prefix lets people and leak scanners tell one from another. */
 const SECRET_PREFIXES = { key: "mk", token: "mt", credential: "mc" } as const;
 
@@ -9,6 +12,11 @@ const SECRET_PREFIXES = { key: "mk", token: "mt", credential: "mc" } as const;
 export function createSecret(kind: keyof typeof SECRET_PREFIXES): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return `${SECRET_PREFIXES[kind]}_${toBase64Url(bytes)}`;
+}
+
+/** Whether a text could be a secret that was made here: what is not need not be looked up. */
+export function isSecretOf(kind: keyof typeof SECRET_PREFIXES, text: string): boolean {
+  return text.startsWith(`${SECRET_PREFIXES[kind]}_`) && SECRET_TEXT.test(text);
 }
 
 /**

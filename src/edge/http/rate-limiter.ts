@@ -1,0 +1,65 @@
+/** So many requests a second in the long run, and after a rest so many at once. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface RateVerdict {
+  readonly isAllowed: boolean;
+  /** Requests that would be allowed at once now. */
+  readonly remaining: number;
+  /** Until all of the burst may be used again. */
+  readonly resetMs: number;
+  /** Of a refusal: until the next request is allowed; else 0. */
+  readonly retryAfterMs: number;
+}
+
+/**
+ * The generic cell rate algorithm (ITU-T I.371, annex A, as virtual scheduling): for each caller one number, the time at
+ * which what it asked so far would be worked off at its rate. The clock is passed in.
+ */
+export class RateLimiter {
+  readonly #dueMs = new Map<string, number>();
+  readonly #maxCallers: number;
+
+  constructor(maxCallers: number) {
+    this.#maxCallers = maxCallers;
+  }
+
+  /** What asking now would come to. */
+  look(caller: string, rate: Rate, nowMs: number): RateVerdict {
+    return judge(this.#dueMs.get(caller) ?? nowMs, rate, nowMs);
+  }
+
+  /** Counts a request, unless it is one too many. */
+  spend(caller: string, rate: Rate, nowMs: number): RateVerdict {
+    const dueMs = Math.max(this.#dueMs.get(caller) ?? nowMs, nowMs);
+    if (!judge(dueMs, rate, nowMs).isAllowed) return judge(dueMs, rate, nowMs);
+    if (!this.#dueMs.has(caller)) this.#makeRoom(nowMs);
+    const nextMs = dueMs + 1_000 / rate.perSecond;
+    this.#dueMs.set(caller, nextMs);
+    return { ...judge(nextMs, rate, nowMs), isAllowed: true, retryAfterMs: 0 };
+  }
+
+  /** Whoever owes nothing need not be remembered; if all do, those are forgotten who came first. */
+  #makeRoom(nowMs: number): void {
+    if (this.#dueMs.size < this.#maxCallers) return;
+    for (const [caller, dueMs] of this.#dueMs) if (dueMs <= nowMs) this.#dueMs.delete(caller);
+    for (const caller of this.#dueMs.keys()) {
+      if (this.#dueMs.size < this.#maxCallers) return;
+      this.#dueMs.delete(caller);
+    }
+  }
+}
+
+function judge(dueMs: number, { perSecond, burst }: Rate, nowMs: number): RateVerdict {
+  const resetMs = Math.max(0, dueMs - nowMs);
+  const left = burst - (resetMs * perSecond) / 1_000;
+  const isAllowed = left >= 1 - 1e-9;
+  return {
+    isAllowed,
+    remaining: Math.max(0, Math.floor(left + 1e-9)),
+    resetMs,
+    retryAfterMs: isAllowed ? 0 : ((1 - left) / perSecond) * 1_000,
+  };
+}
