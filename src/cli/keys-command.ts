@@ -1,9 +1,11 @@
 import { Command, InvalidArgumentError } from "commander";
 import { endpoints } from "../protocol/endpoints.ts";
 import { Scope } from "../protocol/key.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
-import { listAll } from "./list-all.ts";
+import { listAll } from "../client/list-all.ts";
 import { collect } from "./options/collect-option.ts";
+import { numberBetween, wholeBetween } from "./options/number-option.ts";
 import { formatAge } from "./render/format-values.ts";
 import { renderTable } from "./render/render-table.ts";
 import { PROCESS, type Shell } from "./shell.ts";
@@ -11,15 +13,27 @@ import { PROCESS, type Shell } from "./shell.ts";
 interface CreateOptions extends EdgeOptions {
   readonly name: string;
   readonly scope: readonly Scope[];
+  readonly rate?: number;
+}
+
+interface RotateOptions extends EdgeOptions {
+  readonly overlap: number;
+}
+
+interface AuditOptions extends EdgeOptions {
+  readonly of?: string;
+  readonly last: number;
 }
 
 /** `millrace keys`: who may do what. */
 export function keysCommand(shell: Shell = PROCESS): Command {
   return new Command("keys")
-    .description("List, create and revoke API keys")
+    .description("List, create, rotate and revoke API keys, and tell what administrators did")
     .addCommand(listCommand(shell))
     .addCommand(createCommand(shell))
-    .addCommand(revokeCommand(shell));
+    .addCommand(rotateCommand(shell))
+    .addCommand(revokeCommand(shell))
+    .addCommand(auditCommand(shell));
 }
 
 function listCommand(shell: Shell): Command {
@@ -27,16 +41,17 @@ function listCommand(shell: Shell): Command {
     .description("List keys, newest first; none of their secrets")
     .action(async (options: EdgeOptions) => {
       const client = await openEdge(options, shell);
-      const keys = await listAll((cursor) => client.call(endpoints.listKeys, { query: { limit: 200, ...cursor } }));
+      const keys = await Array.fromAsync(listAll(client, endpoints.listKeys, { query: { limit: 200 } }));
       if (options.json) return shell.print(`${JSON.stringify(keys)}\n`);
-      const rows = keys.map(({ id, name, scopes, createdAt, revokedAt }) => [
+      const rows = keys.map(({ id, name, scopes, createdAt, lastUsedAt, revokedAt }) => [
         name,
         scopes.join(", "),
         formatAge(createdAt),
+        lastUsedAt === null ? "–" : formatAge(lastUsedAt),
         revokedAt === null ? "–" : formatAge(revokedAt),
         id,
       ]);
-      shell.print(renderTable([["name", "scopes", "created", "revoked", "id"], ...rows], shell.columns));
+      shell.print(renderTable([["name", "scopes", "created", "used", "revoked", "id"], ...rows], shell.columns));
     });
 }
 
@@ -45,12 +60,52 @@ function createCommand(shell: Shell): Command {
     .description("Create a key and print its secret, which nobody shows again")
     .requiredOption("--name <name>", "what it is for")
     .requiredOption("--scope <scope...>", "infer, submit, read or admin; one or more", collect(readScope))
-    .action(async ({ name, scope, ...options }: CreateOptions) => {
+    .option(
+      "--rate <n>",
+      "requests a second, instead of the usual limit",
+      numberBetween(0.001, LIMITS.keyRequestsPerSecond),
+    )
+    .action(async ({ name, scope, rate, ...options }: CreateOptions) => {
       const client = await openEdge(options, shell);
-      const key = await client.call(endpoints.createKey, { body: { name, scopes: [...new Set(scope)] } });
+      const body = { name, scopes: [...new Set(scope)], ...(rate !== undefined && { requestsPerSecond: rate }) };
+      const key = await client.call(endpoints.createKey, { body });
       if (options.json) return shell.print(`${JSON.stringify(key)}\n`);
       shell.print(`${key.secret}\n`);
       shell.warn(`${key.id}: ${key.name} may ${key.scopes.join(", ")}. The secret is not shown again.\n`);
+    });
+}
+
+function rotateCommand(shell: Shell): Command {
+  return addEdge(new Command("rotate"), "scope admin")
+    .description("Give a key a new secret and print it; the old one goes on working for a while")
+    .argument("<id>", "of the key: key_…")
+    .option(
+      "--overlap <ms>",
+      "how long the old secret works; 0 ends it within 30 seconds",
+      wholeBetween(0, LIMITS.keyOverlapMs),
+      86_400_000,
+    )
+    .action(async (id: string, { overlap, ...options }: RotateOptions) => {
+      const client = await openEdge(options, shell);
+      const key = await client.call(endpoints.rotateKey, { params: { id }, body: { overlapMs: overlap } });
+      if (options.json) return shell.print(`${JSON.stringify(key)}\n`);
+      shell.print(`${key.secret}\n`);
+      shell.warn(`${key.id}: the old secret works until ${key.oldSecretUntil}. The new one is not shown again.\n`);
+    });
+}
+
+function auditCommand(shell: Shell): Command {
+  return addEdge(new Command("audit"), "scope admin")
+    .description("What administrators did, newest first")
+    .option("--of <key>", "only what this key did: its id")
+    .option("--last <n>", "so many entries at most", wholeBetween(1, LIMITS.maxPageSize), LIMITS.defaultPageSize)
+    .action(async ({ of, last, ...options }: AuditOptions) => {
+      const client = await openEdge(options, shell);
+      const query = { limit: last, ...(of !== undefined && { key: of }) };
+      const { items } = await client.call(endpoints.listAuditEntries, { query });
+      if (options.json) return shell.print(`${JSON.stringify(items)}\n`);
+      const rows = items.map(({ at, key, action, path, status }) => [at, key ?? "–", action, path, String(status)]);
+      shell.print(renderTable([["at", "key", "action", "path", "status"], ...rows], shell.columns));
     });
 }
 

@@ -8,6 +8,7 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
   forbidden: "use a key with that scope: `millrace keys create`",
   "no-placement": "look at `millrace runner list` and `millrace models show`",
   "runner-offline": "look at `millrace runner list`",
+  "rate-limited": "ask more slowly, or have a key made with a higher `--rate`",
   "queue-full": "look at `millrace jobs list`",
 };
 

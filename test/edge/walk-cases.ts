@@ -54,8 +54,10 @@ export const walkCases: Record<Walked, WalkCase> = {
   getHealth: { path: "/v1/health" },
   streamEvents: { path: "/v1/events" },
   readMetrics: { path: "/metrics" },
-  createKey: { path: "/v1/keys", body: { name: "mine", scopes: ["read"] } },
+  createKey: { path: "/v1/keys", body: { name: "mine", scopes: ["read"], requestsPerSecond: 10 } },
   listKeys: { path: "/v1/keys" },
+  rotateKey: { path: `/v1/keys/${missingId.key}/rotate`, body: { overlapMs: 1_000 }, unknown: 404 },
+  listAuditEntries: { path: "/v1/audit" },
   revokeKey: { path: `/v1/keys/${missingId.key}`, unknown: 404 },
   createRegistrationToken: { path: "/v1/runners/tokens", body: { ttlMs: 1_000 } },
   registerRunner: {

@@ -24,8 +24,12 @@ ${cases.join("\n")}
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
     return
   fi
-  [[ -n "$names" ]] && words="$words $(millrace completion names "$names" 2>/dev/null)"
   [[ -n "\${words// /}" ]] && COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ -z "$names" ]] && return
+  # One by one: what compgen is given as words it expands, and these come from elsewhere.
+  while IFS= read -r word; do
+    [[ "$word" == "$current"* ]] && COMPREPLY+=("$word")
+  done < <(millrace completion names "$names" 2>/dev/null)
 }
 complete -o default -F _millrace millrace
 `;

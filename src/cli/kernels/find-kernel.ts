@@ -2,11 +2,11 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
-import { listAll } from "../list-all.ts";
+import { listAll } from "../../client/list-all.ts";
 
 /** The announced kernels, then the submitted ones, newest first. */
 export function listKernels(client: Client): Promise<ListedKernel[]> {
-  return listAll((cursor) => client.call(endpoints.listKernels, { query: { limit: 200, ...cursor } }));
+  return Array.fromAsync(listAll(client, endpoints.listKernels, { query: { limit: 200 } }));
 }
 
 /** A kernel as a job names it: an announced one by its name, a submitted one by its id, with its element type. */

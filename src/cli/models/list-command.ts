@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../edge-options.ts";
 import { describeSpec } from "../infer/read-inputs.ts";
-import { listAll } from "../list-all.ts";
+import { listAll } from "../../client/list-all.ts";
 import { formatAge, formatValue } from "../render/format-values.ts";
 import { renderTable } from "../render/render-table.ts";
 import type { Shell } from "../shell.ts";
@@ -13,7 +13,7 @@ export function listCommand(shell: Shell): Command {
     .description("List models, newest first")
     .action(async (options: EdgeOptions) => {
       const client = await openEdge(options, shell);
-      const models = await listAll((cursor) => client.call(endpoints.listModels, { query: { limit: 200, ...cursor } }));
+      const models = await Array.fromAsync(listAll(client, endpoints.listModels, { query: { limit: 200 } }));
       if (options.json) return shell.print(`${JSON.stringify(models)}\n`);
       if (models.length === 0) return shell.print("No model yet: millrace models push <file.onnx>\n");
       const rows = models.map(({ name, versions }) => {

@@ -2,11 +2,11 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Runner } from "../../protocol/runner.ts";
-import { listAll } from "../list-all.ts";
+import { listAll } from "../../client/list-all.ts";
 
 /** All runners, newest first. */
 export function listRunners(client: Client): Promise<Runner[]> {
-  return listAll((cursor) => client.call(endpoints.listRunners, { query: { limit: 200, ...cursor } }));
+  return Array.fromAsync(listAll(client, endpoints.listRunners, { query: { limit: 200 } }));
 }
 
 /** The id of a runner by its name or its id; of several with one name the one that is online. */

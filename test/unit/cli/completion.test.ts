@@ -15,11 +15,14 @@ async function scriptFor(name: string): Promise<string> {
 /** What bash offers behind these words, the last of which is being typed; the edge has the names that are given. */
 function offer(script: string, words: readonly string[], names = ""): string[] {
   const program = [
-    `millrace() { [[ "$1 $2" == "completion names" ]] && echo "$3:${names}" | tr ':' '\\n' | grep -v "^$3$"; }`,
+    `millrace() { [[ "$1 $2" == "completion names" ]] && echo "$3:$NAMES" | tr ':' '\\n' | grep -v "^$3$"; }`,
     script,
     `COMP_WORDS=(millrace "$@"); COMP_CWORD=$#; _millrace; printf '%s\\n' "\${COMPREPLY[@]}"`,
   ].join("\n");
-  const out = execFileSync("bash", ["--norc", "-c", program, "bash", ...words], { encoding: "utf8" });
+  const out = execFileSync("bash", ["--norc", "-c", program, "bash", ...words], {
+    encoding: "utf8",
+    env: { ...process.env, NAMES: names },
+  });
   return out.split("\n").filter((line) => line !== "");
 }
 
@@ -39,6 +42,11 @@ describe("completion in bash", () => {
     expect(offer(script, ["models", "show", "le"], "lenet5:cartpole")).toEqual(["lenet5"]);
     expect(offer(script, ["bench", ""], "gemm:triad")).toEqual(["gemm", "triad"]);
     expect(offer(script, ["bench", ""])).toEqual([]);
+  });
+
+  it("expands nothing that an edge gives for a name", async () => {
+    const script = await scriptFor("bash");
+    expect(offer(script, ["models", "show", ""], "$(echo ran)")).toEqual(["$(echo ran)"]);
   });
 });
 
