@@ -200,6 +200,8 @@ CREATE INDEX `tunings_of_kernel` ON `tunings` (`kernel`);
 --> statement-breakpoint
 ALTER TABLE `archives` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
+ALTER TABLE `job_artifacts` ADD `project` text DEFAULT 'main' NOT NULL;
+--> statement-breakpoint
 ALTER TABLE `kernels` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `keys` ADD `project` text DEFAULT 'main' NOT NULL;

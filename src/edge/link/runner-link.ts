@@ -20,8 +20,8 @@ import type { HealthReport } from "../../protocol/health.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { planRunner } from "../budget/plan-runner.ts";
-import { configOf, type Env } from "../config.ts";
-import { openDatabase } from "../store/database.ts";
+import { configOf, type Env, scopeEnv } from "../config.ts";
+import { openDatabase, openProject } from "../store/database.ts";
 import { findModelVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
 import { deletePlacements, readMeasuredPlaces } from "../store/placement-store.ts";
 import {
@@ -139,11 +139,15 @@ export class RunnerLink extends DurableObject<Env> {
     this.#inFlight.fail(requestId, createProblem("budget-exceeded", "The request ended before its answer."));
   }
 
-  /** Offers a job; `offline` where no socket is there to take it. */
-  async offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline"> {
+  /** Offers a job of a project; `offline` where no socket is there to take it. */
+  async offer(
+    offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">,
+    project: string,
+  ): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const context = await readOfferContext(openDatabase(this.env.DB), offered.spec, attachmentOf(socket).runnerId);
+    const db = openProject(scopeEnv(this.env, project));
+    const context = await readOfferContext(db, offered.spec, attachmentOf(socket).runnerId);
     return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
   }
 
@@ -184,7 +188,7 @@ export class RunnerLink extends DurableObject<Env> {
   /** Keeps what the Workers saw of requests to this runner, until the history has it. */
   async record(outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
     const atMs = Date.now();
-    for (const { key, aggregate } of measureOutcomes(outcomes)) this.#outbox.add(key, aggregate, atMs);
+    for (const measured of measureOutcomes(outcomes)) this.#outbox.add(measured, atMs);
     await this.#armAlarm(atMs);
   }
 
@@ -260,15 +264,16 @@ export class RunnerLink extends DurableObject<Env> {
 
   /** Moves measurements to the history, batch by batch; what fails stays for the next time. */
   async #flush(): Promise<void> {
-    let moved = 0;
+    const projects = new Set<string>();
     try {
-      for (; moved < FLUSHED_BATCHES && !this.#outbox.isEmpty; moved++) {
+      for (let batch = 0; batch < FLUSHED_BATCHES && !this.#outbox.isEmpty; batch++) {
         const { measurements, done } = this.#outbox.takeBatch();
         await appendMeasurements(this.env.DB, measurements);
         done();
+        for (const { project } of measurements) projects.add(project);
       }
     } finally {
-      if (moved > 0) await this.#queue().announce({ type: "history", id: null });
+      for (const project of projects) await this.#queue().announce({ type: "history", id: null }, project);
     }
   }
 
@@ -290,7 +295,7 @@ export class RunnerLink extends DurableObject<Env> {
       }
       case "deviceRoofline":
         await recordRoofline(openDatabase(this.env.DB), runnerId, message.deviceKey, message.roofline);
-        return this.#queue().announce({ type: "runner", id: runnerId });
+        return this.#queue().announceRunner(runnerId);
       case "inferFailed":
         return this.#inFlight.refuse(message.requestId, connectionId, message.problem);
       case "memoryReport":
@@ -344,10 +349,8 @@ export class RunnerLink extends DurableObject<Env> {
     this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
-    this.#cancelStale(
-      socket,
-      await queue.runnerConnected(runnerId, hello.capabilities, runner.draining, hello.running),
-    );
+    const known = { id: runnerId, capabilities: hello.capabilities, ...runner };
+    this.#cancelStale(socket, await queue.runnerConnected(known, hello.running));
     await queue.ensureCalibrations(runnerId, uncalibrated);
     await deletePlacements(db, outdated, helloAtMs);
   }
@@ -356,7 +359,7 @@ export class RunnerLink extends DurableObject<Env> {
   async #changed(runnerId: string, capabilities: Capabilities): Promise<void> {
     await this.#queue().runnerChanged(runnerId, capabilities);
     await recordCapabilities(openDatabase(this.env.DB), runnerId, capabilities);
-    await this.#queue().announce({ type: "runner", id: runnerId });
+    await this.#queue().announceRunner(runnerId);
   }
 
   #cancelStale(socket: WebSocket, stale: Lease[]): void {

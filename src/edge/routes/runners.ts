@@ -49,7 +49,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
       const [code, message] = TOKEN_PROBLEMS[outcome.kind];
       throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
     }
-    await jobQueue(env).announce({ type: "runner", id: outcome.runnerId });
+    await jobQueue(env).announceRunner(outcome.runnerId);
     const linkUrl = new URL(endpoints.connectRunner.path, c.req.url);
     linkUrl.protocol = linkUrl.protocol.replace("http", "ws");
     return { runnerId: outcome.runnerId, credential: outcome.credential, linkUrl: linkUrl.href };
@@ -128,6 +128,7 @@ export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
 
 async function share(env: ProjectEnv, id: string, shared: boolean): Promise<Runner> {
   if (!(await changeRunner(openProject(env), id, { shared }))) throw notFound(id);
+  await jobQueue(env).runnerShared(id, { project: env.project, shared });
   return mustFindRunner(env, id);
 }
 

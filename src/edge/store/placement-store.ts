@@ -233,6 +233,7 @@ export async function readPlacementSubjects(db: Database, runnerId: string, ids:
       software,
       fingerprint,
       configuration,
+      project: models.project,
       model: models.name,
       version: modelVersions.version,
     })

@@ -12,6 +12,7 @@ import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf, openDatabase, type ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { placements, registrationTokens, runners } from "./schema.ts";
+import type { RunnerOwner } from "./owner-store.ts";
 import { createSecret, hashSecret } from "./secret.ts";
 
 type Row = typeof runners.$inferSelect;
@@ -181,12 +182,12 @@ export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[])
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes down that a runner connected and what it said of itself; tells whether it is to drain. */
+/** Writes down that a runner connected and what it said of itself; tells whether it is to drain, and for whom it works. */
 export async function recordHello(
   db: Database,
   id: string,
   capabilities: Capabilities,
-): Promise<{ draining: boolean } | null> {
+): Promise<({ readonly draining: boolean } & RunnerOwner) | null> {
   const nowMs = Date.now();
   const [row] = await db
     .update(runners)
@@ -198,7 +199,7 @@ export async function recordHello(
       version: sql`${runners.version} + 1`,
     })
     .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
-    .returning({ draining: runners.draining });
+    .returning({ draining: runners.draining, project: runners.project, shared: runners.shared });
   return row ?? null;
 }
 
