@@ -22,7 +22,7 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
-import { findModelVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
+import { findAnyVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
 import { deletePlacements, readMeasuredPlaces } from "../store/placement-store.ts";
 import {
   recordCapabilities,
@@ -152,7 +152,7 @@ export class RunnerLink extends DurableObject<Env> {
     const socket = this.#socket();
     if (socket === null) return;
     const db = openDatabase(this.env.DB);
-    const version = await findModelVersion(db, modelVersionId);
+    const version = await findAnyVersion(db, modelVersionId);
     const measured = await readMeasuredPlaces(db, attachmentOf(socket).runnerId, modelVersionId);
     const places = measured.filter(({ isEligible }) => isEligible);
     if (version === null || places.length === 0) return;
@@ -333,12 +333,8 @@ export class RunnerLink extends DurableObject<Env> {
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed(runnerId);
     await this.ctx.storage.put("connected", runnerId);
-    const { placed, uncalibrated, outdated } = await planRunner(
-      db,
-      await readAllVersions(db),
-      runnerId,
-      hello.capabilities,
-    );
+    const announced = { id: runnerId, ...runner, capabilities: hello.capabilities };
+    const { placed, uncalibrated, outdated } = await planRunner(this.env.DB, await readAllVersions(db), announced);
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     this.#live.connected();

@@ -18,6 +18,7 @@ import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { CurvePoint } from "../../protocol/training.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
+import type { OwedVersion } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../history/note-failure.ts";
@@ -50,6 +51,7 @@ const UNSOUND = createProblem(
 const ENDED_JOBS_KEPT = 10_000;
 
 export interface Submission {
+  readonly project: string;
   readonly spec: JobSpec;
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
@@ -110,26 +112,28 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** Queues the calibrations that a runner owes, but none that waits or runs already. */
-  async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
-    for (const modelVersionId of modelVersionIds) {
-      if (this.#store.findCalibration(["queued", "leased"], runnerId, modelVersionId) !== null) continue;
-      await this.#calibrate(runnerId, modelVersionId);
+  async ensureCalibrations(runnerId: string, owed: readonly OwedVersion[]): Promise<void> {
+    for (const { id, project } of owed) {
+      if (this.#store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
+      await this.#calibrate(project, runnerId, id);
     }
   }
 
   /** A calibration of a version on a runner that has not begun: the one that waits, else a new one. */
-  async calibrateAnew(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
+  async calibrateAnew(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const waiting = this.#store.findCalibration(["queued"], runnerId, modelVersionId);
-    return waiting === null ? this.#calibrate(runnerId, modelVersionId) : { ok: true, job: this.#mustFind(waiting) };
+    return waiting === null
+      ? this.#calibrate(project, runnerId, modelVersionId)
+      : { ok: true, job: this.#mustFind(waiting) };
   }
 
   /**
    * Queues a calibration of a version that has a new file, on every runner where its rule places it. One that
    * waits will measure that file, too; one that runs does not know it.
    */
-  async calibrateEverywhere(modelVersionId: string, rule: ResolvedRule): Promise<void> {
+  async calibrateEverywhere(project: string, modelVersionId: string, rule: ResolvedRule): Promise<void> {
     for (const runner of this.#runners.list()) {
-      if (isPlacedHere(rule, runner)) await this.calibrateAnew(runner.id, modelVersionId);
+      if (isPlacedHere(rule, runner)) await this.calibrateAnew(project, runner.id, modelVersionId);
     }
   }
 
@@ -229,6 +233,12 @@ export class JobQueue extends DurableObject<Env> {
     this.#runners.setDraining(id, draining);
     this.#log.announce({ type: "runner", id });
     if (!draining) await this.#dispatch();
+  }
+
+  /** A runner works for all projects from now on, or for its own alone. */
+  async runnerShared(id: string, shared: boolean): Promise<void> {
+    this.#log.announce({ type: "runner", id });
+    if (shared) await this.#dispatch();
   }
 
   runnerRemoved(id: string): void {
@@ -353,9 +363,9 @@ export class JobQueue extends DurableObject<Env> {
     }
   }
 
-  async #calibrate(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
+  async #calibrate(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
-    return this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+    return this.submit({ project, spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
 
   /**

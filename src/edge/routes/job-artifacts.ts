@@ -4,12 +4,12 @@ import { ARTIFACT_MEDIA_TYPES, type JobArtifact, type JobArtifactName } from "..
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Lease } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { answerArtifact } from "../http/answer-artifact.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { storeBody } from "../http/store-body.ts";
 import { putArtifact } from "../store/artifact-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findJobArtifact, listJobArtifacts, recordJobArtifact } from "../store/job-artifact-store.ts";
 import { jobQueue } from "../stubs.ts";
 
@@ -36,7 +36,7 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.listJobArtifacts, async ({ env, params: { id } }) => {
-    const items = await listJobArtifacts(openDatabase(env.DB), id);
+    const items = await listJobArtifacts(openProject(env), id);
     // Files may outlive their job in the queue.
     if (items.length === 0 && (await jobQueue(env).get(id)) === null) {
       throw new ProblemError("not-found", `There is no job ${id}.`);
@@ -49,13 +49,13 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
   );
 }
 
-async function mustHold(env: Env, runnerId: string, lease: Lease): Promise<void> {
+async function mustHold(env: ProjectEnv, runnerId: string, lease: Lease): Promise<void> {
   if (await jobQueue(env).holdsLease(runnerId, lease)) return;
   throw new ProblemError("not-found", `The job ${lease.jobId} is not this runner's under epoch ${lease.epoch}.`);
 }
 
-async function mustFind(env: Env, jobId: string, name: JobArtifactName): Promise<JobArtifact> {
-  const artifact = await findJobArtifact(openDatabase(env.DB), jobId, name);
+async function mustFind(env: ProjectEnv, jobId: string, name: JobArtifactName): Promise<JobArtifact> {
+  const artifact = await findJobArtifact(openProject(env), jobId, name);
   if (artifact === null) throw new ProblemError("not-found", `The job ${jobId} has no file '${name}'.`);
   return artifact;
 }
