@@ -200,8 +200,6 @@ CREATE INDEX `tunings_of_kernel` ON `tunings` (`kernel`);
 --> statement-breakpoint
 ALTER TABLE `archives` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
-ALTER TABLE `job_artifacts` ADD `project` text DEFAULT 'main' NOT NULL;
---> statement-breakpoint
 ALTER TABLE `kernels` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `keys` ADD `project` text DEFAULT 'main' NOT NULL;
@@ -223,6 +221,10 @@ ALTER TABLE `reports` ADD `project` text DEFAULT 'main' NOT NULL;
 ALTER TABLE `runners` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `runners` ADD `shared` integer DEFAULT false NOT NULL;
+--> statement-breakpoint
+UPDATE `runners` SET `shared` = true WHERE `id` = 'rnr_0000000000000000000000edge';
+--> statement-breakpoint
+ALTER TABLE `job_artifacts` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `runs` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint

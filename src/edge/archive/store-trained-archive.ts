@@ -14,8 +14,9 @@ export async function storeTrainedArchive(
   { qualityDiversity }: Pick<TrainingResult, "qualityDiversity">,
 ): Promise<void> {
   if (qualityDiversity === null) return;
-  const file = await findJobArtifact(openProject(env), jobId, "archive");
+  const db = openProject(env);
+  const file = await findJobArtifact(db, jobId, "archive");
   if (file === null) return;
   const { digest, sizeBytes } = file;
-  await addArchive(env.DB, { jobId, digest, sizeBytes, summary: qualityDiversity.archive });
+  await addArchive(db, { jobId, digest, sizeBytes, summary: qualityDiversity.archive });
 }

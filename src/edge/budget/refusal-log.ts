@@ -17,10 +17,10 @@ export async function logRefusal(
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<void> {
   if (MISTAKES.has(code)) return;
-  const version = findVersion(await currentSnapshot(env, waitUntil), model);
+  const version = findVersion(await currentSnapshot(env, waitUntil), env.project, model);
   if (version === null) return;
-  const subject = `${version.model}@${version.version}`;
-  logOutcome(env, `refusals/${version.id}`, { project: env.project, subject, refusedFor: code }, waitUntil);
+  const about = { project: version.project, subject: `${version.model}@${version.version}` };
+  logOutcome(env, `refusals/${version.id}`, { ...about, refusedFor: code }, waitUntil);
 }
 
 /** Does a request's work; the problem that ends it is counted. */

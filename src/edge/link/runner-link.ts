@@ -20,9 +20,9 @@ import type { HealthReport } from "../../protocol/health.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { planRunner } from "../budget/plan-runner.ts";
-import { configOf, type Env, scopeEnv } from "../config.ts";
-import { openDatabase, openProject } from "../store/database.ts";
-import { findModelVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
+import { configOf, type Env } from "../config.ts";
+import { openDatabase } from "../store/database.ts";
+import { findAnyVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
 import { deletePlacements, readMeasuredPlaces } from "../store/placement-store.ts";
 import {
   recordCapabilities,
@@ -139,15 +139,11 @@ export class RunnerLink extends DurableObject<Env> {
     this.#inFlight.fail(requestId, createProblem("budget-exceeded", "The request ended before its answer."));
   }
 
-  /** Offers a job of a project; `offline` where no socket is there to take it. */
-  async offer(
-    offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">,
-    project: string,
-  ): Promise<"sent" | "offline"> {
+  /** Offers a job; `offline` where no socket is there to take it. */
+  async offer(offered: Pick<Offer, "lease" | "attempt" | "spec" | "traceparent">): Promise<"sent" | "offline"> {
     const socket = this.#socket();
     if (socket === null) return "offline";
-    const db = openProject(scopeEnv(this.env, project));
-    const context = await readOfferContext(db, offered.spec, attachmentOf(socket).runnerId);
+    const context = await readOfferContext(openDatabase(this.env.DB), offered.spec, attachmentOf(socket).runnerId);
     return sendMessage(socket, { type: "offer", ...offered, ...context }) ? "sent" : "offline";
   }
 
@@ -156,7 +152,7 @@ export class RunnerLink extends DurableObject<Env> {
     const socket = this.#socket();
     if (socket === null) return;
     const db = openDatabase(this.env.DB);
-    const version = await findModelVersion(db, modelVersionId);
+    const version = await findAnyVersion(db, modelVersionId);
     const measured = await readMeasuredPlaces(db, attachmentOf(socket).runnerId, modelVersionId);
     const places = measured.filter(({ isEligible }) => isEligible);
     if (version === null || places.length === 0) return;
@@ -338,19 +334,14 @@ export class RunnerLink extends DurableObject<Env> {
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed(runnerId);
     await this.ctx.storage.put("connected", runnerId);
-    const { placed, uncalibrated, outdated } = await planRunner(
-      db,
-      await readAllVersions(db),
-      runnerId,
-      hello.capabilities,
-    );
+    const announced = { id: runnerId, ...runner, capabilities: hello.capabilities };
+    const { placed, uncalibrated, outdated } = await planRunner(this.env.DB, await readAllVersions(db), announced);
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
-    const known = { id: runnerId, capabilities: hello.capabilities, ...runner };
-    this.#cancelStale(socket, await queue.runnerConnected(known, hello.running));
+    this.#cancelStale(socket, await queue.runnerConnected({ ...announced, ...runner }, hello.running));
     await queue.ensureCalibrations(runnerId, uncalibrated);
     await deletePlacements(db, outdated, helloAtMs);
   }

@@ -18,6 +18,7 @@ import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { CurvePoint } from "../../protocol/training.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
+import type { OwedVersion } from "../budget/plan-runner.ts";
 import { configOf, type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../history/note-failure.ts";
@@ -28,7 +29,7 @@ import { isSoundResult } from "../history/sound-result.ts";
 import { isSoundTrace } from "../history/sound-trace.ts";
 import { storeResult } from "../history/store-result.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { findOwnerOfRunner, findProjectOfVersion, type RunnerOwner } from "../store/owner-store.ts";
+import { findOwnerOfRunner, type RunnerOwner } from "../store/owner-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { runIdOf } from "../store/run-store.ts";
 import { putSamples } from "../store/sample-store.ts";
@@ -113,28 +114,29 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** Queues the calibrations that a runner owes, but none that waits or runs already. */
-  async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
-    for (const modelVersionId of modelVersionIds) {
-      if (this.#store.findCalibration(["queued", "leased"], runnerId, modelVersionId) !== null) continue;
-      await this.#calibrate(runnerId, modelVersionId);
+  async ensureCalibrations(runnerId: string, owed: readonly OwedVersion[]): Promise<void> {
+    for (const { id, project } of owed) {
+      if (this.#store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
+      await this.#calibrate(project, runnerId, id);
     }
   }
 
   /** A calibration of a version on a runner that has not begun: the one that waits, else a new one. */
-  async calibrateAnew(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
+  async calibrateAnew(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const waiting = this.#store.findCalibration(["queued"], runnerId, modelVersionId);
-    return waiting === null ? this.#calibrate(runnerId, modelVersionId) : { ok: true, job: this.#mustFind(waiting) };
+    return waiting === null
+      ? this.#calibrate(project, runnerId, modelVersionId)
+      : { ok: true, job: this.#mustFind(waiting) };
   }
 
   /**
    * Queues a calibration of a version that has a new file, on every runner where its rule places it. One that
    * waits will measure that file, too; one that runs does not know it.
    */
-  async calibrateEverywhere(modelVersionId: string, rule: ResolvedRule): Promise<void> {
-    const project = await findProjectOfVersion(openDatabase(this.env.DB), modelVersionId);
+  async calibrateEverywhere(project: string, modelVersionId: string, rule: ResolvedRule): Promise<void> {
     for (const runner of this.#runners.list()) {
       const isInSight = runner.shared || runner.project === project;
-      if (isInSight && isPlacedHere(rule, runner)) await this.calibrateAnew(runner.id, modelVersionId);
+      if (isInSight && isPlacedHere(rule, runner)) await this.calibrateAnew(project, runner.id, modelVersionId);
     }
   }
 
@@ -245,22 +247,13 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** A runner works for all projects now, or for its own alone: then what it holds for others is given to others. */
-  async runnerShared(id: string, { project, shared }: RunnerOwner): Promise<void> {
-    // Whoever sees it no more is told, too.
-    await this.announceRunner(id);
+  async runnerShared(id: string, shared: boolean): Promise<void> {
+    const owner = await this.#ownerOf(id);
+    if (owner === null) return;
     this.#runners.setShared(id, shared);
-    if (shared) {
-      await this.announceRunner(id);
-      return this.#dispatch();
-    }
-    const problem = createProblem("runner-lost", "The runner works for its own project alone now.");
-    for (const job of this.#store.leasedTo(id, project)) {
-      this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
-      await this.#cancelAt(id, { jobId: job.id, epoch: job.epoch });
-    }
-    for (const job of this.#store.queuedOnlyFor(id, project)) {
-      this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
-    }
+    // Those who see it no more are told, too.
+    this.#log.announce({ type: "runner", id }, ALL_PROJECTS);
+    if (!shared) await this.#takeFromOthers(id, owner.project);
     await this.#dispatch();
   }
 
@@ -339,8 +332,7 @@ export class JobQueue extends DurableObject<Env> {
 
   /** Tells those who see a runner that it changed. */
   async announceRunner(id: string): Promise<void> {
-    // One that never said hello is known to the database alone.
-    const owner = this.#runners.findOwner(id) ?? (await findOwnerOfRunner(openDatabase(this.env.DB), id));
+    const owner = await this.#ownerOf(id);
     if (owner !== null) this.#log.announce({ type: "runner", id }, owner.shared ? ALL_PROJECTS : owner.project);
   }
 
@@ -385,7 +377,7 @@ export class JobQueue extends DurableObject<Env> {
     const scope = openScope(this.env, this.#traces.find(granted.id), (work) => this.ctx.waitUntil(work));
     const delivery = await traceOffer(scope, this.#mustFind(granted.id), (trace) =>
       runnerLink(this.env, runner.id)
-        .offer({ lease, attempt: granted.attempt, spec: job.spec, ...trace }, job.project)
+        .offer({ lease, attempt: granted.attempt, spec: job.spec, ...trace })
         .catch(() => "failed" as const),
     );
     if (delivery === "sent") return;
@@ -397,11 +389,7 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** Whoever owns the runner, the calibration is the model's project's. */
-  async #calibrate(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
-    const project = await findProjectOfVersion(openDatabase(this.env.DB), modelVersionId);
-    if (project === null) {
-      return { ok: false, problem: createProblem("not-found", `There is no model version ${modelVersionId}.`) };
-    }
+  async #calibrate(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
     return this.submit({ project, spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
@@ -439,7 +427,7 @@ export class JobQueue extends DurableObject<Env> {
     { modelVersionId, placement }: PublishedPolicy | PublishedVariant,
   ): Promise<void> {
     if (placement === null) return;
-    await this.calibrateEverywhere(modelVersionId, await resolveRule(openProject(env), placement));
+    await this.calibrateEverywhere(env.project, modelVersionId, await resolveRule(openProject(env), placement));
   }
 
   /** What was applied counts once it is stored; a runner that is not there is told by its next welcome. */
@@ -486,6 +474,23 @@ export class JobQueue extends DurableObject<Env> {
     const project = this.#store.projectOf(id);
     if (project === null) throw new Error(`job ${id} is not in the queue`);
     return scopeEnv(this.env, project);
+  }
+
+  /** Whose runner it is; one that never said hello is known to the database alone. */
+  async #ownerOf(runnerId: string): Promise<RunnerOwner | null> {
+    return this.#runners.findOwner(runnerId) ?? findOwnerOfRunner(openDatabase(this.env.DB), runnerId);
+  }
+
+  /** Ends what a runner holds for other projects than this one; what waits for it alone fails. */
+  async #takeFromOthers(runnerId: string, project: string): Promise<void> {
+    const problem = createProblem("runner-lost", "The runner works for its own project alone now.");
+    for (const job of this.#store.leasedTo(runnerId, project)) {
+      this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
+      await this.#cancelAt(runnerId, { jobId: job.id, epoch: job.epoch });
+    }
+    for (const job of this.#store.queuedOnlyFor(runnerId, project)) {
+      this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
+    }
   }
 
   /** Tells a runner that nobody waits for a job any more; one that cannot be told learns it by its next heartbeat. */

@@ -45,7 +45,12 @@ interface Loss {
 }
 
 /** Tries a placement, and once another one where the first was lost under the request and there is time left. */
-async function answerOnce(env: ProjectEnv, input: InferInput, arrivedAtMs: number, waitUntil: WaitUntil): Promise<Inference> {
+async function answerOnce(
+  env: ProjectEnv,
+  input: InferInput,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+): Promise<Inference> {
   const first = await admit(env, input, arrivedAtMs, waitUntil, null);
   const tried = await tryPlacement(env, input, first, arrivedAtMs, waitUntil);
   if (tried.kind === "answered") return describe(input, first, tried, null);
@@ -126,7 +131,7 @@ async function tryPlacement(
   const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };
   const keep = (more: Pick<RequestOutcome, "split"> & Partial<RequestOutcome>) => {
     if (input.isMeasurement === true) return;
-    logOutcome(env, candidate.placement.runnerId, { project: env.project, ...outcome, ...more }, waitUntil);
+    logOutcome(env, candidate.placement.runnerId, { ...outcome, ...more }, waitUntil);
   };
   if (answer.kind !== "answered") {
     keep({ split: null });
@@ -189,7 +194,7 @@ function describeAttempt(
   // Nobody vouches for a best effort, and the clock stands still while the edge computes.
   const isJudged = fits && onMiss === "reject" && backend !== "edge-wasm";
   const place = { variant, backend, software, fingerprint, configuration };
-  return { subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
+  return { project: version.project, subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
 }
 
 function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencySplit {

@@ -5,11 +5,10 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import { tensorToJson } from "../../protocol/tensor.ts";
-import { type Env, scopeEnv } from "../config.ts";
+import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase, openProject } from "../store/database.ts";
-import { findModelVersion } from "../store/model-store.ts";
-import { findProjectOfVersion } from "../store/owner-store.ts";
+import { openDatabase } from "../store/database.ts";
+import { findAnyVersion } from "../store/model-store.ts";
 import { computeRows, forgetNetwork, loadNetwork } from "../wasm/edge-networks.ts";
 import { mayRead } from "./runners.ts";
 
@@ -18,12 +17,9 @@ export function bindEdgeRuns(app: Hono<AppEnv>): void {
   bind(app, endpoints.runAtEdge, ({ env, body, principal }) => runAtEdge(env, body, principal?.id ?? ""));
 }
 
-/** For the model's project, which may be another than the runner's. */
-async function runAtEdge(house: Env, run: EdgeRunInput, runnerId: string): Promise<EdgeRunReply> {
-  const project = await findProjectOfVersion(openDatabase(house.DB), run.modelVersionId);
-  const env = project === null ? null : scopeEnv(house, project);
-  const version = env === null ? null : await findModelVersion(openProject(env), run.modelVersionId);
-  if (env === null || !version?.edgeParameters || !(await mayRead(env, runnerId, version.digest))) {
+async function runAtEdge(env: Env, run: EdgeRunInput, runnerId: string): Promise<EdgeRunReply> {
+  const version = await findAnyVersion(openDatabase(env.DB), run.modelVersionId);
+  if (version === null || version.edgeParameters === null || !(await mayRead(env, runnerId, version.digest))) {
     throw new ProblemError("not-found", "There is no such model that the edge computes.");
   }
   if (run.fresh) forgetNetwork(version, run.variant);

@@ -10,7 +10,7 @@ import { findTuning, listTunings } from "../store/tuning-store.ts";
 export function bindTunings(app: Hono<AppEnv>): void {
   bind(app, endpoints.listTunings, ({ env, query }) => listTunings(openProject(env), query));
   bind(app, endpoints.getTuning, ({ env, params }) => mustFind(env, params.id));
-  // Of the runner's own project, whoever it works for; another runner has no business with whose it was.
+  // Another runner has no business with whose it was.
   bind(app, endpoints.fetchTuning, async ({ env, params }) => TuningRecord.parse(await mustFind(env, params.id)));
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import { JobArtifact, type JobArtifactName } from "../../protocol/job-artifact.ts";
 import type { ProjectEnv } from "../config.ts";
 import { deleteArtifacts } from "./artifact-store.ts";
@@ -20,10 +20,6 @@ const NAMING_TABLES = [
   "agent_pools",
 ] as const;
 const UNNAMED = NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = value)`).join(" and ");
-
-function isOfJob({ project }: ProjectDatabase, jobId: string): SQL {
-  return and(eq(jobArtifacts.project, project), eq(jobArtifacts.jobId, jobId))!;
-}
 
 /** Notes a file of a job of the project, whose bytes are stored; the file that had its name goes, unless something else has it. */
 export async function recordJobArtifact(
@@ -51,7 +47,7 @@ export async function findJobArtifact(
   const [row] = await db
     .select()
     .from(jobArtifacts)
-    .where(and(isOfJob(db, jobId), eq(jobArtifacts.name, name)));
+    .where(and(eq(jobArtifacts.project, db.project), eq(jobArtifacts.jobId, jobId), eq(jobArtifacts.name, name)));
   return row === undefined ? null : JobArtifact.parse(row);
 }
 
@@ -60,7 +56,7 @@ export async function listJobArtifacts(db: ProjectDatabase, jobId: string): Prom
   const rows = await db
     .select()
     .from(jobArtifacts)
-    .where(isOfJob(db, jobId))
+    .where(and(eq(jobArtifacts.project, db.project), eq(jobArtifacts.jobId, jobId)))
     .orderBy(asc(jobArtifacts.name));
   return rows.map((row) => JobArtifact.parse(row));
 }

@@ -19,16 +19,6 @@ export async function findOwnerOfRunner(db: Database, id: string): Promise<Runne
   return row ?? null;
 }
 
-/** Whose model it is a version of; null where there is none of that id. */
-export async function findProjectOfVersion(db: Database, id: string): Promise<string | null> {
-  const [row] = await db
-    .select({ project: models.project })
-    .from(modelVersions)
-    .innerJoin(models, eq(models.id, modelVersions.modelId))
-    .where(eq(modelVersions.id, id));
-  return row?.project ?? null;
-}
-
 /** Whose model it is a placement of; null where there is none of that id. */
 export async function findProjectOfPlacement(db: Database, id: string): Promise<string | null> {
   const [row] = await db
