@@ -35,7 +35,8 @@ export function measureOptimisation(
       : [
           {
             key: { ...key, metric, unit, direction },
-            atMs: run.atMs,
+            project: run.project,
+        atMs: run.atMs,
             sourceId: run.runId,
             runId: run.runId,
             aggregate: single(value),

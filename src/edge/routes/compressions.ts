@@ -44,7 +44,7 @@ export function bindCompressions(app: Hono<AppEnv>): void {
 /** Other data would take away what a compression has yet to read. */
 async function refuseWhileUsed(env: ProjectEnv, { data }: ModelVersion, digest: string): Promise<void> {
   if (data === null || data.digest === digest) return;
-  const jobId = await jobQueue(env).findMeasuredOn(data.digest);
+  const jobId = await jobQueue(env).findMeasuredOn(env.project, data.digest);
   if (jobId === null) return;
   throw new ProblemError("conflict", `${jobId} is measured on the data that are there: wait for it, or cancel it.`);
 }

@@ -80,7 +80,7 @@ const DAY_MS = 86_400_000;
 /** Read from the history, so some seconds old. */
 async function describeStats(env: ProjectEnv, { model, version }: Version) {
   const nowMs = Date.now();
-  const totals = await readRequestTotals(env.DB, `${model}@${version}`, nowMs - (nowMs % DAY_MS));
+  const totals = await readRequestTotals(env, `${model}@${version}`, nowMs - (nowMs % DAY_MS));
   return { model_stats: [{ name: model, version: String(version), ...addUpTotals(totals) }] };
 }
 

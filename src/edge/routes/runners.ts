@@ -52,7 +52,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
       const [code, message] = TOKEN_PROBLEMS[outcome.kind];
       throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
     }
-    await jobQueue(env).announce({ type: "runner", id: outcome.runnerId });
+    await jobQueue(env).announceRunner(outcome.runnerId);
     const linkUrl = new URL(endpoints.connectRunner.path, c.req.url);
     linkUrl.protocol = linkUrl.protocol.replace("http", "ws");
     return { runnerId: outcome.runnerId, credential: outcome.credential, linkUrl: linkUrl.href };
