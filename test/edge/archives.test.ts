@@ -78,9 +78,9 @@ describe("an archive", () => {
     const jobs = [createId("job"), createId("job"), createId("job")] as const;
     const qualityDiversity = { archive: summary, covariance: null, restarts: 0 };
     for (const job of [jobs[0], jobs[2]]) await recordJobArtifact(mainEnv, job, file, 1);
-    await storeTrainedArchive(env.DB, jobs[0], { qualityDiversity });
-    await storeTrainedArchive(env.DB, jobs[1], { qualityDiversity });
-    await storeTrainedArchive(env.DB, jobs[2], { qualityDiversity: null });
+    await storeTrainedArchive(mainEnv, jobs[0], { qualityDiversity });
+    await storeTrainedArchive(mainEnv, jobs[1], { qualityDiversity });
+    await storeTrainedArchive(mainEnv, jobs[2], { qualityDiversity: null });
     const { items } = (await callEdge("GET", "/v1/archives?environment=trained")).json;
     expect(items).toEqual([expect.objectContaining({ ...summary, jobId: jobs[0], digest, sizeBytes })]);
   });

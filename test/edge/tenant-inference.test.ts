@@ -66,7 +66,10 @@ const act = ({ secret: key }: Side, policy: string) =>
 const oip = ({ secret: key, input }: Side, model: string) =>
   callEdge("POST", `/v2/models/${model}/infer`, {
     key,
-    body: { inputs: [{ name: input, shape: [1, 4], datatype: "FP32", data: [1, 2, 3, 4] }] },
+    body: {
+      parameters: { budget_ms: 5_000 },
+      inputs: [{ name: input, shape: [1, 4], datatype: "FP32", data: [1, 2, 3, 4] }],
+    },
   });
 const codeOf = async (side: Side, changes: object) => problemOf(await infer(side, changes)).code;
 

@@ -16,7 +16,12 @@ export interface ReadSide {
 }
 
 /** Reads the returns of what a side names. Throws `invalid-request` where there is nothing to compare, or too much. */
-export async function readSide(env: ProjectEnv, run: EvaluationRun, named: NamedSide, pointer: string): Promise<ReadSide> {
+export async function readSide(
+  env: ProjectEnv,
+  run: EvaluationRun,
+  named: NamedSide,
+  pointer: string,
+): Promise<ReadSide> {
   const refuse = (message: string) => invalidRequest([{ pointer, message }]);
   const { result } = run;
   const { entrants, episodes } = result;

@@ -36,7 +36,7 @@ export function measureOptimisation(
           {
             key: { ...key, metric, unit, direction },
             project: run.project,
-        atMs: run.atMs,
+            atMs: run.atMs,
             sourceId: run.runId,
             runId: run.runId,
             aggregate: single(value),

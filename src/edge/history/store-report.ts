@@ -66,7 +66,12 @@ export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowM
   return { ok: true, created: true, run: { ...toReportRun(row), samplesBytes }, series };
 }
 
-async function recognise(env: ProjectEnv, known: StoredReport, digest: string, series: string[]): Promise<StoreOutcome> {
+async function recognise(
+  env: ProjectEnv,
+  known: StoredReport,
+  digest: string,
+  series: string[],
+): Promise<StoreOutcome> {
   if (known.digest !== digest) {
     const detail = `The run ${JSON.stringify(known.name)} was reported before with other content.`;
     const errors = [{ pointer: "#/run", message: "names a run with other content" }];

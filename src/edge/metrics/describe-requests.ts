@@ -53,7 +53,10 @@ export function describeRequests({ sums, sketches }: Requests): MetricFamily[] {
       type: "counter",
       samples: sums
         .filter(({ metric }) => metric.startsWith("refused."))
-        .map(({ project, model, metric, count }) => ({ labels: { project, model, reason: metric.slice(8) }, value: count })),
+        .map(({ project, model, metric, count }) => ({
+          labels: { project, model, reason: metric.slice(8) },
+          value: count,
+        })),
     },
     {
       name: "millrace_inference_seconds",

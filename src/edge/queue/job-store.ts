@@ -204,7 +204,9 @@ export class JobStore {
   }
 
   countQueuedOf(project: string): number {
-    return Number(this.#first("select count(*) as n from jobs where state = 'queued' and project = ?", project)?.n ?? 0);
+    return Number(
+      this.#first("select count(*) as n from jobs where state = 'queued' and project = ?", project)?.n ?? 0,
+    );
   }
 
   findCalibration(states: readonly JobState[], runnerId: string, modelVersionId: string): string | null {

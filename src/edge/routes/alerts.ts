@@ -42,7 +42,8 @@ export function bindAlerts(app: Hono<AppEnv>): void {
     const note = body.note ?? found.note;
     const changed = { ...found, state, note, version: found.version + 1, updatedAt: toInstant(nowMs) };
     const type = EVENTS[state];
-    const telling = type === null ? [] : [prepareDeliveries(env.DB, { project: env.project, type, alert: changed, atMs: nowMs })];
+    const telling =
+      type === null ? [] : [prepareDeliveries(env.DB, { project: env.project, type, alert: changed, atMs: nowMs })];
     const saved = await saveAlertState(env, { ...found, state, note }, nowMs, telling);
     if (!saved) throw staleAlert(found);
     c.executionCtx.waitUntil(jobQueue(env).announce({ type: "alert", id: found.id }, env.project));

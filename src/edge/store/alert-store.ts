@@ -147,16 +147,15 @@ export async function listAlerts(
   { cursor, limit, state, kind, direction, subject, fingerprint, runner }: AlertQuery,
 ): Promise<{ items: Alert[]; nextCursor: string | null }> {
   const [beforeMs, id] = cursor === undefined ? [null, null] : decodeCursor(cursor, 2);
-  const { results } = await DB
-    .prepare(
-      `select ${LISTED_COLUMNS} from alerts
+  const { results } = await DB.prepare(
+    `select ${LISTED_COLUMNS} from alerts
        where project = ?10 and (?1 is null or created_at_ms < ?1 or (created_at_ms = ?1 and id < ?2))
          and (?3 is null or state = ?3) and (?4 is null or direction = ?4) and (?5 is null or fingerprint_id = ?5)
          and (?6 is null or exists (
            select 1 from changes join series on series.no = series_no where alert_id = alerts.id and subject = ?6))
          and (?8 is null or iif(finding is null, 'change', 'finding') = ?8) and (?9 is null or runner_id = ?9)
        order by created_at_ms desc, id desc limit ?7`,
-    )
+  )
     .bind(
       beforeMs === null ? null : Number(beforeMs),
       id === null ? null : String(id),
@@ -200,16 +199,12 @@ export async function findAlertDetail(env: ProjectEnv, id: string): Promise<Aler
   return { ...alert, items, neighbours };
 }
 
-async function readNeighbours(
-  { DB, project }: ProjectEnv,
-  { id, fingerprintId, after, at }: Alert,
-): Promise<Alert[]> {
+async function readNeighbours({ DB, project }: ProjectEnv, { id, fingerprintId, after, at }: Alert): Promise<Alert[]> {
   if (fingerprintId === null) return [];
-  const { results } = await DB
-    .prepare(
-      `select ${LISTED_COLUMNS} from alerts where project = ?6
+  const { results } = await DB.prepare(
+    `select ${LISTED_COLUMNS} from alerts where project = ?6
        and fingerprint_id = ?1 and at_ms > ?2 and after_ms < ?3 and id <> ?4 order by at_ms, id limit ?5`,
-    )
+  )
     .bind(fingerprintId, Date.parse(after), Date.parse(at), id, LIMITS.alertNeighbours, project)
     .all();
   return describeAll(DB, z.array(AlertRow).parse(results));
@@ -251,12 +246,10 @@ export async function saveAlertState(
   further: readonly D1PreparedStatement[],
 ): Promise<boolean> {
   // A version that is null breaks the transaction, for the column must not be.
-  const update = DB
-    .prepare(
-      `update alerts set version = iif(version = ?2, version + 1, null), state = ?3, note = ?4, updated_at_ms = ?5
+  const update = DB.prepare(
+    `update alerts set version = iif(version = ?2, version + 1, null), state = ?3, note = ?4, updated_at_ms = ?5
        where id = ?1 and project = ?6`,
-    )
-    .bind(alert.id, alert.version, alert.state, alert.note, nowMs, project);
+  ).bind(alert.id, alert.version, alert.state, alert.note, nowMs, project);
   const bump = DB.prepare("update history_state set detect_version = detect_version + 1");
   try {
     await DB.batch([update, bump, ...further]);

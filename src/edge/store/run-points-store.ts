@@ -52,16 +52,11 @@ const OF_RUN = `
   order by p.series_no, p.at_ms desc`;
 
 /** Ids of the series that a run has points of; one more than `limit` tells of a cut. */
-export async function seriesIdsOfRun(
-  { DB, project }: ProjectEnv,
-  runId: string,
-  limit: number,
-): Promise<string[]> {
-  const { results } = await DB
-    .prepare(
-      `select distinct series.id from points join series on series.no = points.series_no
+export async function seriesIdsOfRun({ DB, project }: ProjectEnv, runId: string, limit: number): Promise<string[]> {
+  const { results } = await DB.prepare(
+    `select distinct series.id from points join series on series.no = points.series_no
        where points.run_id = ?1 and series.project = ?3 limit ?2`,
-    )
+  )
     .bind(runId, limit + 1, project)
     .all<{ id: string }>();
   return results.map(({ id }) => id);

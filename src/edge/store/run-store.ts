@@ -26,10 +26,7 @@ function isRun({ project }: ProjectDatabase, id: string): SQL {
 }
 
 /** Stores a run and tells when it ended; one that is stored already (a resent outcome) keeps its time. */
-export async function recordRun(
-  db: ProjectDatabase,
-  input: RunInput,
-): Promise<{ id: string; endedAtMs: number }> {
+export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<{ id: string; endedAtMs: number }> {
   const id = runIdOf(input.jobId);
   await db
     .insert(runs)

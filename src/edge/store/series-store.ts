@@ -194,11 +194,7 @@ export interface Selection {
   readonly prunedSeq: number;
 }
 
-export async function readSelection(
-  db: ProjectDatabase,
-  selector: SeriesSelector,
-  limit: number,
-): Promise<Selection> {
+export async function readSelection(db: ProjectDatabase, selector: SeriesSelector, limit: number): Promise<Selection> {
   const numbers = sql`(select ${series.no} from ${series} where ${selected(db, selector)})`;
   const [rows, tails, [state]] = await db.batch([
     db

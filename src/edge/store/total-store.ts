@@ -38,12 +38,11 @@ export async function readRequestTotals(
   subject: string,
   dayMs: number,
 ): Promise<RequestTotals[]> {
-  const { results } = await DB
-    .prepare(
-      `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
+  const { results } = await DB.prepare(
+    `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
        from (${partsOf("select no from series where project = ?5 and subject_kind = 'model' and subject = ?4", true)})
        join series on no = series_no group by 1, 2`,
-    )
+  )
     .bind(DAY_MS, dayMs, dayMs + DAY_MS, subject, project)
     .all<RequestTotals>();
   return results;
@@ -65,12 +64,11 @@ export async function readForecastSums(
     and (?8 is null or key ->> '$.configuration.confidence' = ?8)`;
   const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0) ?? null;
   // A number is bound as a real one, by which a division leaves no whole steps.
-  const { results } = await DB
-    .prepare(
-      `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
+  const { results } = await DB.prepare(
+    `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
        from (${partsOf(selected, rollupMs !== null)}) join series on no = series_no
        group by no, 2 order by 2 desc, id limit ?5`,
-    )
+  )
     .bind(
       rollupMs,
       fromMs,

@@ -35,11 +35,10 @@ export async function createWebhook(
     createdAtMs: Date.now(),
     disabledAtMs: null,
   };
-  const { meta } = await DB
-    .prepare(
-      `insert into webhooks (id, project, url, secret, spec, created_at_ms) select ?1, ?2, ?3, ?4, ?5, ?6
+  const { meta } = await DB.prepare(
+    `insert into webhooks (id, project, url, secret, spec, created_at_ms) select ?1, ?2, ?3, ?4, ?5, ?6
        where (select count(*) from webhooks where project = ?2) < ?7`,
-    )
+  )
     .bind(row.id, project, url, secret, row.spec, row.createdAtMs, LIMITS.webhooks)
     .run();
   return meta.changes === 0 ? null : toWebhook(row);

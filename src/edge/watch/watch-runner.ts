@@ -66,7 +66,14 @@ async function tell(env: Env, runnerId: string, findings: readonly OpenFinding[]
     const deliveries = planned.flatMap(({ alert, event }) =>
       event === null
         ? []
-        : [prepareDeliveries(env.DB, { project, type: event, alert: describeFinding(alert, alert.finding), atMs: nowMs })],
+        : [
+            prepareDeliveries(env.DB, {
+              project,
+              type: event,
+              alert: describeFinding(alert, alert.finding),
+              atMs: nowMs,
+            }),
+          ],
     );
     if (!(await saveFindingAlerts(env.DB, { id: runnerId, project }, planned, deliveries))) continue;
     for (const { alert } of planned) await jobQueue(env).announce({ type: "alert", id: alert.id }, project);

@@ -16,7 +16,10 @@ export interface AlertEvent {
  * The statement that makes a delivery for each webhook of the project that wants this event: in one transaction with what
  * happened, it is neither lost nor told twice. The body is frozen here; its form is Standard Webhooks'.
  */
-export function prepareDeliveries(binding: D1Database, { project, type, alert, atMs }: AlertEvent): D1PreparedStatement {
+export function prepareDeliveries(
+  binding: D1Database,
+  { project, type, alert, atMs }: AlertEvent,
+): D1PreparedStatement {
   const body = JSON.stringify({ type, timestamp: toInstant(atMs), data: alert });
   const told = { project, event: type, alertId: alert.id, direction: alert.direction };
   return insertDeliveries(binding, told, body, atMs);
