@@ -36,6 +36,7 @@ import { Profile, ProfileInput, ProfilePage, ProfileUpdate, RunnerFit, RunnerFit
 import { Run } from "./run.ts";
 import { RunSamples } from "./run-samples.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
+import { ServiceHealth } from "./service-health.ts";
 import { archiveEndpoints } from "./archive-endpoints.ts";
 import { populationEndpoints } from "./population-endpoints.ts";
 import { transferEndpoints } from "./transfer-endpoints.ts";
@@ -109,7 +110,7 @@ export const endpoints = {
     tag: "service",
     summary: "Whether the edge answers",
     access: "public",
-    reply: { status: 200, schema: z.object({ status: z.literal("ok"), version: z.string() }) },
+    reply: { status: 200, schema: ServiceHealth },
   }),
   streamEvents: defineEndpoint({
     method: "get",
