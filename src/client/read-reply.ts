@@ -1,6 +1,7 @@
 import type { z } from "@hono/zod-openapi";
 import type { Endpoint } from "../protocol/endpoint.ts";
 import { parseJson } from "../protocol/parse-json.ts";
+import { VERSION } from "../protocol/version.ts";
 import { parseProblem, ProblemError } from "../protocol/problem.ts";
 
 /**
@@ -10,11 +11,21 @@ import { parseProblem, ProblemError } from "../protocol/problem.ts";
 export async function readProblem(endpoint: Endpoint, response: Response): Promise<Error> {
   const text = await response.text();
   const problem = parseProblem(text);
-  if (problem !== null) return problem;
+  if (problem !== null) return isUnknownRoute(problem) ? createOlderEdge(endpoint) : problem;
   const sentence = `${nameOf(endpoint)} answered ${response.status} without a problem: ${excerpt(text)}`;
   if (response.status < 500 && response.status !== 429) return new Error(sentence);
   const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
   return new ProblemError("internal", sentence, retryAfterMs === null ? {} : { retryAfterMs });
+}
+
+/** The typed client asks only for what its own release has: an edge without it is older. */
+function isUnknownRoute({ problem: { code, detail } }: ProblemError): boolean {
+  return code === "method-not-allowed" || (code === "not-found" && detail.startsWith("There is no /"));
+}
+
+function createOlderEdge(endpoint: Endpoint): ProblemError {
+  const detail = `The edge does not know ${nameOf(endpoint)}: it is older than this client, which is release ${VERSION}. Deploy that release there, or use an older client.`;
+  return new ProblemError("upgrade-required", detail);
 }
 
 /** Seconds, or an instant (RFC 9110, section 10.2.3), as milliseconds from now; null where it is neither. */

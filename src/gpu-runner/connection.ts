@@ -3,7 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import pRetry, { AbortError } from "p-retry";
 import type { Logger } from "pino";
 import { CLOSE_CODES, LINK_SUBPROTOCOL, PONG } from "../protocol/link.ts";
+import { ProblemError } from "../protocol/problem.ts";
 import type { StoredCredential } from "./credential-file.ts";
+import { refuseOtherProtocol } from "./refuse-other-protocol.ts";
 
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
@@ -93,8 +95,14 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
   } catch (cause) {
     socket.close();
     await refuseIfUnauthorised(linkUrl, headers);
+    await refuseOtherProtocol(linkUrl, AbortSignal.timeout(OPEN_TIMEOUT_MS)).catch(abortOnProblem);
     throw new Error(`${linkUrl} cannot be reached`, { cause });
   }
+}
+
+/** What is wrong for good ends the tries; whatever else goes wrong is one more try that failed. */
+function abortOnProblem(error: unknown): never {
+  throw error instanceof ProblemError ? new AbortError(error) : error;
 }
 
 /** A failed handshake does not tell why: an ordinary request to the same route does. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ENVIRONMENTS } from "../../kernels/environments/registry.ts";
 import type { Capabilities } from "../protocol/hardware.ts";
 import type { Lease } from "../protocol/link.ts";
-import { ProblemError } from "../protocol/problem.ts";
+import { ProblemError, PROBLEMS } from "../protocol/problem.ts";
 import { VERSION } from "../protocol/version.ts";
 import { type RunnerConfig, readConfig } from "./config.ts";
 import { collectRarely } from "./collect-rarely.ts";
@@ -179,6 +179,6 @@ main().then(
   () => process.exit(0),
   (error: unknown) => {
     process.stderr.write(`millrace runner: ${explain(error)}\n`);
-    process.exit(1);
+    process.exit(error instanceof ProblemError ? PROBLEMS[error.problem.code].exitCode : 1);
   },
 );

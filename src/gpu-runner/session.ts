@@ -24,6 +24,7 @@ import type { LinkProbe } from "./link-probe.ts";
 import type { ResidencyManager } from "./memory/residency-manager.ts";
 import type { ModelLoader } from "./serving/model-loader.ts";
 import { explainFailure } from "./serving/explain-failure.ts";
+import { refuseOffer } from "./refuse-offer.ts";
 import { serveCompute } from "./services/serve-compute.ts";
 import { serveRequest } from "./serving/serve-request.ts";
 import type { SpanExport } from "./telemetry/span-export.ts";
@@ -57,6 +58,7 @@ export class Session {
   #abandon: () => void = () => undefined;
   /** Requests that have no answer yet: the edge may say that nobody waits for one any more. */
   readonly #answering = new Map<string, AbortController>();
+  #edgeRelease: string | null = null;
   #unwelcome: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parts: SessionParts) {
@@ -96,8 +98,12 @@ export class Session {
   received(data: string | Uint8Array): void {
     if (typeof data !== "string") return this.#receiveFrame(data);
     const parsed = parseText(EdgeMessage, data);
-    if (parsed.ok) this.#receive(parsed.message);
-    else this.#parts.logger.error({ reason: parsed.reason }, "the edge sent what is not of the protocol");
+    if (parsed.ok) return this.#receive(parsed.message);
+    const refusal = refuseOffer(data, this.#edgeRelease);
+    if (refusal !== null) this.#parts.channel.send(refusal);
+    const { reason, unknownType } = parsed;
+    if (unknownType === undefined) this.#parts.logger.error({ reason }, "the edge sent what is not of the protocol");
+    else this.#parts.logger.warn({ unknownType }, "the edge sent what this release does not know");
   }
 
   #receive(message: EdgeMessage): void {
@@ -136,9 +142,10 @@ export class Session {
     }
   }
 
-  #welcomed({ runnerId, intervals, placed }: Welcome): void {
+  #welcomed({ runnerId, version, intervals, placed }: Welcome): void {
     const { channel, jobs, residency, watch, logger } = this.#parts;
-    logger.info({ runnerId, placed: placed.length }, "connected");
+    logger.info({ runnerId, placed: placed.length, edgeRelease: version }, "connected");
+    this.#edgeRelease = version ?? null;
     clearTimeout(this.#unwelcome);
     this.#heartbeat?.stop();
     this.#heartbeat = startHeartbeat(channel, intervals, () => jobs.leases(), this.#abandon);

@@ -37,6 +37,7 @@ import { Profile, ProfileInput, ProfilePage, ProfileUpdate, RunnerFit, RunnerFit
 import { Run } from "./run.ts";
 import { RunSamples } from "./run-samples.ts";
 import { Ticket, TicketRequest } from "./ticket.ts";
+import { ServiceHealth } from "./service-health.ts";
 import { archiveEndpoints } from "./archive-endpoints.ts";
 import { populationEndpoints } from "./population-endpoints.ts";
 import { projectEndpoints } from "./project-endpoints.ts";
@@ -112,7 +113,7 @@ export const endpoints = {
     tag: "service",
     summary: "Whether the edge answers",
     access: "public",
-    reply: { status: 200, schema: z.object({ status: z.literal("ok"), version: z.string() }) },
+    reply: { status: 200, schema: ServiceHealth },
   }),
   streamEvents: defineEndpoint({
     method: "get",

@@ -170,6 +170,8 @@ export type RunnerMessage = z.infer<typeof RunnerMessage>;
 const Welcome = z.object({
   type: z.literal("welcome"),
   runnerId: idSchema("runner"),
+  /** The edge's release; absent from an older edge. */
+  version: z.string().max(64).optional(),
   intervals: Intervals,
   placed: z.array(PlacedModel),
 });
@@ -300,7 +302,11 @@ export const CLOSE_CODES = {
   silent: 4004,
 } as const;
 
-export type ParsedText<Message> = { ok: true; message: Message } | { ok: false; reason: string };
+/** Any message, whatever it is. */
+const OtherType = z.object({ type: z.string().min(1).max(64) });
+
+/** `unknownType` is that of a message which a newer end may send: it is ignored, where anything else is an error. */
+export type ParsedText<Message> = { ok: true; message: Message } | { ok: false; reason: string; unknownType?: string };
 
 /** Parses a text message of either direction; the size is checked before anything is read. */
 export function parseText<Message>(schema: z.ZodType<Message>, text: string): ParsedText<Message> {
@@ -314,5 +320,7 @@ export function parseText<Message>(schema: z.ZodType<Message>, text: string): Pa
   const parsed = schema.safeParse(json);
   if (parsed.success) return { ok: true, message: parsed.data };
   const issue = parsed.error.issues[0];
-  return { ok: false, reason: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not of the protocol"}` };
+  const reason = `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not of the protocol"}`;
+  const typed = issue?.code === "invalid_union" && issue.path.length === 1 ? OtherType.safeParse(json) : null;
+  return typed?.success ? { ok: false, reason, unknownType: typed.data.type } : { ok: false, reason };
 }

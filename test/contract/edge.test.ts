@@ -3,6 +3,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import { CLOSE_CODES } from "../../src/protocol/link.ts";
 import { LiveReport } from "../../src/protocol/live.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
+import { VERSION } from "../../src/protocol/version.ts";
 import { report as healthReport } from "../edge/health-samples.ts";
 import { BOUND, type RunnerScript } from "../edge/runner-script.ts";
 import { calibrationResult, capabilities } from "../edge/samples.ts";
@@ -72,6 +73,7 @@ describe("the handshake", () => {
     expect(welcome).toEqual({
       type: "welcome",
       runnerId: runner.runnerId,
+      version: VERSION,
       intervals: { pingMs: PING_MS, heartbeatMs: 500, leaseMs: 20_000, resendMs: 500, watchMs: 10_000 },
       placed: [],
     });
@@ -163,7 +165,7 @@ describe("an inference", () => {
 
 describe("a socket", () => {
   it("that brings what is not of the protocol is closed", async () => {
-    for (const garbage of ["{", '{"type":"unknown"}', new Uint8Array([1, 2, 3])]) {
+    for (const garbage of ["{", '{"type":7}', new Uint8Array([1, 2, 3])]) {
       await online();
       script.socket.send(garbage);
       expect((await script.nextClose()).code).toBe(CLOSE_CODES.protocolError);

@@ -56,6 +56,20 @@ export async function migrateWhole(database: D1): Promise<string[]> {
   return applyMigrations(database, migrations);
 }
 
+/** A row of a table, by its columns. */
+export type StoredRow = [table: string, row: Record<string, string | number | null>];
+
+/** Puts rows back as they were, in one transaction and any order. */
+export async function fillTables(database: D1, rows: readonly StoredRow[]): Promise<void> {
+  const inserts = rows.map(([table, row]) => {
+    const columns = Object.keys(row);
+    const places = columns.map(() => "?").join(", ");
+    const sql = `insert or replace into ${table} (${columns.join(", ")}) values (${places})`;
+    return database.prepare(sql).bind(...Object.values(row));
+  });
+  await database.batch([database.prepare("pragma defer_foreign_keys = on"), ...inserts]);
+}
+
 /**
  * Fills a database as it was before rollups: points of `seriesCount` series, evenly over the `days` before `toMs`,
  * a third of them of live requests.

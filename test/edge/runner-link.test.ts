@@ -34,7 +34,8 @@ describe("the socket", () => {
     const garbage = [
       "{",
       "null",
-      '{"type":"unknown"}',
+      '{"type":7}',
+      '{"type":""}',
       '{"type":"hello"}',
       '{"type":"heartbeat","running":[{"jobId":"x","epoch":0}]}',
       new Uint8Array([1, 2, 3]),

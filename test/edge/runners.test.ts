@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { LINK_SUBPROTOCOL } from "../../src/protocol/link.ts";
 import { BUILT_IN_PROFILES } from "../../src/protocol/profile.ts";
 import { byNumber, callEdge, createToken, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
 import { capabilities } from "./samples.ts";
@@ -126,6 +127,10 @@ describe("the runner's own routes", () => {
     const reply = await callEdge("GET", "/v1/link", { key: credential, headers });
     expect(problemOf(reply).code).toBe("upgrade-required");
     expect(pointersOf(reply)).toEqual(["header/sec-websocket-protocol"]);
+    const plain = { "sec-websocket-protocol": LINK_SUBPROTOCOL };
+    const refused = await callEdge("GET", "/v1/link", { key: credential, headers: plain });
+    expect(problemOf(refused).code).toBe("upgrade-required");
+    expect(pointersOf(refused)).toEqual(["header/upgrade"]);
   });
 
   it("name the digest that is malformed or not there", async () => {

@@ -19,6 +19,7 @@ import {
 import type { HealthReport } from "../../protocol/health.ts";
 import type { MemoryReport } from "../../protocol/memory.ts";
 import { createProblem, toProblem } from "../../protocol/problem.ts";
+import { VERSION } from "../../protocol/version.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
@@ -69,6 +70,7 @@ export class RunnerLink extends DurableObject<Env> {
   });
   readonly #config: ReturnType<typeof configOf>;
   #seenNotedAtMs = 0;
+  #toldUnknown = false;
   /** Reports are judged one after the other, and nothing is found after the runner's end. */
   #watching: Promise<void> = Promise.resolve();
 
@@ -191,6 +193,7 @@ export class RunnerLink extends DurableObject<Env> {
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     if (typeof message !== "string") return this.#receiveFrame(socket, new Uint8Array(message));
     const parsed = parseText(RunnerMessage, message);
+    if (!parsed.ok && parsed.unknownType !== undefined) return this.#noteUnknown(parsed.unknownType);
     if (!parsed.ok) return endSocket(socket, CLOSE_CODES.protocolError, parsed.reason);
     try {
       await this.#receive(socket, parsed.message);
@@ -308,6 +311,13 @@ export class RunnerLink extends DurableObject<Env> {
     }
   }
 
+  /** A newer runner may send what is not known here; told once, since it may send it every second. */
+  #noteUnknown(type: string): void {
+    if (this.#toldUnknown) return;
+    this.#toldUnknown = true;
+    console.warn(JSON.stringify({ event: "link-message-unknown", type }));
+  }
+
   async #receiveHealth(runnerId: string, connectionId: string, { requestId, report }: HealthMessage): Promise<void> {
     if (!isSoundReport(report)) throw new RangeError("the report of health cannot be kept");
     if (requestId !== null) return this.#healthAsked.answer(requestId, connectionId, report);
@@ -336,7 +346,7 @@ export class RunnerLink extends DurableObject<Env> {
     await this.ctx.storage.put("connected", runnerId);
     const announced = { id: runnerId, ...runner, capabilities: hello.capabilities };
     const { placed, uncalibrated, outdated } = await planRunner(this.env.DB, await readAllVersions(db), announced);
-    sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
+    sendMessage(socket, { type: "welcome", runnerId, version: VERSION, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });

@@ -2,11 +2,13 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
+import { explainMismatch } from "../../protocol/link-mismatch.ts";
 import type { Diagnosis } from "../../protocol/health.ts";
 import type { RunnerMemory } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { RunnerFit } from "../../protocol/profile.ts";
 import type { RegistrationInput, Runner } from "../../protocol/runner.ts";
+import { VERSION } from "../../protocol/version.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { fitTargets, reachesAll } from "../budget/target-fit.ts";
@@ -87,10 +89,15 @@ export function bindRunners(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.connectRunner, async ({ c, env, principal }) => {
     const offered = (c.req.header("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
-    if (c.req.header("upgrade")?.toLowerCase() !== "websocket" || !offered.includes(LINK_SUBPROTOCOL)) {
-      const message = `must offer ${LINK_SUBPROTOCOL} in a WebSocket handshake`;
-      const errors = [{ pointer: "header/sec-websocket-protocol", message }];
-      throw new ProblemError("upgrade-required", `A runner ${message}.`, { errors });
+    const spoken = { release: VERSION, protocols: [LINK_SUBPROTOCOL] };
+    const mismatch = explainMismatch(spoken, offered.slice(0, 8).filter(Boolean));
+    if (mismatch !== null) {
+      const errors = [{ pointer: "header/sec-websocket-protocol", message: `must offer ${LINK_SUBPROTOCOL}` }];
+      throw new ProblemError("upgrade-required", mismatch, { errors });
+    }
+    if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+      const errors = [{ pointer: "header/upgrade", message: "must be websocket" }];
+      throw new ProblemError("upgrade-required", "A runner connects by a WebSocket handshake.", { errors });
     }
     const request = new Request(c.req.raw);
     request.headers.delete("authorization");

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { mutable } from "../http/mutable.ts";
@@ -11,7 +12,7 @@ export function bindService(app: Hono<AppEnv>): void {
   bind(app, endpoints.getHealth, async ({ c }) => {
     // Cloudflare sends a date with every reply, workerd on one machine does not; clocks are checked by it.
     c.header("date", new Date().toUTCString());
-    return { status: "ok" as const, version: VERSION };
+    return { status: "ok" as const, version: VERSION, linkProtocols: [LINK_SUBPROTOCOL] };
   });
   bind(app, endpoints.streamEvents, async ({ c, env }) =>
     mutable(await jobQueue(env).fetch(new URL(`/${env.project}/feed`, c.req.url))),

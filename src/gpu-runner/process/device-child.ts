@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { BaseLogger } from "pino";
 import type { JobProgress } from "../../protocol/job.ts";
 import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/problem.ts";
+import { childEnvironment } from "./child-environment.ts";
 import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole, UsedPipeline } from "./messages.ts";
 
 const ENTRY = new URL("device-process.ts", import.meta.url);
@@ -71,7 +72,7 @@ export class DeviceChild {
     this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
       serialization: "advanced",
       execArgv: [],
-      env: { ...process.env, ...options.environment },
+      env: childEnvironment(process.env, options.environment),
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.#forwardOutput();

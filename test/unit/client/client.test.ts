@@ -102,6 +102,27 @@ describe("what a call makes of the reply", () => {
     ).toBeUndefined();
   });
 
+  it.each([
+    createProblem("not-found", "There is no /v1/profiles/mine."),
+    createProblem("method-not-allowed", "/v1/profiles/mine takes GET."),
+  ])("says that the edge is older where it has no such route: $code", async (problem) => {
+    const { fetch } = createRecordingFetch(json(problem, problem.status));
+    const failed = createClient({ baseUrl, fetch }).call(endpoints.deleteProfile, { params: { name: "mine" } });
+    await expect(failed).rejects.toMatchObject({
+      problem: {
+        code: "upgrade-required",
+        detail: expect.stringContaining(`does not know DELETE /v1/profiles/{name}: it is older than this client`),
+      },
+    });
+  });
+
+  it("takes what is not there for what it is, by an edge that has the route", async () => {
+    const problem = createProblem("not-found", "There is no profile mine.");
+    const { fetch } = createRecordingFetch(json(problem, problem.status));
+    const failed = createClient({ baseUrl, fetch }).call(endpoints.deleteProfile, { params: { name: "mine" } });
+    await expect(failed).rejects.toMatchObject({ problem });
+  });
+
   it("throws the server's problem, whole", async () => {
     const problem = {
       ...createProblem("budget-unattainable", "1 ms cannot be met.", {
