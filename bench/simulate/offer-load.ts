@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { runOpenLoop } from "../../src/cli/load/open-loop.ts";
+import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
 import { InferReplyHeader, type LatencySplit } from "../../src/protocol/inference.ts";
@@ -21,6 +21,8 @@ export interface LoadReport {
   /** Answered within the budget, by the edge's clock, on which it counts. */
   readonly inBudget: number;
   readonly splits: readonly LatencySplit[];
+  /** By how they ended: `ok`, `late`, or a status. */
+  readonly results: Readonly<Record<string, number>>;
   readonly lagP99Ms: number;
 }
 
@@ -34,21 +36,29 @@ export async function offerLoad(
   const frame = encodeFrame({ model: MODEL, backend: "ort-cpu", budgetMs }, createInput(MODEL, 0));
   const splits: LatencySplit[] = [];
   const lags: number[] = [];
-  let inBudget = 0;
+  const results: Record<string, number> = {};
   const send = async (index: number) => {
     const { status, body } = await postFrame(agent, aim, frame);
-    if (status !== 200 || arrivalsMs[index]! < fromMs) return String(status);
+    if (status !== 200) return String(status);
     const decoded = decodeFrame(body);
     if (!decoded.ok) throw new Error(decoded.message);
     const { latency, budgetMet } = InferReplyHeader.parse(decoded.header);
-    splits.push(latency);
-    if (budgetMet) inBudget++;
+    if (arrivalsMs[index]! >= fromMs) splits.push(latency);
     return budgetMet ? "ok" : "late";
   };
   try {
-    await runOpenLoop(arrivalsMs, send, ({ lagMs }) => lags.push(lagMs), new AbortController().signal);
+    const note = ({ result, lagMs }: LoadOutcome, index: number) => {
+      lags.push(lagMs);
+      if (arrivalsMs[index]! >= fromMs) results[result] = (results[result] ?? 0) + 1;
+    };
+    await runOpenLoop(arrivalsMs, send, note, new AbortController().signal);
   } finally {
     agent.destroy();
   }
-  return { inBudget, splits, lagP99Ms: nearestRank(Float64Array.from(lags).toSorted(), 0.99) };
+  return {
+    inBudget: results.ok ?? 0,
+    splits,
+    results,
+    lagP99Ms: nearestRank(Float64Array.from(lags).toSorted(), 0.99),
+  };
 }

@@ -16,6 +16,8 @@ const ROWS = {
   /** A result with its run and points. */
   result: 27,
   alarm: 1,
+  /** Of health: the report and its number, one that goes, and the memory's samples under their name. */
+  report: 5,
   /** A runner's row in the queue. */
   heartbeat: 1,
   /** A job over its life, with its events. */
@@ -79,7 +81,7 @@ export class Platform {
   }
 
   /** Rows of an object's own SQLite. */
-  write(what: "outbox" | "alarm" | "heartbeat" | "job"): void {
+  write(what: "outbox" | "alarm" | "report" | "heartbeat" | "job"): void {
     this.#add("object rows", ROWS[what]);
   }
 

@@ -8,6 +8,7 @@ export function renderSimulation(load: number, result: SimulationResult): string
   const { results, latencyMs, fairness, platform, queue } = result;
   const all = Object.values(results).reduce((sum, count) => sum + count, 0);
   const lost = Object.entries(results).filter(([name]) => name !== "answered");
+  const bySpeed = Object.entries(result.utilisationBySpeed).map(([speed, share]) => `${speed} ${percent(share)}`);
   const lines: [string, string][] = [
     [
       "offered",
@@ -17,7 +18,7 @@ export function renderSimulation(load: number, result: SimulationResult): string
     ["not in budget", lost.map(([name, count]) => `${name} ${percent(count / all)}`).join(", ") || "none"],
     ["latency", latencyMs === null ? "none" : `p50 ${latencyMs.p50.toFixed(1)} ms, p99 ${latencyMs.p99.toFixed(1)} ms`],
     ["retried elsewhere", percent(result.retried / all)],
-    ["devices at work", percent(result.utilisation)],
+    ["devices at work", `${percent(result.utilisation)} of the time: ${bySpeed.join(", ")}`],
     ["fairness (Jain)", `tenants ${fairness.tenants.toFixed(4)}, runners of one speed ${fairness.runners.toFixed(4)}`],
     [
       "busiest link",

@@ -13,7 +13,14 @@ export type LinkEnd =
   | { readonly kind: "failed"; readonly code: ProblemCode; readonly heard: boolean; readonly retryAfterMs?: number };
 
 /** The intervals of a deployment. */
-export const INTERVALS = { pingMs: 1_500, heartbeatMs: 3_000, leaseMs: 15_000, flushMs: 10_000, seenMs: 30_000 };
+export const INTERVALS = {
+  pingMs: 1_500,
+  heartbeatMs: 3_000,
+  leaseMs: 15_000,
+  watchMs: 10_000,
+  flushMs: 10_000,
+  seenMs: 30_000,
+};
 /** A socket without a ping for so long is dead; an alarm looks as often. */
 const SILENT_MS = 3 * INTERVALS.pingMs;
 
@@ -148,6 +155,10 @@ export class SimLink {
     every(SILENT_MS, () => {
       platform.link(id, "alarm");
       platform.write("alarm");
+    });
+    every(INTERVALS.watchMs, () => {
+      platform.link(id, "message");
+      platform.write("report");
     });
     every(INTERVALS.seenMs, () => platform.database("seen"));
     every(INTERVALS.flushMs, () => this.#flush());

@@ -6,6 +6,8 @@ export interface SimulateOptions {
   readonly runners: number;
   readonly rps: number;
   readonly seconds: number;
+  /** What arrives before counts for nothing. */
+  readonly warmUpSeconds: number;
   readonly seed: number;
   readonly tenants: number;
   readonly models: number;
@@ -34,6 +36,7 @@ const NUMBERS = {
   runners: [1, 100_000, 1_000],
   rps: [0.1, 1_000_000, 5_000],
   seconds: [1, 3_600, 20],
+  "warm-up": [0, 600, 5],
   seed: [0, 2 ** 32 - 1, 1],
   tenants: [1, 10_000, 10],
   models: [1, 10_000, null],
@@ -76,6 +79,7 @@ export function parseSimulateArguments(argv: readonly string[]): SimulateArgumen
       runners,
       rps,
       seconds: read("seconds", NUMBERS.seconds[2]),
+      warmUpSeconds: read("warm-up", NUMBERS["warm-up"][2]),
       seed: read("seed", NUMBERS.seed[2]),
       tenants: read("tenants", NUMBERS.tenants[2]),
       models: read("models", Math.max(1, Math.round(runners / RUNNERS_PER_MODEL))),

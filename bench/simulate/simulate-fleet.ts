@@ -5,8 +5,6 @@ import { runSimulation } from "./run-simulation.ts";
 import type { SimulateOptions } from "./simulate-arguments.ts";
 import type { SimulationResult } from "./summarise-simulation.ts";
 
-/** Until the isolates have learnt and the queues are as they will be. */
-const WARM_UP_MS = 5_000;
 /** The Worker's own part of a request, as the hop bench measured its mean. */
 const EDGE_MS = 0.678;
 const CONFIDENCE = 0.99;
@@ -21,7 +19,8 @@ export function simulateFleet(
 ): Promise<SimulationResult> {
   const { runners, models, rps, seconds, seed } = options;
   const durationMs = seconds * 1e3;
-  const plan = { ratePerSecond: load * rps, durationMs: WARM_UP_MS + durationMs, seed };
+  const warmUpMs = options.warmUpSeconds * 1e3;
+  const plan = { ratePerSecond: load * rps, durationMs: warmUpMs + durationMs, seed };
   return runSimulation(
     {
       ...options,
@@ -31,7 +30,7 @@ export function simulateFleet(
       confidence: CONFIDENCE,
       isolates: Math.ceil(options.isolates * load),
       edge: () => EDGE_MS,
-      warmUpMs: WARM_UP_MS,
+      warmUpMs,
       durationMs,
       awayMs: AWAY_MS,
       jobsPerSecond: options.jobRate,

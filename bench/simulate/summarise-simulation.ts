@@ -23,9 +23,10 @@ export interface SimulationResult {
   readonly retried: number;
   /** Of answers in budget; null where there is none. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly quantiles: readonly number[] } | null;
-  /** Share of the time that devices were at work. */
+  /** Share of the time that devices were at work; and by speed. */
   readonly utilisation: number;
-  /** Of the share that each tenant got of what it asked for, and of the work of runners of one speed, the least fair. */
+  readonly utilisationBySpeed: Readonly<Record<string, number>>;
+  /** Of the share that each tenant got of what it asked for; and of the work of runners of one speed, by what that speed did of all. */
   readonly fairness: { readonly tenants: number; readonly runners: number };
   readonly tenantShares: readonly number[];
   readonly platform: PlatformLoad;
@@ -52,9 +53,7 @@ export function summariseSimulation(simulated: Simulated): SimulationResult {
   const at = (p: number) => nearestRank(sorted, p);
   const asking = tally.tenants.filter(({ offered }) => offered > 0);
   const tenantShares = asking.map(({ offered, inBudget }) => inBudget / offered);
-  const worked = Map.groupBy(work, ({ speed }) => speed).values();
-  // Runners of a speed that got nothing at all are treated alike.
-  const fairs = [...worked].map((alike) => jainIndex(alike.map(({ busyMs }) => busyMs))).filter((fair) => fair > 0);
+  const busyMs = sumOf(work.map((each) => each.busyMs));
   return {
     runners: hosts,
     seconds,
@@ -64,13 +63,30 @@ export function summariseSimulation(simulated: Simulated): SimulationResult {
     results: Object.fromEntries([...tally.results].toSorted(([a], [b]) => a.localeCompare(b))),
     retried: tally.retried,
     latencyMs: good === 0 ? null : { p50: at(0.5), p99: at(0.99), quantiles: QUANTILES.map(at) },
-    utilisation: work.reduce((sum, { busyMs }) => sum + busyMs, 0) / (hosts * durationMs),
+    utilisation: busyMs / (hosts * durationMs),
+    utilisationBySpeed: Object.fromEntries(
+      [...Map.groupBy(work, ({ speed }) => speed)].map(([speed, alike]) => [
+        speed,
+        sumOf(alike.map((each) => each.busyMs)) / (alike.length * durationMs),
+      ]),
+    ),
     fairness: {
       tenants: jainIndex(tenantShares),
-      runners: Math.min(...fairs),
+      runners: fairnessOfWork(work, busyMs),
     },
     tenantShares,
     platform,
     queue,
   };
+}
+
+function fairnessOfWork(work: readonly RunnerWork[], allMs: number): number {
+  const speeds = [...Map.groupBy(work, ({ speed }) => speed).values()].map((alike) =>
+    alike.map(({ busyMs }) => busyMs),
+  );
+  return sumOf(speeds.map((alike) => (sumOf(alike) === 0 ? 0 : (sumOf(alike) / allMs) * jainIndex(alike))));
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
