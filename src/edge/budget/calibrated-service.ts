@@ -53,13 +53,29 @@ export function calibratedLink(linkMs: Placement["linkMs"]): Sketch {
   return known;
 }
 
+/** Confidences are the callers' to choose. */
+const KEPT_CONFIDENCES = 32;
+const quantiles = new WeakMap<Sketch, Map<number, number>>();
+
+/** A quantile of a calibrated distribution, which stays what it is: read once. */
+export function calibratedQuantile(sketch: Sketch, confidence: number): number {
+  const known = quantiles.get(sketch) ?? new Map<number, number>();
+  quantiles.set(sketch, known);
+  const cached = known.get(confidence);
+  if (cached !== undefined) return cached;
+  const value = sketchQuantile(sketch, confidence);
+  if (known.size >= KEPT_CONFIDENCES) known.clear();
+  known.set(confidence, value);
+  return value;
+}
+
 /** The service as it was measured on an idle machine, at this confidence. */
 export function calibratedServiceMs({ sweep }: Placement, rows: number, confidence: number): number {
-  return sketchQuantile(calibratedSketch(sweep, rows), confidence);
+  return calibratedQuantile(calibratedSketch(sweep, rows), confidence);
 }
 
 /** Link and service together. */
 export function calibratedLatencyMs(placement: Placement, rows: number, confidence: number): number {
-  const linkMs = sketchQuantile(calibratedLink(placement.linkMs), confidence);
+  const linkMs = calibratedQuantile(calibratedLink(placement.linkMs), confidence);
   return linkMs + calibratedServiceMs(placement, rows, confidence);
 }

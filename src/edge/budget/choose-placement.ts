@@ -48,25 +48,56 @@ export interface ChoiceRules {
 
 /** Costs within this factor of the lowest are the same: measurements differ by as much from day to day. */
 const SAME_COST = 1.25;
+/** So many placements are all looked at. */
+const FEW = 64;
+/** Of more so many are looked at; where those do not decide, so many; then all. */
+const LOOKS = [16, 512];
 
 /**
  * Picks where a request runs: of the placements that are as was asked for, online, not silent and
  * predicted to fit the budget, those of the highest fidelity, of these the cheapest by their median
  * service, and of two of these at random the one with less to do (Mitzenmacher, "The power of two
  * choices in randomized load balancing", 2001). Where none fits, the outcome says what is in the way.
+ *
+ * Each look at a placement costs some microseconds. Of more than 64 that are online, 16 at random stand for all if one of
+ * them fits that is as faithful as any; else 512 do, if one fits at all or could but for its queue. That nothing could
+ * ever fit is only said of all.
  */
 export function choosePlacement(placements: readonly LivePlacement[], rules: ChoiceRules): Choice {
-  const { wishes, spentMs, outlook, random } = rules;
   if (placements.length === 0) return { kind: "none" };
-  const matching = placements.filter((placement) => matches(placement, wishes));
+  const labels = Object.entries(rules.wishes.labels ?? {});
+  const matching = placements.filter((placement) => matches(placement, rules.wishes, labels));
   if (matching.length === 0) return { kind: "unmatched" };
-  const online = matching
-    .filter((placement) => placement.online && !placement.draining)
-    .map((placement): Candidate => {
-      const seen = outlook(placement);
-      return { placement, outlook: seen, prediction: predictLatency(seen, spentMs) };
-    });
+  const online = matching.filter((placement) => placement.online && !placement.draining);
   if (online.length === 0) return { kind: "offline" };
+  if (online.length <= FEW) return chooseAmong(online, rules);
+  const fidelity = online.reduce((most, placement) => Math.max(most, fidelityOf({ placement })), 0);
+  for (const [index, most] of LOOKS.entries()) {
+    if (online.length <= most) break;
+    drawToFront(online, LOOKS[index - 1] ?? 0, most, rules.random);
+    const choice = chooseAmong(online.slice(0, most), rules);
+    const isBest = choice.kind === "admitted" && choice.fits && fidelityOf(choice.candidate) === fidelity;
+    const isDecided = choice.kind === "admitted" || choice.kind === "overloaded";
+    if (isBest || (index > 0 && isDecided)) return choice;
+  }
+  return chooseAmong(online, rules);
+}
+
+/** Moves placements that are drawn at random to the front, up to `count`; those before `from` are there already. */
+function drawToFront(placements: LivePlacement[], from: number, count: number, random: () => number): void {
+  for (let index = from; index < count; index++) {
+    const drawn = index + Math.floor(random() * (placements.length - index));
+    [placements[index], placements[drawn]] = [placements[drawn]!, placements[index]!];
+  }
+}
+
+/** The choice among placements that are online; there is at least one. */
+function chooseAmong(placements: readonly LivePlacement[], rules: ChoiceRules): Choice {
+  const { wishes, spentMs, outlook, random } = rules;
+  const online = placements.map((placement): Candidate => {
+    const seen = outlook(placement);
+    return { placement, outlook: seen, prediction: predictLatency(seen, spentMs) };
+  });
   const answering = online.filter((candidate) => !candidate.outlook.isSilent);
   if (answering.length === 0) return { kind: "silent" };
   const fitting = answering.filter((candidate) => latencyOf(candidate) <= wishes.budgetMs);
@@ -81,14 +112,17 @@ export function choosePlacement(placements: readonly LivePlacement[], rules: Cho
   return sayWhatIsInTheWay(online, rules);
 }
 
-function matches(placement: LivePlacement, wishes: ChoiceRules["wishes"]): boolean {
-  const { runnerId, placementId, backend, profile, labels = {}, minFidelity } = wishes;
+function matches(
+  placement: LivePlacement,
+  { runnerId, placementId, backend, profile, minFidelity }: ChoiceRules["wishes"],
+  labels: readonly (readonly [name: string, value: string])[],
+): boolean {
   return (
     (placementId === undefined || placement.id === placementId) &&
     (runnerId === undefined || placement.runnerId === runnerId) &&
     (backend === undefined || placement.backend === backend) &&
     (profile === undefined || placement.profiles.includes(profile)) &&
-    Object.entries(labels).every(([name, value]) => placement.labels[name] === value) &&
+    labels.every(([name, value]) => placement.labels[name] === value) &&
     (placement.fidelity ?? 0) >= minFidelity
   );
 }
@@ -121,7 +155,7 @@ function sayWhatIsInTheWay(online: readonly Candidate[], rules: ChoiceRules): Ch
 const latencyOf = ({ prediction }: Candidate) => prediction.latencyMs;
 const idleOf = ({ outlook }: Candidate) => predictIdleMs(outlook);
 const costOf = ({ outlook }: Candidate) => outlook.medianServiceMs;
-const fidelityOf = ({ placement }: Candidate) => placement.fidelity ?? 0;
+const fidelityOf = ({ placement }: Pick<Candidate, "placement">) => placement.fidelity ?? 0;
 
 /** The first of those with the least measure; the list is not empty. */
 function leastOf(candidates: readonly Candidate[], measure: (candidate: Candidate) => number): Candidate {

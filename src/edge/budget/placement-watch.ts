@@ -1,8 +1,9 @@
 import type { ServiceTimes } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
+import type { Sketch } from "../../stats/sketch.ts";
 import type { ProblemCode } from "../../protocol/problem.ts";
 import type { LivePlacement } from "../store/live-placement-store.ts";
-import { calibratedLink, calibratedSketch, largestRows } from "./calibrated-service.ts";
+import { calibratedLink, calibratedQuantile, calibratedSketch, largestRows } from "./calibrated-service.ts";
 import {
   type DeviceWatch,
   isSilent,
@@ -27,7 +28,7 @@ const COLD_AFTER_MS = 10_000;
 const FADED_SHARE = 0.05;
 /** Powers of two that the rows of a request may have. */
 const SIZES = Math.log2(LIMITS.tensorElements) + 1;
-/** Keys of a map; beyond it begins anew, so that placements that are gone do not stay for ever. */
+/** Keys of a map; the oldest goes for a new one, so that placements that are gone do not stay for ever. */
 const KEPT = 4_096;
 
 /** Problems of a runner behind which a model has to be loaded again. */
@@ -90,16 +91,20 @@ export class PlacementWatch {
   /** By placement: when the runner said that it had lost the model. */
   readonly #unloadedAtMs = new Map<string, number>();
 
+  /** Nothing is kept of a placement for having been looked at: many more are than are sent anything. */
   outlook(placement: LivePlacement, rows: number, confidence: number, nowMs: number): Outlook {
-    const device = this.#device(placement);
-    const queueMs = predictQueueMs(device, nowMs, (each, queued) => this.#workMs(each, queued, nowMs));
+    const device = this.#devices.get(deviceOf(placement));
+    const workMs = (each: LivePlacement, queued: number) => this.#workMs(each, queued, nowMs);
+    const queueMs = device === undefined ? 0 : predictQueueMs(device, nowMs, workMs);
+    const services = this.#services.get(keyOf(placement, rows));
+    const calibrated = calibratedSketch(placement.sweep, rows);
     return {
       linkMs: this.#linkMs(placement, confidence, nowMs),
-      serviceMs: this.#serviceMs(placement, rows, confidence, nowMs),
-      medianServiceMs: this.#serviceMs(placement, rows, 0.5, nowMs),
+      serviceMs: quantileOf(services, calibrated, confidence, nowMs),
+      medianServiceMs: quantileOf(services, calibrated, 0.5, nowMs),
       queueMs: queueMs + this.#loadingMs(placement, nowMs),
       coldMs: this.#isCold(placement, nowMs) ? this.#coldMs(placement, confidence, nowMs) : 0,
-      isSilent: isSilent(device, nowMs),
+      isSilent: device !== undefined && isSilent(device, nowMs),
     };
   }
 
@@ -196,8 +201,8 @@ export class PlacementWatch {
     remember(this.#heardAtMs, attempt.placement.runnerId, nowMs);
   }
 
-  #device({ runnerId, deviceKey }: LivePlacement): DeviceWatch {
-    return recall(this.#devices, `${runnerId}/${deviceKey}`, watchDevice);
+  #device(placement: LivePlacement): DeviceWatch {
+    return recall(this.#devices, deviceOf(placement), watchDevice);
   }
 
   #isCold({ runnerId }: LivePlacement, nowMs: number): boolean {
@@ -210,12 +215,12 @@ export class PlacementWatch {
   }
 
   #linkMs({ runnerId, linkMs }: LivePlacement, confidence: number, nowMs: number): number {
-    return timeQuantile(recall(this.#links, runnerId, createTimes), calibratedLink(linkMs), confidence, nowMs);
+    return quantileOf(this.#links.get(runnerId), calibratedLink(linkMs), confidence, nowMs);
   }
 
-  #serviceMs(placement: LivePlacement, rows: number, confidence: number, nowMs: number): number {
-    const times = recall(this.#services, keyOf(placement, rows), createTimes);
-    return timeQuantile(times, calibratedSketch(placement.sweep, rows), confidence, nowMs);
+  #medianServiceMs(placement: LivePlacement, rows: number, nowMs: number): number {
+    const times = this.#services.get(keyOf(placement, rows));
+    return quantileOf(times, calibratedSketch(placement.sweep, rows), 0.5, nowMs);
   }
 
   /** Rows of requests that wait are computed in batches, as large as were measured and may be formed. */
@@ -223,8 +228,8 @@ export class PlacementWatch {
     const largest = largestRows(placement);
     const whole = Math.floor(rows / largest);
     const rest = rows % largest;
-    const wholeMs = whole === 0 ? 0 : whole * this.#serviceMs(placement, largest, 0.5, nowMs);
-    return wholeMs + (rest === 0 ? 0 : this.#serviceMs(placement, rest, 0.5, nowMs));
+    const wholeMs = whole === 0 ? 0 : whole * this.#medianServiceMs(placement, largest, nowMs);
+    return wholeMs + (rest === 0 ? 0 : this.#medianServiceMs(placement, rest, nowMs));
   }
 
   /** What is left of loading the model: after its runner has connected, and after it has lost the model. */
@@ -243,6 +248,15 @@ function keyOf({ id }: LivePlacement, rows: number): string {
   return `${id}/${Math.floor(Math.log2(rows))}`;
 }
 
+function deviceOf({ runnerId, deviceKey }: LivePlacement): string {
+  return `${runnerId}/${deviceKey}`;
+}
+
+/** Of what was never seen, the calibration tells. */
+function quantileOf(times: RecentTimes | undefined, prior: Sketch, confidence: number, nowMs: number): number {
+  return times === undefined ? calibratedQuantile(prior, confidence) : timeQuantile(times, prior, confidence, nowMs);
+}
+
 function createColdWindow(): SlidingWindow {
   return createWindow(COLD_HALF_LIFE_MS);
 }
@@ -257,6 +271,6 @@ function recall<Value>(map: Map<string, Value>, key: string, create: () => Value
 }
 
 function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  if (map.size >= KEPT && !map.has(key)) map.clear();
+  if (map.size >= KEPT && !map.has(key)) map.delete(map.keys().next().value!);
   map.set(key, value);
 }

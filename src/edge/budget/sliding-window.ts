@@ -1,4 +1,5 @@
-import { addToSketch, createSketch, mergeSketch, type Sketch, sketchQuantile } from "../../stats/sketch.ts";
+import { blendedQuantile } from "../../stats/blended-quantile.ts";
+import { addToSketch, createSketch, type Sketch, sketchQuantile } from "../../stats/sketch.ts";
 
 /**
  * What was seen lately of one duration: a sketch in which a sample counts for half as much every
@@ -45,10 +46,14 @@ export function fadeWindow(window: SlidingWindow, share: number): void {
 export function windowQuantile(window: SlidingWindow, prior: Sketch | null, confidence: number, nowMs: number): number {
   const known = window.read.get(confidence);
   if (known !== undefined && known.prior === prior && nowMs - known.atMs < FRESH_MS) return known.valueMs;
-  const merged = createSketch();
-  mergeSketch(merged, window.sketch, prior === null ? 1 : decayOf(window, nowMs));
-  if (prior !== null) mergeSketch(merged, prior, 1 / ((1 - confidence) * prior.count));
-  const valueMs = sketchQuantile(merged, confidence);
+  const valueMs =
+    prior === null
+      ? sketchQuantile(window.sketch, confidence)
+      : blendedQuantile(
+          { sketch: prior, weight: 1 / ((1 - confidence) * prior.count) },
+          { sketch: window.sketch, weight: decayOf(window, nowMs) },
+          confidence,
+        );
   if (window.read.size >= READ_CONFIDENCES) window.read.clear();
   window.read.set(confidence, { prior, atMs: nowMs, valueMs });
   return valueMs;

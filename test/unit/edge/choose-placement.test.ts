@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type ChoiceRules, choosePlacement } from "../../../src/edge/budget/choose-placement.ts";
+import { predictIdleMs } from "../../../src/edge/budget/predict-latency.ts";
 import type { Outlook } from "../../../src/edge/budget/placement-watch.ts";
 import type { LivePlacement } from "../../../src/edge/store/live-placement-store.ts";
+import { lehmer } from "../../../src/stats/lehmer.ts";
 import { livePlacement } from "./live-placement.ts";
 
 const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => ({
@@ -176,5 +178,77 @@ describe("what is in the way", () => {
     expect(chosen({ placements: [gone, leaving, silent, ...only()], budgetMs: 9 })).toBe("only");
     // The silent one could, if it answered: the budget is not to blame.
     expect(chosen({ placements: [silent, ...only()], budgetMs: 3 })).toBe("silent");
+  });
+});
+
+describe("of very many placements", () => {
+  const COUNT = 5_000;
+  /** A choice among as many, and how many of them were looked at. */
+  const chooseOfMany = (
+    changes: (index: number) => Partial<Outlook>,
+    {
+      budgetMs = 10,
+      fidelityOf = () => 1,
+      count = COUNT,
+    }: {
+      budgetMs?: number;
+      fidelityOf?: (index: number) => number;
+      count?: number;
+    } = {},
+  ) => {
+    const placements = Array.from({ length: count }, (_, index) =>
+      livePlacement(`p${index}`, { fidelity: fidelityOf(index) }),
+    );
+    const indices = new Map(placements.map((placement, index) => [placement, index]));
+    const looked = new Set<LivePlacement>();
+    const choice = choosePlacement(placements, {
+      wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
+      spentMs: 0,
+      outlook: (placement) => {
+        looked.add(placement);
+        return outlook(1, changes(indices.get(placement)!));
+      },
+      calibratedMs: (placement) => predictIdleMs(outlook(1, changes(indices.get(placement)!))),
+      random: lehmer(),
+    });
+    return { choice, looked: looked.size };
+  };
+  const SLOW = { serviceMs: 50, medianServiceMs: 50 };
+
+  it("sixteen decide, of which one fits that is as faithful as any", () => {
+    const { choice, looked } = chooseOfMany(() => ({}));
+    expect(choice).toMatchObject({ kind: "admitted", fits: true });
+    expect(looked).toBe(16);
+    expect(chooseOfMany(() => ({}), { count: 64 }).looked).toBe(64);
+  });
+
+  it("each is as likely to be looked at, and who has less to do is chosen", () => {
+    const { choice } = chooseOfMany((index) => ({ queueMs: index % 2 === 0 ? 0 : 5 }));
+    expect(choice).toMatchObject({ candidate: { outlook: { queueMs: 0 } } });
+  });
+
+  it("more are looked at for a fidelity that few of them have", () => {
+    const { choice, looked } = chooseOfMany(() => ({}), { fidelityOf: (index) => (index % 200 === 0 ? 1 : 0.9) });
+    expect(choice).toMatchObject({ candidate: { placement: { fidelity: 1 } } });
+    expect(looked).toBe(512);
+  });
+
+  it("a queue is found in the way without a look at all", () => {
+    const { choice, looked } = chooseOfMany(() => ({ queueMs: 100 }));
+    expect(choice.kind).toBe("overloaded");
+    expect(looked).toBe(512);
+  });
+
+  it("the only one that is not silent, or that is fast enough, is found", () => {
+    const heard = chooseOfMany((index) => ({ isSilent: index !== 4_321 }));
+    expect(heard.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p4321" } } });
+    const fast = chooseOfMany((index) => (index === 1_234 ? {} : SLOW), { budgetMs: 2 });
+    expect(fast.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p1234" } } });
+  });
+
+  it("that nothing could ever fit is said of all", () => {
+    const { choice, looked } = chooseOfMany(() => SLOW, { budgetMs: 1.5 });
+    expect(choice.kind).toBe("unattainable");
+    expect(looked).toBe(COUNT);
   });
 });

@@ -330,3 +330,25 @@ describe("silence", () => {
     expect(watch.takeProbe(placement, 1_000, nowMs + 1_000)).toBe(true);
   });
 });
+
+describe("what is kept", () => {
+  const others = Array.from({ length: 5_000 }, (_, index) => livePlacement(`other${index}`));
+
+  it("is not forgotten for others that were only looked at", () => {
+    warmUp();
+    for (let i = 0; i < 200; i++) pass(5, 8);
+    for (const other of others) see(1, other);
+    nowMs += 60;
+    expect(see().serviceMs).toBeCloseTo(8, 0);
+  });
+
+  it("of more placements than are kept is that of the last", () => {
+    for (const other of others) {
+      const attempt = begin(1, other);
+      watch.answered(attempt, answered(2, { backlogMs: 70 }), nowMs);
+    }
+    expect(see(1, others[0]).queueMs).toBe(0);
+    expect(see(1, others[2_000]).queueMs).toBeCloseTo(70, 5);
+    expect(see(1, others.at(-1)).queueMs).toBeCloseTo(70, 5);
+  });
+});

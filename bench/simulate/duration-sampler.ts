@@ -1,0 +1,32 @@
+import type { SweepStep } from "../../src/protocol/model.ts";
+import { type Distribution, summarise } from "../../src/stats/distribution.ts";
+import { decodeSketch, type Sketch, sketchQuantiles } from "../../src/stats/sketch.ts";
+import { calibratedSketch } from "../../src/edge/budget/calibrated-service.ts";
+
+/** A duration for a uniform number in [0, 1). */
+export type DurationSampler = (uniform: number) => number;
+
+/** As many steps tell a sketch apart as its relative error leaves any. */
+const STEPS = 1_000;
+const MIDDLES = Array.from({ length: STEPS }, (_, step) => (step + 0.5) / STEPS);
+
+/** Draws what was measured by its quantiles: the inverse of its distribution. */
+export function durationSampler(sketch: Sketch): DurationSampler {
+  const quantiles = Float64Array.from(sketchQuantiles(sketch, MIDDLES));
+  return (uniform) => quantiles[Math.floor(uniform * STEPS)]!;
+}
+
+export function sampleDistribution({ sketch }: Distribution): DurationSampler {
+  return durationSampler(decodeSketch(sketch));
+}
+
+/** A distribution of which every duration is another. */
+export function mapDistribution({ sketch }: Distribution, change: (durationMs: number) => number): Distribution {
+  return summarise(sketchQuantiles(decodeSketch(sketch), MIDDLES).map(change));
+}
+
+/** Draws the service of a batch by its rows, as the edge reads a calibration. */
+export function serviceSampler(sweep: readonly SweepStep[]): (rows: number) => DurationSampler {
+  const byRows: DurationSampler[] = [];
+  return (rows) => (byRows[rows] ??= durationSampler(calibratedSketch(sweep, rows)));
+}

@@ -1,0 +1,156 @@
+import type { DurationSampler } from "./duration-sampler.ts";
+import type { SimulatedHost } from "./fleet.ts";
+import { Platform } from "./platform.ts";
+import { SimClock } from "./sim-clock.ts";
+import { SimDatabase } from "./sim-database.ts";
+import { SimIsolate } from "./sim-isolate.ts";
+import { type Heartbeats, SimLink } from "./sim-link.ts";
+import { SimQueue } from "./sim-queue.ts";
+import { SimRunner } from "./sim-runner.ts";
+import { type SimulationResult, summariseSimulation } from "./summarise-simulation.ts";
+import { Tally } from "./tally.ts";
+import { exponential, uniformStream } from "./uniform-stream.ts";
+
+/** What is simulated: who is there, and what comes. */
+export interface Simulation {
+  readonly hosts: readonly SimulatedHost[];
+  /** From the start on, the warm-up with it. */
+  readonly arrivalsMs: Float64Array;
+  readonly versions: readonly string[];
+  readonly tenants: number;
+  readonly budgetMs: number;
+  readonly confidence: number;
+  readonly isolates: number;
+  /** What the Worker takes of a request by itself. */
+  readonly edge: DurationSampler;
+  /** What arrives before counts for nothing. */
+  readonly warmUpMs: number;
+  readonly durationMs: number;
+  /** Times that one runner is lost in an hour. */
+  readonly lossRate: number;
+  readonly awayMs: number;
+  readonly jobsPerSecond: number;
+  readonly jobMs: number;
+  readonly heartbeats: Heartbeats;
+  readonly seed: number;
+}
+
+/** Of those that are lost, the share whose socket closes at once; the others fall silent. */
+const CLOSING_SHARE = 0.5;
+/** After the last arrival, besides its budget: what is on its way arrives. */
+const GRACE_MS = 1_000;
+/** Purposes that numbers are drawn for. */
+const DRAWS = { requests: 1, isolates: 2, services: 3, links: 4, losses: 5, jobs: 6 };
+
+/** Runs requests, jobs and losses through the fleet. The same simulation always gives the same result. */
+export async function runSimulation(
+  simulation: Simulation,
+  onSecond: (second: number) => void = () => {},
+): Promise<SimulationResult> {
+  const { hosts, arrivalsMs, warmUpMs, durationMs, budgetMs } = simulation;
+  const clock = new SimClock();
+  const world = createWorld(simulation, clock);
+  const tally = new Tally(simulation.tenants, warmUpMs);
+  sendArrivals(simulation, world, tally);
+  submitJobs(simulation, world);
+  loseRunners(simulation, world);
+  const endMs = warmUpMs + durationMs;
+  const before = new Map<string, Pick<SimRunner, "rows" | "busyMs">>();
+  clock.at(warmUpMs, () => {
+    world.platform.reset();
+    for (const { host, rows, busyMs } of world.runners) before.set(host.id, { rows, busyMs });
+  });
+  for (let atMs = 1e3; atMs < endMs; atMs += 1e3) {
+    await clock.runUntil(atMs);
+    onSecond(atMs / 1e3);
+  }
+  await clock.runUntil(endMs);
+  const platform = world.platform.tell();
+  const work = world.runners.map(({ host, rows, busyMs }) => {
+    const earlier = before.get(host.id) ?? { rows: 0, busyMs: 0 };
+    return { speed: host.speed, rows: rows - earlier.rows, busyMs: busyMs - earlier.busyMs };
+  });
+  const queue = world.queue.tell(endMs);
+  await clock.runUntil(Math.max(endMs, arrivalsMs.at(-1) ?? 0) + budgetMs + GRACE_MS);
+  return summariseSimulation({ hosts: hosts.length, durationMs, tally, work, platform, queue });
+}
+
+type World = ReturnType<typeof createWorld>;
+
+function createWorld(simulation: Simulation, clock: SimClock) {
+  const { hosts, seed, jobMs, heartbeats, isolates, edge } = simulation;
+  const platform = new Platform(clock);
+  const database = new SimDatabase(hosts, clock);
+  const draw = (purpose: keyof typeof DRAWS) => uniformStream(seed, DRAWS[purpose]);
+  const links = new Map<string, SimLink>();
+  const parts = { clock, platform, database };
+  const queue = new SimQueue(parts, draw("jobs"), jobMs, (runnerId) => links.get(runnerId)!.isOpen);
+  const [services, ways, choices] = [draw("services"), draw("links"), draw("isolates")];
+  const runners = hosts.map((host) => new SimRunner(host, clock, services));
+  for (const runner of runners) {
+    links.set(runner.host.id, new SimLink(runner, { ...parts, queue }, ways, heartbeats));
+    queue.know(runner.host.id);
+  }
+  const workers = Array.from({ length: isolates }, () => new SimIsolate({ ...parts, links }, choices, edge));
+  return { clock, platform, queue, links, runners, isolates: workers };
+}
+
+/** One arrival is due at a time, so that a long load takes no room. */
+function sendArrivals(simulation: Simulation, { clock, isolates }: World, tally: Tally): void {
+  const { arrivalsMs, versions, tenants, budgetMs, confidence, seed } = simulation;
+  const uniform = uniformStream(seed, DRAWS.requests);
+  const pickTenant = drawTenants(tenants);
+  const next = (index: number) => {
+    const arrivalMs = arrivalsMs[index];
+    if (arrivalMs === undefined) return;
+    clock.at(arrivalMs, () => {
+      const tenant = pickTenant(uniform());
+      const version = versions[Math.floor(uniform() * versions.length)]!;
+      const isolate = isolates[Math.floor(uniform() * isolates.length)]!;
+      const request = { id: String(index), version, budgetMs, confidence };
+      void isolate.answer(request).then((end) => tally.note(tenant, arrivalMs, budgetMs, end));
+      next(index + 1);
+    });
+  };
+  next(0);
+}
+
+/** Tenants ask at rates like 1, 1/2, 1/3 …: the first most, the last seldom. */
+function drawTenants(tenants: number): (uniform: number) => number {
+  let sum = 0;
+  const sums = Array.from({ length: tenants }, (_, tenant) => (sum += 1 / (tenant + 1)));
+  return (uniform) => sums.findIndex((upTo) => uniform * sum < upTo);
+}
+
+function submitJobs({ jobsPerSecond, seed }: Simulation, { clock, queue }: World): void {
+  if (jobsPerSecond === 0) return;
+  const uniform = uniformStream(seed, DRAWS.jobs + DRAWS.losses);
+  const next = () => {
+    clock.at(clock.nowMs + exponential(uniform, 1e3 / jobsPerSecond), () => {
+      queue.submit();
+      next();
+    });
+  };
+  next();
+}
+
+/** Runners are lost one by one at random, and come back. */
+function loseRunners({ lossRate, awayMs, seed }: Simulation, { clock, runners, links }: World): void {
+  if (lossRate === 0) return;
+  const uniform = uniformStream(seed, DRAWS.losses);
+  const everyMs = 3_600_000 / (lossRate * runners.length);
+  const next = () => {
+    clock.at(clock.nowMs + exponential(uniform, everyMs), () => {
+      const runner = runners[Math.floor(uniform() * runners.length)]!;
+      const link = links.get(runner.host.id)!;
+      const closes = uniform() < CLOSING_SHARE;
+      const backInMs = exponential(uniform, awayMs);
+      if (runner.isUp) {
+        link.lose(closes);
+        clock.at(clock.nowMs + backInMs, () => link.comeBack());
+      }
+      next();
+    });
+  };
+  next();
+}

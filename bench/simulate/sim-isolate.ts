@@ -1,0 +1,219 @@
+import { calibratedLatencyMs } from "../../src/edge/budget/calibrated-service.ts";
+import { type Candidate, type Choice, choosePlacement } from "../../src/edge/budget/choose-placement.ts";
+import { predictIdleMs } from "../../src/edge/budget/predict-latency.ts";
+import { type Attempt, PlacementWatch } from "../../src/edge/budget/placement-watch.ts";
+import type { LivePlacement } from "../../src/edge/store/live-placement-store.ts";
+import type { ProblemCode } from "../../src/protocol/problem.ts";
+import type { DurationSampler } from "./duration-sampler.ts";
+import type { Platform } from "./platform.ts";
+import type { SimClock } from "./sim-clock.ts";
+import type { Placements, SimDatabase } from "./sim-database.ts";
+import type { LinkEnd, SimLink } from "./sim-link.ts";
+
+/** An inference as a caller sends it, of one row. */
+export interface SimRequest {
+  readonly id: string;
+  readonly version: string;
+  readonly budgetMs: number;
+  readonly confidence: number;
+}
+
+/** How a request ended: `answered`, or the problem that its caller is told. */
+export interface RequestEnd {
+  readonly result: "answered" | ProblemCode;
+  readonly totalMs: number;
+  /** Whether it was tried on a second placement. */
+  readonly isRetried: boolean;
+}
+
+type Admitted = Extract<Choice, { kind: "admitted" }>;
+type Tried = { readonly kind: "missed" } | LinkEnd;
+
+/** As the routes have them: problems that another placement need not have, and what is told of a choice. */
+const ELSEWHERE = new Set<ProblemCode>([
+  "runner-lost",
+  "runner-offline",
+  "overloaded",
+  "budget-exceeded",
+  "device-lost",
+]);
+const REFUSALS = {
+  unattainable: "budget-unattainable",
+  overloaded: "overloaded",
+  late: "budget-exceeded",
+  silent: "runner-offline",
+  offline: "runner-offline",
+  unmatched: "no-placement",
+  none: "no-placement",
+} as const;
+const SNAPSHOT_MS = 1_000;
+/** What a read of the database takes, besides its rows. */
+const READ_MS = 20;
+const RECORD_MS = 1_000;
+const PROBE_MS = 1_000;
+const SLOW_PROBE_MS = 50;
+const SLOW_PROBE_SERVICES = 10;
+
+/** One isolate of the Worker: its snapshot, its watch, and the way of a request as the routes go it. */
+export class SimIsolate {
+  readonly #watch = new PlacementWatch();
+  readonly #parts: { clock: SimClock; platform: Platform; database: SimDatabase; links: ReadonlyMap<string, SimLink> };
+  readonly #uniform: () => number;
+  readonly #edge: DurationSampler;
+  #placements: Placements;
+  #readAtMs: number;
+  #isReading = false;
+  /** Links that will be handed what became of requests. */
+  readonly #recording = new Set<string>();
+  #probes = 0;
+
+  constructor(
+    parts: { clock: SimClock; platform: Platform; database: SimDatabase; links: ReadonlyMap<string, SimLink> },
+    uniform: () => number,
+    edge: DurationSampler,
+  ) {
+    this.#parts = parts;
+    this.#uniform = uniform;
+    this.#edge = edge;
+    this.#placements = parts.database.read();
+    // Isolates did not all begin at one time.
+    this.#readAtMs = parts.clock.nowMs - uniform() * SNAPSHOT_MS;
+  }
+
+  /** Answers by the deadline, be it with a problem; a placement that is lost under it is replaced once. */
+  async answer(request: SimRequest): Promise<RequestEnd> {
+    const { clock } = this.#parts;
+    const arrivedMs = clock.nowMs;
+    const deadlineMs = arrivedMs + request.budgetMs;
+    const edgeMs = this.#edge(this.#uniform());
+    await clock.delay(edgeMs / 2);
+    const first = this.#admit(request, arrivedMs, () => false);
+    if (first.kind !== "admitted") return this.#end(REFUSALS[first.kind], arrivedMs, false);
+    let tried = await this.#try(request, first.candidate, deadlineMs);
+    const again =
+      tried.kind === "failed" && ELSEWHERE.has(tried.code)
+        ? this.#readmit(request, arrivedMs, first, tried.code)
+        : null;
+    if (again !== null) tried = await this.#try(request, again.candidate, deadlineMs);
+    if (tried.kind === "missed") return this.#end("budget-exceeded", arrivedMs, again !== null);
+    if (tried.kind === "failed") return this.#end(tried.code, arrivedMs, again !== null);
+    await clock.delay(edgeMs / 2);
+    return this.#end("answered", arrivedMs, again !== null);
+  }
+
+  #end(result: RequestEnd["result"], arrivedMs: number, isRetried: boolean): RequestEnd {
+    return { result, totalMs: this.#parts.clock.nowMs - arrivedMs, isRetried };
+  }
+
+  #readmit(request: SimRequest, arrivedMs: number, { candidate }: Admitted, code: ProblemCode): Admitted | null {
+    const { runnerId, deviceKey } = candidate.placement;
+    const isRunnerGone = code === "runner-lost" || code === "runner-offline";
+    const choice = this.#admit(
+      request,
+      arrivedMs,
+      (placement) => placement.runnerId === runnerId && (isRunnerGone || placement.deviceKey === deviceKey),
+    );
+    return choice.kind === "admitted" ? choice : null;
+  }
+
+  #admit(request: SimRequest, arrivedMs: number, avoided: (placement: LivePlacement) => boolean): Choice {
+    const { nowMs } = this.#parts.clock;
+    const { budgetMs, confidence } = request;
+    const silent: LivePlacement[] = [];
+    const placements = this.#snapshot().get(request.version) ?? [];
+    const choice = choosePlacement(
+      placements.filter((placement) => !avoided(placement)),
+      {
+        wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
+        spentMs: nowMs - arrivedMs,
+        outlook: (placement) => {
+          const outlook = this.#watch.outlook(placement, 1, confidence, nowMs);
+          if (outlook.isSilent) silent.push(placement);
+          return outlook;
+        },
+        calibratedMs: (placement) => calibratedLatencyMs(placement, 1, confidence),
+        random: this.#uniform,
+      },
+    );
+    for (const placement of silent) this.#probe(placement, "silent");
+    if (choice.kind === "overloaded") {
+      const { placement, outlook } = choice.nearest;
+      const isSlow = predictIdleMs(outlook) > budgetMs;
+      if (isSlow || outlook.coldMs > 0) this.#probe(placement, isSlow ? "slow" : "cold");
+    }
+    return choice;
+  }
+
+  /** The snapshot; once it has aged it is read again behind the request. */
+  #snapshot(): Placements {
+    const { clock, platform, database } = this.#parts;
+    if (clock.nowMs - this.#readAtMs > SNAPSHOT_MS && !this.#isReading) {
+      this.#isReading = true;
+      const atMs = clock.nowMs;
+      const read = database.read();
+      platform.read(database.rows);
+      clock.at(atMs + READ_MS, () => {
+        [this.#placements, this.#readAtMs, this.#isReading] = [read, atMs, false];
+      });
+    }
+    return this.#placements;
+  }
+
+  async #try(request: SimRequest, candidate: Candidate, deadlineMs: number): Promise<Tried> {
+    const tried = await this.#ask(request.id, candidate, request.confidence, deadlineMs, false);
+    if (tried.kind === "missed") this.#probe(candidate.placement, "silent");
+    this.#record(candidate.placement.runnerId);
+    return tried;
+  }
+
+  async #ask(
+    requestId: string,
+    { placement, outlook }: Pick<Candidate, "placement" | "outlook">,
+    confidence: number,
+    deadlineMs: number,
+    isProbe: boolean,
+  ): Promise<Tried> {
+    const { clock, links } = this.#parts;
+    const leftMs = Math.max(0, deadlineMs - clock.nowMs);
+    const attempt = this.#watch.begin(placement, 1, outlook, leftMs, clock.nowMs, isProbe);
+    const link = links.get(placement.runnerId)!;
+    const { modelVersionId, configuration } = placement;
+    const asked = { requestId, modelVersionId, budgetMs: leftMs, confidence, maxRows: configuration.maxRows };
+    const ended = await link.infer(asked);
+    const isMissed = ended.kind === "failed" && !ended.heard && ended.code === "budget-exceeded";
+    if (isMissed) link.cancel(requestId);
+    const tried: Tried = isMissed ? { kind: "missed" } : ended;
+    this.#learn(attempt, tried);
+    return tried;
+  }
+
+  #learn(attempt: Attempt, tried: Tried): void {
+    const { nowMs } = this.#parts.clock;
+    if (tried.kind === "missed") return this.#watch.missed(attempt, nowMs);
+    if (tried.kind === "answered") {
+      const { times, rows, backlogMs } = tried.answer;
+      return this.#watch.answered(attempt, { times, rows, backlogMs, isMeasured: true }, nowMs);
+    }
+    const isGone = !tried.heard && (tried.code === "runner-lost" || tried.code === "runner-offline");
+    return isGone ? this.#watch.lost(attempt, nowMs) : this.#watch.refused(attempt, tried, nowMs);
+  }
+
+  #probe(placement: LivePlacement, reason: "silent" | "cold" | "slow"): void {
+    const { nowMs } = this.#parts.clock;
+    const outlook = this.#watch.outlook(placement, 1, 0.5, nowMs);
+    const slowMs = Math.max(SLOW_PROBE_MS, SLOW_PROBE_SERVICES * outlook.medianServiceMs);
+    if (!this.#watch.takeProbe(placement, reason === "slow" ? slowMs : PROBE_MS, nowMs)) return;
+    void this.#ask(`probe-${this.#probes++}`, { placement, outlook }, 0.5, nowMs + PROBE_MS, true);
+  }
+
+  /** Hands over what became of requests a second after the first of them, link by link. */
+  #record(runnerId: string): void {
+    const { clock, links } = this.#parts;
+    if (this.#recording.has(runnerId)) return;
+    this.#recording.add(runnerId);
+    clock.at(clock.nowMs + RECORD_MS, () => {
+      this.#recording.delete(runnerId);
+      links.get(runnerId)!.record();
+    });
+  }
+}
