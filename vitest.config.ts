@@ -29,7 +29,7 @@ export default defineConfig({
           name: "unit",
           // They leave nothing behind, and most of a small file's time would go into a worker of its own.
           isolate: false,
-          include: ["test/unit/**/*.test.ts", "models/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts", "models/**/*.test.ts", "test/fuzz/codecs/**/*.test.ts"],
           testTimeout: 30_000,
         },
       },
@@ -80,7 +80,7 @@ export default defineConfig({
         },
       },
       { test: { ...builtEdge, name: "contract", include: ["test/contract/**/*.test.ts"] } },
-      { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
+      { test: { ...builtEdge, name: "e2e", include: ["test/e2e/**/*.test.ts", "test/fuzz/http/**/*.test.ts"] } },
       { test: { ...builtEdge, name: "browser", include: ["test/browser/**/*.test.ts"] } },
       // The client in other runtimes, which `npm run test:runtimes` installs.
       { test: { ...builtEdge, name: "runtimes", include: ["test/runtimes/**/*.test.ts"] } },

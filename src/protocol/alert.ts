@@ -104,7 +104,8 @@ export const Alert = z
     at: Instant,
     changes: z.number().int(),
     subjects: z.number().int(),
-    leading: Change.nullable().openapi({ description: "The largest of its changes; null of a finding" }),
+    // A union, since the document's generator forgets that an extended schema may be null.
+    leading: z.union([Change, z.null()]).openapi({ description: "The largest of its changes; null of a finding" }),
     runnerId: idSchema("runner").nullable().openapi({ description: "Whose finding it is; null of changes" }),
     finding: Finding.nullable().openapi({ description: "As it was last seen; null of changes" }),
     note: z.string().nullable(),

@@ -21,9 +21,10 @@ export interface ArchiveHead extends Omit<FiledElites, "genomes"> {
   readonly summary: ArchiveSummary;
 }
 
+const Offset = z.number().int().min(0);
 const Header = z
   .object({ __metadata__: z.object({ archive: z.string() }) })
-  .catchall(z.object({ dtype: z.string(), data_offsets: z.tuple([z.number().int(), z.number().int()]) }));
+  .catchall(z.object({ dtype: z.string(), data_offsets: z.tuple([Offset, Offset]) }));
 
 /** Bytes that say how long the header is. */
 const LENGTH_BYTES = 8;
@@ -111,13 +112,19 @@ export function headBytesAtMost({ filled, dims }: Pick<ArchiveSummary, "filled" 
 /** Everything but the genomes; the bytes may end where those begin. Throws where this is no archive's file. */
 export function decodeArchiveHead(bytes: Uint8Array<ArrayBuffer>): ArchiveHead {
   const { summary, take } = open(bytes);
-  return {
+  const head = {
     summary,
     cells: new Uint32Array(take("cells")),
     fitness: new Float32Array(take("fitness")),
     measures: new Float32Array(take("measures")),
     thresholds: new Float32Array(take("thresholds")),
   };
+  const { cells, fitness, measures, thresholds } = head;
+  const rows = [cells.length, fitness.length, thresholds.length, measures.length / summary.dims.length];
+  if (rows.some((count) => count !== summary.filled)) {
+    throw new RangeError("the elites are not as many as the summary says");
+  }
+  return head;
 }
 
 /** All of a file; genomes are float32 again, whatever they were kept as. Throws where this is no archive's file. */
@@ -130,6 +137,7 @@ export function decodeArchive(bytes: Uint8Array<ArrayBuffer>): ArchiveHead & Fil
     throw new RangeError("the genomes are not as many as the summary says");
   }
   const scales = format === "float32" ? null : new Float32Array(take("scales"));
+  if (scales !== null && scales.length !== summary.filled) throw new RangeError("there is not a scale for each genome");
   return { ...head, genomes: decodeGenomes(numbers, scales, summary.parameters, format) };
 }
 

@@ -32,8 +32,12 @@ export const REPLAY_FIELDS = [
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0] as const;
 const PREAMBLE_BYTES = MAGIC.length + 2;
 const ALIGNMENT = 64;
-const FIELD = /\('([^']+)', '([<|][a-z]\d)'(?:, \((\d+),\))?\)/g;
-const SHAPE = /'shape': \((\d+),\)/;
+const FIELD = String.raw`\('([^']+)', '([<|][a-z]\d)'(?:, \(([1-9]\d{0,6}),\))?\)`;
+const FIELDS = new RegExp(FIELD, "g");
+/** A header as it is written here: what else there may be in one, no file of ours has. */
+const HEADER = new RegExp(
+  String.raw`^\{'descr': \[(${FIELD}(?:, ${FIELD})*)\], 'fortran_order': False, 'shape': \((\d{1,15}),\), \} *\n$`,
+);
 
 /** Bytes of a record of these fields. */
 export function countRecordBytes(fields: readonly ReplayField[]): number {
@@ -75,15 +79,18 @@ export function readReplay(file: Uint8Array): {
     throw new TypeError("This is no npy file.");
   }
   const headerBytes = PREAMBLE_BYTES + view.getUint16(MAGIC.length, true);
-  const header = new TextDecoder().decode(file.subarray(PREAMBLE_BYTES, headerBytes));
-  const fields = [...header.matchAll(FIELD)].map(([, name = "", type, count]): ReplayField => {
+  const header = HEADER.exec(new TextDecoder().decode(file.subarray(PREAMBLE_BYTES, headerBytes)));
+  if (header === null) throw new TypeError("This is no npy file of a replay.");
+  const fields = [...header[1]!.matchAll(FIELDS)].map(([, name = "", type, count]): ReplayField => {
     if (type === undefined || !(type in TYPES))
       throw new TypeError(`The field ${name} is of the unknown type ${type}.`);
     return { name, type: type as NpyType, count: Number(count ?? 1) };
   });
-  const total = Number(SHAPE.exec(header)?.[1] ?? 0);
-  const recordBytes = countRecordBytes(fields);
-  if (file.length < headerBytes + total * recordBytes) throw new TypeError("The file ends before its last record.");
+  const total = Number(header.at(-1));
+  const end = headerBytes + total * countRecordBytes(fields);
+  // Before room is made for so many: a few bytes may say any number.
+  if (file.length < end) throw new TypeError("The file ends before its last record.");
+  if (file.length > end) throw new TypeError("The file goes on behind its last record.");
   const width = fields.reduce((sum, { count }) => sum + count, 0);
   let at = headerBytes;
   const records = Array.from({ length: total }, () => {

@@ -101,9 +101,14 @@ export function bucketBound(index: number): number {
   return Math.exp(index * LOG_GAMMA);
 }
 
-/** Midpoint of a bucket in the sense of equal relative error to both of its bounds. */
+/**
+ * Midpoint of a bucket in the sense of equal relative error to both of its bounds; of the last ones, whose bounds no
+ * number is, the largest number.
+ */
 export function bucketValue(index: number): number {
-  return (2 * Math.exp(index * LOG_GAMMA)) / (1 + Math.exp(LOG_GAMMA));
+  const gamma = Math.exp(LOG_GAMMA);
+  const middle = (2 * Math.exp(index * LOG_GAMMA)) / (1 + gamma);
+  return Number.isFinite(middle) ? middle : Math.min(Number.MAX_VALUE, Math.exp(index * LOG_GAMMA) * (2 / (1 + gamma)));
 }
 
 function sortedBuckets(buckets: Map<number, number>, direction: 1 | -1): [number, number][] {

@@ -11,11 +11,19 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
       errors: [{ pointer: "#", message: `must be at most ${maxBytes} bytes` }],
     });
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) <= maxBytes) return new Uint8Array(await request.arrayBuffer());
+  if (declared !== null && Number(declared) <= maxBytes)
+    return new Uint8Array(await untilItsEnd(request.arrayBuffer()));
   if (Number(declared) > maxBytes) {
     await discardBody(request);
     throw tooLarge();
   }
+  const { chunks, length } = await untilItsEnd(readChunks(request, maxBytes));
+  if (length > maxBytes) throw tooLarge();
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** The first `maxBytes` of a body whose length nobody said, and how long it is. */
+async function readChunks(request: Request, maxBytes: number): Promise<{ chunks: Uint8Array[]; length: number }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
@@ -23,8 +31,18 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
     if (length <= maxBytes) chunks.push(chunk);
     else if (length > DISCARDED_BYTES) break;
   }
-  if (length > maxBytes) throw tooLarge();
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return { chunks, length };
+}
+
+/** What was read of a request's body; a client that goes away amid it made no request, and is no fault of ours. */
+async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value> {
+  try {
+    return await reading;
+  } catch {
+    throw new ProblemError("invalid-request", "The body ended before its length.", {
+      errors: [{ pointer: "#", message: "must be as long as its length says" }],
+    });
+  }
 }
 
 /**

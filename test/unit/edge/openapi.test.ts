@@ -103,6 +103,9 @@ describe("the OpenAPI document", () => {
     for (const wrong of [{ problem: "no" }, { problem: {} }, { state: "gone" }, { id: "run_1" }]) {
       expect(isJob({ ...job, ...wrong }), JSON.stringify(wrong)).toBe(false);
     }
+    // The reference is to a schema that extends another.
+    const isLeading = ajv.compile({ $ref: "document#/components/schemas/Alert/properties/leading" });
+    expect([isLeading(null), isLeading({})]).toEqual([true, false]);
   });
 
   it("has examples and defaults that hold", () => {

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import { setPriority } from "node:os";
+import { join } from "node:path";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
+import { POPULATION_FILES } from "../../edge/population-files.ts";
+import { type LocalStack, placeModel, startLocalStack } from "../../e2e/local-stack.ts";
+import { childPids } from "../../process/child-pids.ts";
+import type { KnownValues } from "./known-values.ts";
+import type { Secrets } from "./request-arbitrary.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const LOWEST_PRIORITY = 19;
+/** Names that stand for something: models, kernels, environments, profiles, metrics and columns. */
+const NAMES = `
+  cartpole gemm saxpy reduce hrr-bind balanced fp32 int8 float32 wallMs latencyMs
+  observation action main kernel subject profiles samples cpu wgsl ort-cpu ok
+`
+  .trim()
+  .split(/\s+/);
+
+/** An edge with a runner, a model, a history and everything else that requests may be of. */
+export interface FuzzedStack {
+  readonly stack: LocalStack;
+  readonly secrets: Secrets;
+  /** Bodies that are no JSON. */
+  readonly files: readonly Uint8Array[];
+}
+
+/** Starts it with state; the runner computes with what the fuzzer and the edge leave of the machine. */
+export async function startFuzzedStack(known: KnownValues): Promise<FuzzedStack> {
+  const stack = await startLocalStack({ runnerVariables: () => ({ MILLRACE_GPU: "none", MILLRACE_JOB_SLOTS: "1" }) });
+  await placeModel(stack, "cartpole");
+  for (const pid of [stack.runnerPid(), ...(await stack.devicePids())]) setPriority(pid, LOWEST_PRIORITY);
+  const { client } = stack;
+  const { secret: admin } = await client.call(endpoints.createKey, { body: { name: "fuzz", scopes: ["admin"] } });
+  const { secret: reader } = await client.call(endpoints.createKey, { body: { name: "reader", scopes: ["read"] } });
+  const { token } = await client.call(endpoints.createRegistrationToken, { body: {} });
+  const { credential, runnerId } = await client.call(endpoints.registerRunner, { body: { token, name: "silent" } });
+  const { items: keys } = await client.call(endpoints.listKeys);
+  known.protect([stack.runnerId, runnerId, ...keys.map(({ id }) => id)]);
+  known.addNames(NAMES);
+  const files = await readFiles();
+  return { stack, secrets: { admin, reader, runner: credential }, files };
+}
+
+async function readFiles(): Promise<Uint8Array[]> {
+  const importers = ["google-benchmark", "hyperfine", "mitata", "tinybench"].map((name) =>
+    readFile(join(ROOT, `test/unit/edge/importers/${name}.json`)),
+  );
+  const model = readFile(join(ROOT, "models/cartpole/cartpole.onnx"));
+  const lines = Buffer.from('["mine","{}",1,1]\n{"type":"hello"}\n');
+  const populations = Object.values(POPULATION_FILES).map((text) => Buffer.from(text, "base64"));
+  return [...(await Promise.all([model, ...importers])), ...populations, lines].map((bytes) => new Uint8Array(bytes));
+}
+
+/** Bytes of memory that the edge's process holds now; null where the system does not tell. */
+export async function measureEdgeBytes(): Promise<number | null> {
+  for (const pid of await childPids(process.pid).catch(() => [])) {
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+    const [, kilobytes] = /^Name:\tworkerd\n[^]*^VmRSS:\s+(\d+) kB/m.exec(status) ?? [];
+    if (kilobytes !== undefined) return 1_024 * Number(kilobytes);
+  }
+  return null;
+}

@@ -1,0 +1,60 @@
+import type { CodecOutcome } from "./codecs/fuzz-codecs.ts";
+import type { HttpOutcome } from "./http/fuzz-http.ts";
+
+/** What a run of the fuzzer came to; null of what was not asked for. */
+export interface FuzzOutcome {
+  readonly seed: number;
+  readonly http: HttpOutcome | null;
+  readonly codecs: CodecOutcome | null;
+}
+
+/** Of a finding: what is enough to see which it is. `--json` and `--out` have all of it. */
+const SHOWN_LENGTH = 800;
+
+/** The outcome as lines of text: figures first, then every finding. */
+export function renderOutcome({ seed, http, codecs }: FuzzOutcome): string {
+  return [
+    `seed ${seed}`,
+    ...(http === null ? [] : renderHttp(http)),
+    ...(codecs === null ? [] : renderCodecs(codecs)),
+  ].join("\n");
+}
+
+/** Whether anything was found. */
+export function hasFindings({ http, codecs }: FuzzOutcome): boolean {
+  return (http?.findings.length ?? 0) + (codecs?.findings.length ?? 0) > 0;
+}
+
+function renderHttp({ requests, seconds, operations, neverDone, byStatus, findings, ...rest }: HttpOutcome): string[] {
+  const statuses = Object.entries(byStatus).map(([status, count]) => `${status}: ${count}`);
+  const { fewestReplies, edgeBytesBefore, edgeBytesAfter } = rest;
+  return [
+    `${requests} requests in ${seconds.toFixed(0)} s (${(requests / seconds).toFixed(0)} a second)`,
+    `${operations} operations, ${fewestReplies} replies of each at least; ${operations - neverDone.length} of them did what they are for`,
+    `replies by status: ${statuses.join(", ")}`,
+    `memory of the edge: ${inMiB(edgeBytesBefore)} before, ${inMiB(edgeBytesAfter)} after`,
+    `${findings.length} findings`,
+    ...findings.map(
+      ({ operationId, count, what, request }) => `\n${operationId} (${count}×): ${cut(what)}\n  ${cut(request)}`,
+    ),
+  ];
+}
+
+function renderCodecs({ inputs, seconds, byTarget, findings }: CodecOutcome): string[] {
+  return [
+    `${inputs} inputs in ${seconds.toFixed(0)} s`,
+    ...Object.entries(byTarget).map(([name, count]) => `  ${name.padEnd(18)} ${String(count).padStart(9)}`),
+    `${findings.length} findings`,
+    ...findings.map(
+      ({ target, seed, what, input }) => `\n${target} (--only ${target} --seed ${seed}): ${cut(what)}\n  ${cut(input)}`,
+    ),
+  ];
+}
+
+function inMiB(bytes: number | null): string {
+  return bytes === null ? "unknown" : `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
+}
