@@ -18,7 +18,7 @@ describe("a robust trend", () => {
     expect(robustTrend(upTo(10), upTo(10))?.p).toBeCloseTo(4.15153e-5, 9);
     expect(robustTrend(upTo(8), [1, 1, 2, 2, 3, 3, 4, 4])?.p).toBeCloseTo(1.658e-3, 6);
     expect(robustTrend(upTo(10), upTo(10).toReversed())?.p).toBeCloseTo(1 - 4.15153e-5, 9);
-    expect(robustTrend(upTo(10), Array<number>(10).fill(4))).toEqual({ slope: 0, p: 1 });
+    expect(robustTrend(upTo(10), Array<number>(10).fill(4))).toEqual({ slope: 0, low: 0, high: 0, p: 1 });
   });
 
   it("takes noise for a rise as often as its chance says", () => {
@@ -26,6 +26,19 @@ describe("a robust trend", () => {
     const rises = upTo(1_000).filter(() => robustTrend(upTo(12), upTo(12).map(draw))!.p < 0.05);
     expect(rises.length).toBeGreaterThan(25);
     expect(rises.length).toBeLessThan(75);
+  });
+
+  it("has the true slope in its interval as often as it says", () => {
+    const draw = lehmer();
+    const held = upTo(1_000).filter(() => {
+      const { low, high } = robustTrend(
+        upTo(20),
+        upTo(20).map((x) => 0.1 * x + draw()),
+      )!;
+      return low <= 0.1 && high >= 0.1;
+    });
+    expect(held.length).toBeGreaterThan(920);
+    expect(held.length).toBeLessThan(985);
   });
 
   it("says nothing of too few points", () => {

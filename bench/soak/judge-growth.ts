@@ -1,0 +1,40 @@
+import { median } from "../../src/stats/median.ts";
+import { robustTrend } from "../../src/stats/robust-trend.ts";
+
+/** How something moves over time. */
+export interface Growth {
+  readonly name: string;
+  readonly unit: string;
+  readonly median: number;
+  /** An hour, with its interval at 95 %; null of too few minutes. */
+  readonly perHour: { readonly slope: number; readonly low: number; readonly high: number } | null;
+  /** Whether nothing speaks for growth, or what does is below the share that is allowed. */
+  readonly isFlat: boolean;
+}
+
+/** A value at a time in seconds. */
+export type TimedValue = readonly [atS: number, value: number];
+
+const HOUR_S = 3_600;
+const MINUTE_S = 60;
+/** Caches fill and code is compiled at first: that much of the time is left out. */
+const SETTLING_SHARE = 1 / 6;
+/** Growth of an hour that counts for none, as a share of the median. */
+const ALLOWED_SHARE = 0.02;
+
+/**
+ * The trend over the medians of whole minutes behind the first sixth, by Theil and Sen with its interval: samples of a
+ * few seconds hang together, and would make it look more certain than it is.
+ */
+export function judgeGrowth(name: string, unit: string, values: readonly TimedValue[]): Growth {
+  const endS = values.at(-1)?.[0] ?? 0;
+  const settled = values.filter(([atS]) => atS >= endS * SETTLING_SHARE);
+  const minutes = [...Map.groupBy(settled, ([atS]) => Math.floor(atS / MINUTE_S))];
+  const x = minutes.map(([minute]) => (minute * MINUTE_S) / HOUR_S);
+  const y = minutes.map(([, part]) => median(part.map(([, value]) => value)));
+  const trend = robustTrend(x, y);
+  const level = median(y);
+  if (trend === null) return { name, unit, median: level, perHour: null, isFlat: false };
+  const { slope, low, high } = trend;
+  return { name, unit, median: level, perHour: { slope, low, high }, isFlat: low <= level * ALLOWED_SHARE };
+}

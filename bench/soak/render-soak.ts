@@ -1,0 +1,49 @@
+import type { Growth } from "./judge-growth.ts";
+import type { SoakFigures } from "./soak-figures.ts";
+
+/** The figures as Markdown, as they stand in the document. */
+export function renderSoak(figures: SoakFigures): string {
+  const { soak, overload, jobs, growth, idleGpuBytes, recoveredS } = figures;
+  const rows = [
+    ["capacity, with jobs running", `${figures.capacityPerSecond.toFixed(0)} requests a second`],
+    [
+      "soak",
+      `${(soak.seconds / 60).toFixed(0)} min at ${soak.ratePerSecond.toFixed(0)}/s, budget ${figures.budgetMs} ms`,
+    ],
+    ["of its requests by status", countsText(soak.counts)],
+    [
+      "p50, p99",
+      `${ms(soak.p50Ms)}, ${ms(soak.p99Ms)} ms (the generator itself was ${ms(soak.lagP99Ms)} ms late at p99)`,
+    ],
+    ["jobs meanwhile", countsText(jobs)],
+    ["GPU buffers in use at rest", idleGpuBytes === null ? "not told" : `${idleGpuBytes} bytes`],
+    ["overload", `${overload.seconds} s at ${overload.ratePerSecond.toFixed(0)}/s`],
+    ["of its requests by status", countsText(overload.counts)],
+    [
+      "refusals, p50, p99",
+      `${ms(overload.refusedP50Ms)}, ${ms(overload.refusedP99Ms)} ms (generator ${ms(overload.lagP99Ms)} ms late at p99)`,
+    ],
+    ["answers, p99", `${ms(overload.p99Ms)} ms`],
+    ["all answered again after", recoveredS === null ? "more than half a minute" : `${recoveredS} s`],
+  ] as const;
+  const table = ["| | |", "| --- | --- |", ...rows.map(([name, value]) => `| ${name} | ${value} |`)];
+  const trends = ["| over the soak | median | an hour | flat |", "| --- | --- | --- | --- |", ...growth.map(growthRow)];
+  return `${table.join("\n")}\n\n${trends.join("\n")}\n`;
+}
+
+function growthRow({ name, unit, median, perHour, isFlat }: Growth): string {
+  const signed = (value: number) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
+  const slope =
+    perHour === null ? "too short" : `${signed(perHour.slope)} (${signed(perHour.low)} to ${signed(perHour.high)})`;
+  return `| ${name} | ${median.toFixed(1)} ${unit} | ${slope} | ${perHour === null ? "–" : isFlat ? "yes" : "no"} |`;
+}
+
+function countsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(", ");
+}
+
+function ms(value: number | null): string {
+  return value === null ? "–" : value.toFixed(1);
+}
