@@ -65,7 +65,7 @@ export async function soakService(
   say("placing the network");
   await placeNetwork(client);
   const { secret: key } = await client.call(endpoints.createKey, {
-    body: { name: "soak", scopes: ["infer"] },
+    body: { name: "soak", scopes: ["infer"], requestsPerSecond: 100_000 },
   });
   const aimed: Aimed = { url: service.url, key };
   const working = new AbortController();
