@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
 import { fillTables, migrateBelow, migrateWhole, type StoredRow, withDatabase } from "./old-database.ts";
@@ -22,25 +23,26 @@ const enter = async () => {
 const leave = () => rm(dataDir, { recursive: true, force: true });
 
 /** Tables and indices as they are now; what SQLite and D1 keep for themselves is left out. */
-const SCHEMA =
-  "select type, name, sql from sqlite_schema where name not like 'sqlite%' and name not like '\\_cf%' escape '\\'
-  and name != 'd1_migrations' order by name";
+const SCHEMA = `select type, name, sql from sqlite_schema where name not like 'sqlite%'
+  and name not like '\\_cf%' escape '\\' and name != 'd1_migrations' order by name`;
 
 describe("a database without rows", () => {
-  beforeEach(enter);
-  afterEach(leave);
+  let fresh: unknown[];
+  beforeAll(async () => {
+    await enter();
+    fresh = await withDatabase(dataDir, async (database) => {
+      expect(await migrateWhole(database)).toEqual(migrations);
+      return (await database.prepare(SCHEMA).all()).results;
+    });
+  });
+  afterAll(leave);
 
-  it.each(migrations)("from before %s is the same after all migrations as a new one", async (name) => {
-    const upgraded = await withDatabase(dataDir, async (database) => {
+  it.each(migrations.slice(1))("from before %s is the same after all migrations as a new one", async (name) => {
+    const upgraded = await withDatabase(join(dataDir, name), async (database) => {
       await migrateBelow(database, name);
       expect(await migrateWhole(database)).toEqual(migrations.slice(migrations.indexOf(name)));
       return (await database.prepare(SCHEMA).all()).results;
     });
-    const fresh = await withDatabase(join(dataDir, "fresh"), async (database) => {
-      await migrateWhole(database);
-      return (await database.prepare(SCHEMA).all()).results;
-    });
-    expect(fresh.length).toBeGreaterThan(0);
     expect(upgraded).toEqual(fresh);
   });
 });
@@ -49,25 +51,24 @@ describe.each(releases)("the database of the release with migration %s", (releas
   const folder = join(import.meta.dirname, "releases", release);
   let rows: StoredRow[];
   let answers: [path: string, answer: unknown][];
-  let countsBefore: Record<string, number>;
-  let countsAfter: Record<string, number>;
+  let tables: string[];
+  let kept: Map<string, unknown[]>;
   let edge: EdgeHost;
   let headers: Record<string, string>;
 
   beforeAll(async () => {
     await enter();
     [rows, answers] = await Promise.all([
-      readLines<StoredRow>(join(folder, "rows.jsonl")),
-      readLines<[string, unknown]>(join(folder, "answers.jsonl")),
+      readLines<StoredRow>(join(folder, "rows.jsonl.gz")),
+      readLines<[string, unknown]>(join(folder, "answers.jsonl.gz")),
     ]);
     const next = migrations.find((name) => name.slice(0, 4) > release) ?? "9999";
-    [countsBefore, countsAfter] = await withDatabase(dataDir, async (database) => {
+    [tables, kept] = await withDatabase(dataDir, async (database) => {
       await migrateBelow(database, next);
+      const names = await listTables(database);
       await fillTables(database, rows);
-      const tables = await listTables(database);
-      const before = await countRows(database, tables);
       await migrateWhole(database);
-      return [before, await countRows(database, tables)];
+      return [names, await readRows(database, rows)];
     });
     const bootstrapSecret = createBootstrapSecret();
     // Nothing tends the history: what is too old to be kept by now stays.
@@ -79,23 +80,33 @@ describe.each(releases)("the database of the release with migration %s", (releas
     await leave();
   });
 
-  it("has rows in every table, and keeps each of them", async () => {
-    expect(Object.entries(countsBefore).filter(([, count]) => count === 0)).toEqual([]);
-    expect(countsAfter).toEqual(countsBefore);
+  it("has rows in every table, and keeps each as it was", () => {
+    const stored = Map.groupBy(rows, ([table]) => table);
+    expect([...stored.keys()].toSorted()).toEqual(tables.toSorted());
+    for (const [table, entries] of stored) {
+      const before = entries.map(([, row]) => row);
+      expect.soft({ table, rows: inOrder(kept.get(table) ?? []) }).toEqual({ table, rows: inOrder(before) });
+    }
   });
 
   it("is answered from as it was then", async () => {
     expect(answers.length).toBeGreaterThan(50);
+    // On a machine with much to do, a first connection may be reset while workerd starts.
+    const knock = () => fetch(`${edge.url}/v1/health`).then(({ status }) => status, String);
+    await expect.poll(knock, { timeout: 30_000 }).toBe(200);
     for (const [path, answer] of answers) {
       const response = await fetch(edge.url + path, { headers });
       // A newer release may say more of it.
-      expect({ path, answer: await response.json() }).toMatchObject({ path, answer });
+      expect.soft({ path, answer: await response.json() }).toMatchObject({ path, answer });
     }
   });
 });
 
 async function readLines<Line>(file: string): Promise<Line[]> {
-  const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
+  const lines = gunzipSync(await readFile(file))
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
@@ -106,9 +117,14 @@ async function listTables(database: Database): Promise<string[]> {
   return results.filter(({ type }) => type === "table").map(({ name }) => name);
 }
 
-async function countRows(database: Database, tables: readonly string[]): Promise<Record<string, number>> {
-  const counted = await database.batch<{ count: number }>(
-    tables.map((table) => database.prepare(`select count(*) as count from ${table}`)),
-  );
-  return Object.fromEntries(tables.map((table, i) => [table, counted[i]?.results[0]?.count ?? 0]));
+/** The rows of each table by the columns that they had: a migration may add others. */
+async function readRows(database: Database, rows: readonly StoredRow[]): Promise<Map<string, unknown[]>> {
+  const columnsOf = new Map(rows.map(([table, row]) => [table, Object.keys(row).join(", ")]));
+  const selects = Array.from(columnsOf, ([table, columns]) => database.prepare(`select ${columns} from ${table}`));
+  const read = await database.batch(selects);
+  return new Map(Array.from(columnsOf.keys(), (table, i) => [table, read[i]?.results ?? []]));
+}
+
+function inOrder(rows: readonly unknown[]): string[] {
+  return rows.map((row) => JSON.stringify(row)).toSorted();
 }

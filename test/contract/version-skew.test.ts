@@ -23,7 +23,8 @@ import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 /** Ends of different releases: they work together, or one says which release to install (docs/protocol.md, Versions). */
 
 const program = join(import.meta.dirname, "../../src/cli/main.ts");
-const intervals = { pingMs: 50, heartbeatMs: 60, leaseMs: 5_000, resendMs: 50 };
+/** Pings are rare: a slow machine is no silent edge. */
+const intervals = { pingMs: 20_000, heartbeatMs: 60, leaseMs: 60_000, resendMs: 1_000 };
 const answerAll: InferenceBackend["infer"] = async (_model, tensors) => ({
   tensors: [...tensors],
   times: { uploadMs: 0, computeMs: 0, readbackMs: 0 },
@@ -144,7 +145,8 @@ describe("a runner of this release", () => {
   const socketsUsed = async () => {
     const requestId = createId("request");
     connection.send({ type: "memoryRequest", requestId });
-    await vi.waitFor(async () => expect((await connection.next("memoryReport")).requestId).toBe(requestId));
+    // Others may come first, to questions of the conversation.
+    while ((await connection.next("memoryReport")).requestId !== requestId);
     return hub.connections.length;
   };
 
