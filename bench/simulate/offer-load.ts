@@ -3,6 +3,7 @@ import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
 import { InferReplyHeader, type LatencySplit } from "../../src/protocol/inference.ts";
+import { parseProblem } from "../../src/protocol/problem.ts";
 import { nearestRank } from "../../src/stats/nearest-rank.ts";
 import { createInput } from "../goodput/served-models.ts";
 import { postFrame } from "../hop/post-frame.ts";
@@ -21,7 +22,7 @@ export interface LoadReport {
   /** Answered within the budget, by the edge's clock, on which it counts. */
   readonly inBudget: number;
   readonly splits: readonly LatencySplit[];
-  /** By how they ended: `ok`, `late`, or a status. */
+  /** By how they ended: `ok`, `late`, or the code of a problem. */
   readonly results: Readonly<Record<string, number>>;
   readonly lagP99Ms: number;
 }
@@ -39,7 +40,7 @@ export async function offerLoad(
   const results: Record<string, number> = {};
   const send = async (index: number) => {
     const { status, body } = await postFrame(agent, aim, frame);
-    if (status !== 200) return String(status);
+    if (status !== 200) return parseProblem(new TextDecoder().decode(body))?.problem.code ?? String(status);
     const decoded = decodeFrame(body);
     if (!decoded.ok) throw new Error(decoded.message);
     const { latency, budgetMet } = InferReplyHeader.parse(decoded.header);

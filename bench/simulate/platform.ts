@@ -23,7 +23,6 @@ const ROWS = {
   /** A job over its life, with its events. */
   job: 14,
 } as const;
-export type RowsOf = keyof typeof ROWS;
 
 /** What was asked of the platform, a second. */
 export interface PlatformLoad {

@@ -54,5 +54,5 @@ function whole(value: number): string {
 }
 
 function percent(share: number): string {
-  return `${Number((100 * share).toPrecision(3))} %`;
+  return `${Number((100 * share).toPrecision(4))} %`;
 }
