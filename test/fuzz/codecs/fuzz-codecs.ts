@@ -74,7 +74,7 @@ class WatchedThread {
     const worker = this.#worker;
     const before = this.#current.count;
     const over = new AbortController();
-    worker.postMessage(batch);
+    worker.postMessage(batch, []);
     const fail = async (why: string): Promise<BatchOutcome> => {
       this.#worker = null;
       await worker.terminate();
