@@ -24,7 +24,7 @@ const MOST_SECONDS = 60;
 const LEFT_OUT = String.raw`/link|/artifacts/\{digest|/events|/live$|/stream|/ping$|/tables/|^/v2/.*/infer$`;
 const CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Installs Schemathesis outside of the repository, once, and lets it try an edge by its own document. */
 async function main(): Promise<number> {
@@ -47,17 +47,24 @@ async function tryEdge(program: string): Promise<number> {
   const bootstrapSecret = createBootstrapSecret();
   const edge = await startEdge({ port: 0, dataDir, root: ROOT, bootstrapSecret });
   try {
-    const args = [
-      ...["--config-file", CONFIG, "run", `${edge.url}/openapi.json`],
-      ...["--header", `Authorization: Bearer ${bootstrapSecret}`],
-      ...["--phases", "examples,coverage,fuzzing", "--max-examples", "5", "--max-time", String(MOST_SECONDS)],
-      ...["--workers", "2", "--generation-deterministic", "--checks", CHECKS, "--continue-on-failure"],
-      ...["--exclude-path-regex", LEFT_OUT, "--warnings", "off", "--suppress-health-check", "all", "--no-color"],
-    ];
+    const options = {
+      header: `Authorization: Bearer ${bootstrapSecret}`,
+      phases: "examples,coverage,fuzzing",
+      "max-examples": "5",
+      "max-time": String(MOST_SECONDS),
+      workers: "2",
+      checks: CHECKS,
+      "exclude-path-regex": LEFT_OUT,
+      warnings: "off",
+      "suppress-health-check": "all",
+    };
+    const flags = ["--generation-deterministic", "--continue-on-failure", "--no-color"];
+    const told = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+    const args = ["--config-file", CONFIG, "run", `${edge.url}/openapi.json`, ...told, ...flags];
     const child = spawn(program, args, { cwd: dataDir, stdio: ["ignore", "pipe", "inherit"] });
-    const [told] = await Promise.all([text(child.stdout), once(child, "close")]);
-    process.stdout.write(told);
-    return judge(told, child.exitCode);
+    const [output] = await Promise.all([text(child.stdout), once(child, "close")]);
+    process.stdout.write(output);
+    return judge(output, child.exitCode);
   } finally {
     await edge.stop();
     await rm(dataDir, { recursive: true, force: true });
@@ -65,10 +72,10 @@ async function tryEdge(program: string): Promise<number> {
 }
 
 /** Its generators give up on a schema now and then, on a busy machine above all: that is no failure of the edge. */
-function judge(told: string, exitCode: number | null): number {
+function judge(output: string, exitCode: number | null): number {
   if (exitCode === 0) return 0;
-  const isTried = /^Test cases:$/m.test(told);
-  if (!isTried || /^Failures:$/m.test(told)) return 1;
+  const isTried = /^Test cases:$/m.test(output);
+  if (!isTried || /^Failures:$/m.test(output)) return 1;
   say("Schemathesis met errors of its own; no reply of the edge failed.");
   return 0;
 }

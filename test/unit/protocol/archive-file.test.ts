@@ -35,14 +35,14 @@ describe("an archive's file", () => {
     genomes.forEach((value, at) => expect(value).toBeCloseTo(elites.genomes[at]!, 1));
   });
 
-  it.each<[string, (header: any) => void]>([
-    ["fewer cells than its summary says", (header) => (header.cells.data_offsets = [0, 4])],
-    ["fewer measures", (header) => (header.measures.data_offsets = [0, 8])],
-    ["a place before its arrays", (header) => (header.cells.data_offsets = [-8, 0])],
-  ])("is refused with %s", (_, change) => {
+  it.each<[string, (header: any) => void, string]>([
+    ["fewer cells than its summary says", (header) => (header.cells.data_offsets = [0, 4]), "not as many"],
+    ["fewer measures", (header) => (header.measures.data_offsets = [0, 8]), "not as many"],
+    ["a place before its arrays", (header) => (header.cells.data_offsets = [-8, 0]), "data_offsets"],
+  ])("is refused with %s", (_, change, message) => {
     const file = withHeader(change);
-    expect(() => decodeArchiveHead(file)).toThrow();
-    expect(() => decodeArchive(file)).toThrow();
+    expect(() => decodeArchiveHead(file)).toThrow(message);
+    expect(() => decodeArchive(file)).toThrow(message);
   });
 
   it("is refused without a scale for each genome", () => {

@@ -151,11 +151,11 @@ describe("a sketch", () => {
   });
 
   it("has a number for the largest numbers, too", () => {
-    for (const value of [Number.MAX_VALUE, -Number.MAX_VALUE, Number.MAX_VALUE / 1.5, 1e308]) {
+    for (const largest of [Number.MAX_VALUE, -Number.MAX_VALUE, Number.MAX_VALUE / 1.5, 1e308]) {
       const sketch = createSketch();
-      addToSketch(sketch, value);
+      addToSketch(sketch, largest);
       const found = sketchQuantile(sketch, 0.5);
-      expect(Math.abs(found / value - 1)).toBeLessThan(2 * RELATIVE_ERROR);
+      expect(Math.abs(found / largest - 1)).toBeLessThan(2 * RELATIVE_ERROR);
     }
   });
 });
