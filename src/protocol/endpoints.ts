@@ -10,6 +10,7 @@ import { evaluationEndpoints } from "./evaluation-endpoints.ts";
 import { historyEndpoints } from "./history-endpoints.ts";
 import { hrrEndpoints } from "./hrr-endpoints.ts";
 import { idSchema } from "./id.ts";
+import { ADMISSION_PROBLEMS, INFERENCE_PROBLEMS } from "./inference-problems.ts";
 import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
 import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
 import { RegistrationToken, TokenInput } from "./key.ts";
@@ -77,17 +78,6 @@ const idempotencyKey = z.object({
 });
 
 const EVENT_STREAM = "text/event-stream";
-
-/** What may be in the way of a placement, and what more of an answer from there. */
-const ADMISSION_PROBLEMS = [
-  "not-found",
-  "budget-unattainable",
-  "no-placement",
-  "runner-offline",
-  "overloaded",
-  "runner-lost",
-] as const;
-const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lost", "backend-failed"] as const;
 
 /** Every route of the service. */
 export const endpoints = {

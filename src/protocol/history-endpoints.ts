@@ -190,7 +190,7 @@ export const historyEndpoints = {
     params: byBaselineName,
     headers: ifMatch,
     body: BaselineInput,
-    reply: { status: 200, schema: Baseline },
+    reply: { status: 201, schema: Baseline },
     problems: ["precondition-required", "precondition-failed"],
   }),
   deleteBaseline: defineEndpoint({

@@ -1,5 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import { defineEndpoint, type Endpoint } from "./endpoint.ts";
+import { INFERENCE_PROBLEMS } from "./inference-problems.ts";
 import { LIMITS } from "./limits.ts";
 import {
   OipInferReply,
@@ -53,6 +54,7 @@ function inference<Params>({ path, params }: Subject<Params>) {
     body: OipInferRequest,
     rawBody: { mediaTypes: ["application/json", "application/octet-stream"], maxBytes: LIMITS.inferBodyBytes },
     reply: { status: 200, schema: OipInferReply },
+    problems: INFERENCE_PROBLEMS,
   });
 }
 

@@ -90,7 +90,8 @@ beforeAll(async () => {
 describe("what is there", () => {
   it("is told without a key where it is of the server", async () => {
     for (const path of ["/v2/health/live", "/v2/health/ready"]) {
-      expect((await fetchEdge("GET", path, { key: null })).status).toBe(200);
+      const reply = await fetchEdge("GET", path, { key: null });
+      expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain"]);
     }
     const server = OipServer.parse((await callEdge("GET", "/v2", { key: null })).json);
     expect(server.extensions).toEqual(["binary_tensor_data", "statistics"]);

@@ -1,8 +1,8 @@
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/protocol/endpoint.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { callEdge, fetchEdge, problemOf } from "./edge-client.ts";
+import { ADMIN, callEdge, fetchEdge, ORIGIN, problemOf } from "./edge-client.ts";
 
 describe("migrations", () => {
   it("leave every table of the schema", async () => {
@@ -23,6 +23,28 @@ describe("migrations", () => {
         "series",
       ]),
     );
+  });
+});
+
+describe("a body that ends before its length", () => {
+  it("is the caller's fault, however it is read", async () => {
+    for (const headers of [{}, { "content-length": "100" }]) {
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"name":'));
+          controller.error(new Error("the client went away"));
+        },
+      });
+      const reply = await exports.default.fetch(
+        new Request(new URL("/v1/keys", ORIGIN), {
+          method: "POST",
+          headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json", ...headers },
+          body,
+        }),
+      );
+      expect(reply.status).toBe(400);
+      expect(await reply.json()).toMatchObject({ code: "invalid-request", errors: [{ pointer: "#" }] });
+    }
   });
 });
 

@@ -68,12 +68,14 @@ function toRoute(operationId: string, endpoint: Endpoint) {
 /** Schemas whose values are bytes. */
 const bytes = () => z.string().openapi({ format: "binary" });
 
-function successResponse({ reply, repeatable }: Endpoint) {
+function successResponse({ method, reply, repeatable }: Endpoint) {
   if ("schema" in reply) {
     const further = (reply.alsoAs ?? []).map((type) => [type, { schema: bytes() }]);
     const content = { "application/json": { schema: reply.schema }, ...Object.fromEntries(further) };
     const said = { [reply.status]: { description: DONE[reply.status], content } };
-    const isKnown = reply.status === 201 && repeatable === "as-it-is";
+    if (reply.status !== 201) return said;
+    if (method === "put") return { ...said, 200: { description: "It was there already, and is this now", content } };
+    const isKnown = repeatable === "as-it-is";
     return isKnown ? { ...said, 200: { description: "It was there already, and is as it was", content } } : said;
   }
   if ("mediaType" in reply) {

@@ -17,8 +17,8 @@ import { answerInference } from "./answer-inference.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
 export function bindOip(app: Hono<AppEnv>): void {
-  bind(app, endpoints.oipLive, async () => new Response(null));
-  bind(app, endpoints.oipReady, async ({ env }) => new Response(null, { status: (await isReady(env)) ? 200 : 503 }));
+  bind(app, endpoints.oipLive, async () => sayNothing(200));
+  bind(app, endpoints.oipReady, async ({ env }) => sayNothing((await isReady(env)) ? 200 : 503));
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
 
   bind(app, endpoints.oipModel, async (call) => describeModel(await locate(call)));
@@ -51,6 +51,11 @@ async function locate({ c, env, params: { model, version } }: Call): Promise<Loc
   throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
 }
 
+/** What says all by its status is empty text. */
+function sayNothing(status: 200 | 503): Response {
+  return new Response("", { status, headers: { "content-type": "text/plain" } });
+}
+
 async function isReady(env: Env): Promise<boolean> {
   const answer = await env.DB.prepare("select 1 as one")
     .first("one")
@@ -71,7 +76,7 @@ function describeModel({ snapshot, version }: Located) {
 function readiness({ snapshot, version }: Located): Response {
   const placements = snapshot.placements.get(version.id) ?? [];
   const isServed = placements.some(({ online, draining }) => online && !draining);
-  return isServed ? new Response(null) : Response.json({ error: "No runner serves the model now." }, { status: 400 });
+  return isServed ? sayNothing(200) : Response.json({ error: "No runner serves the model now." }, { status: 400 });
 }
 
 /** Statistics begin anew with each day, so that the history is not read whole each time. */

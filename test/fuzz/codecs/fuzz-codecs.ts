@@ -74,7 +74,7 @@ class WatchedThread {
     const worker = this.#worker;
     const before = this.#current.count;
     const over = new AbortController();
-    worker.postMessage(batch);
+    worker.postMessage(batch, []);
     const fail = async (why: string): Promise<BatchOutcome> => {
       this.#worker = null;
       await worker.terminate();
@@ -98,13 +98,14 @@ class WatchedThread {
     await this.#worker?.terminate();
   }
 
-  /** Resolves once the thread is at one input for too long. */
+  /** Resolves once the thread is at one input for too long; until it is at the first, its readers are loaded. */
   #watch(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      let seen = { count: this.#current.count, sinceMs: performance.now() };
+      const before = this.#current.count;
+      let seen = { count: before, sinceMs: performance.now() };
       const timer = setInterval(() => {
         const { count } = this.#current;
-        if (count !== seen.count) seen = { count, sinceMs: performance.now() };
+        if (count !== seen.count || count === before) seen = { count, sinceMs: performance.now() };
         else if (performance.now() - seen.sinceMs > HANG_MS) resolve();
       }, WATCH_MS);
       signal.addEventListener("abort", () => clearInterval(timer));

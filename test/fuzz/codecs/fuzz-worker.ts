@@ -44,5 +44,5 @@ async function runBatch({ target: name, runs, seed }: FuzzBatch): Promise<BatchO
 
 parentPort?.on(
   "message",
-  (batch: FuzzBatch) => void runBatch(batch).then((outcome) => parentPort?.postMessage(outcome)),
+  (batch: FuzzBatch) => void runBatch(batch).then((outcome) => parentPort?.postMessage(outcome, [])),
 );

@@ -23,6 +23,8 @@ export type Sent =
   | { readonly kind: "cut" }
   | { readonly kind: "failed"; readonly reason: string };
 
+class StaleConnection extends Error {}
+
 /** Sends requests to one edge over connections that stay open; each has `deadlineMs` for its whole reply. */
 export class RequestSender {
   readonly #agent: Agent;
@@ -43,7 +45,7 @@ export class RequestSender {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), this.#deadlineMs);
     try {
-      return { kind: "replied", reply: await this.#exchange(request, deadline.signal) };
+      return { kind: "replied", reply: await this.#exchangeAnew(request, deadline.signal) };
     } catch (error) {
       const hung = deadline.signal.aborted;
       return { kind: "failed", reason: hung ? `no reply in ${this.#deadlineMs} ms` : describe(error) };
@@ -54,6 +56,16 @@ export class RequestSender {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  /** A connection that was idle may have ended as the request came: then, and only then, it is sent once more. */
+  async #exchangeAnew(request: FuzzRequest, signal: AbortSignal): Promise<FuzzReply> {
+    try {
+      return await this.#exchange(request, signal);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      return await this.#exchange(request, signal);
+    }
   }
 
   #exchange({ method, path, headers, body }: FuzzRequest, signal: AbortSignal): Promise<FuzzReply> {
@@ -67,7 +79,10 @@ export class RequestSender {
         socket.destroy();
         resolve({ status: response.statusCode ?? 0, contentType: "", text: null });
       });
-      sent.on("error", reject);
+      sent.on("error", (error) => {
+        const isStale = sent.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        reject(isStale ? new StaleConnection() : error);
+      });
       sent.end(body ?? undefined);
     });
   }

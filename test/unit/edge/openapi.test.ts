@@ -67,6 +67,13 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("tells of a baseline that is made and of one that is moved, and of models that nobody serves now", () => {
+    const statusesOf = (id: string) =>
+      Object.keys(operations.find(({ operationId }) => operationId === id)?.responses ?? {});
+    expect(statusesOf("pinBaseline")).toEqual(expect.arrayContaining(["200", "201"]));
+    for (const id of ["oipInfer", "oipVersionInfer"]) expect(statusesOf(id)).toContain("503");
+  });
+
   it("says which secret each operation wants", () => {
     const { securitySchemes } = document.components;
     expect(Object.keys(securitySchemes)).toEqual(["key", "runner"]);

@@ -45,5 +45,21 @@ describe("a file of a replay", () => {
     expect(() => readReplay(new TextEncoder().encode("<!doctype html>"))).toThrow("no npy file");
     const other = Buffer.from(Buffer.from(file).toString("latin1").replace("'<i4'", "'<c8'"), "latin1");
     expect(() => readReplay(other)).toThrow("The field state.stops is of the unknown type <c8.");
+    expect(() => readReplay(Buffer.concat([file, Buffer.alloc(1)]))).toThrow("goes on behind its last record");
+  });
+
+  it.each([
+    // An array of records that are no structures, as NumPy writes it.
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967295,), }\n",
+    "{'descr': [], 'fortran_order': False, 'shape': (4294967295,), }\n",
+    "{'descr': [('step', '<u4')], 'fortran_order': True, 'shape': (0,), }\n",
+    "{'descr': [('step', '<u4', (2, 2))], 'fortran_order': False, 'shape': (0,), }\n",
+    "{'descr': [('step', '<u4')], 'fortran_order': False, 'shape': (), }\n",
+    "('step', '<u4')",
+    "",
+  ])("is not taken from a file of another kind: %j", (header) => {
+    const file = Buffer.concat([Buffer.from("\x93NUMPY\x01\x00\0\0", "latin1"), Buffer.from(header)]);
+    file.writeUInt16LE(header.length, 8);
+    expect(() => readReplay(file)).toThrow("no npy file of a replay");
   });
 });

@@ -149,4 +149,13 @@ describe("a sketch", () => {
       expect(() => addToSketch(createSketch(), wrong)).toThrow(RangeError);
     expect(sketchQuantile(createSketch(), 0.5)).toBeNaN();
   });
+
+  it("has a number for the largest numbers, too", () => {
+    for (const largest of [Number.MAX_VALUE, -Number.MAX_VALUE, Number.MAX_VALUE / 1.5, 1e308]) {
+      const sketch = createSketch();
+      addToSketch(sketch, largest);
+      const found = sketchQuantile(sketch, 0.5);
+      expect(Math.abs(found / largest - 1)).toBeLessThan(2 * RELATIVE_ERROR);
+    }
+  });
 });
