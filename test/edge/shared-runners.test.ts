@@ -230,6 +230,26 @@ describe("a runner that is shared", () => {
   });
 });
 
+describe("a project that is closed", () => {
+  it("has nothing on shared runners any more", async () => {
+    const brief = await createProject(`brief-${++seeds}`);
+    await lend("share");
+    const theirs = await upload("brief", brief.secret);
+    await calibrate(theirs.id);
+    expect((await connect()).welcome.placed.map(({ modelVersionId }) => modelVersionId)).toContain(theirs.id);
+    expect((await callEdge("DELETE", `/v1/projects/${brief.project}`)).status).toBe(200);
+    const { scripted: again, welcome } = await connect();
+    expect(welcome.placed.map(({ modelVersionId }) => modelVersionId)).not.toContain(theirs.id);
+    const placed = env.DB.prepare("select count(*) as n from placements where model_version_id = ?1");
+    expect(await placed.bind(theirs.id).first("n")).toBe(0);
+    // What the runner owes now is another's.
+    const own = await upload("behind", host.secret);
+    const offers = [await again.next("offer")];
+    while (offers.at(-1)!.model?.modelVersionId !== own.id) offers.push(await again.next("offer"));
+    expect(offers.map(({ model }) => model?.modelVersionId)).not.toContain(theirs.id);
+  });
+});
+
 describe("what a runner may read", () => {
   const statusOf = async (digest: string) =>
     (await fetchEdge("GET", `/v1/artifacts/${digest}`, { key: runner.credential })).status;
@@ -240,7 +260,7 @@ describe("what a runner may read", () => {
       await callEdge("POST", "/v1/agent-pools", { key, body: { name, agents: 1, stateSize: 4 } });
       const bytes = new Uint8Array(Float32Array.of(1, 2, 3, ++seeds).buffer);
       const digest = await digestOf(bytes.buffer);
-      await putArtifact(env.ARTIFACTS, digest, bytes);
+      await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
       await saveStates(openProject(scopeEnv(env, project)), name, 1, { digest, generation: 1 });
       return digest;
     };

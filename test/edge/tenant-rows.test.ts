@@ -229,7 +229,7 @@ describe("what jobs left", () => {
   });
 
   it("of files is the job's project's", async () => {
-    const bytes = new TextEncoder().encode("left");
+    const bytes = Uint8Array.of(1, 2, 3);
     const digest = await digestOf(bytes.buffer);
     await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
     const jobId = createId("job");
