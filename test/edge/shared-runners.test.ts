@@ -218,7 +218,7 @@ describe("a runner that is shared", () => {
     expect(kept).not.toContain(theirs.id);
   });
 
-  it("keeps the placements of one project whatever another one rules", async () => {
+  it("keeps the placements of one project whatever another one rules or removes", async () => {
     await serveBoth("ruled");
     const mine = await registerRunner("own", guest.secret);
     const rule = { kind: "pinned", runnerIds: [mine.runnerId] };
@@ -226,6 +226,9 @@ describe("a runner that is shared", () => {
     expect(ruled.status).toBe(200);
     expect(await placementsOf("ruled", guest.secret)).toEqual([]);
     expect(await placementsOf("ruled", host.secret)).toMatchObject([{ runnerId: runner.runnerId }]);
+    const removed = await callEdge("DELETE", `/v1/runners/${runner.runnerId}`, { key: guest.secret });
+    expect(problemOf(removed).code).toBe("not-found");
+    expect(await placementsOf("ruled", host.secret)).toHaveLength(1);
     await callEdge("DELETE", `/v1/runners/${mine.runnerId}`, { key: guest.secret });
   });
 });
