@@ -94,6 +94,7 @@ export const missingId = {
 };
 
 const TABLES = [
+  "projects",
   "keys",
   "registration_tokens",
   "runners",
