@@ -314,10 +314,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   ],
   listBaselines: hidden(),
   getBaseline: byName("baseline"),
-  pinBaseline: [
-    own(({ baseline }) => ({ params: { name: baseline }, body: { label: "main" } })),
-    hidden(({ report }) => ({ params: { name: "mine" }, body: { run: report } })),
-  ],
+  pinBaseline: own(({ baseline, report }) => ({ params: { name: baseline }, body: { run: report } })),
   deleteBaseline: byName("baseline"),
   createThreshold: own(({ subject }) => ({ body: thresholdOf("walnut-threshold", subject) })),
   testThreshold: hidden(({ series }) => ({ body: { threshold: thresholdOf("mine", "mine"), series } })),
