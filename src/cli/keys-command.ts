@@ -11,6 +11,7 @@ import { PROCESS, type Shell } from "./shell.ts";
 interface CreateOptions extends EdgeOptions {
   readonly name: string;
   readonly scope: readonly Scope[];
+  readonly project?: string;
 }
 
 /** `millrace keys`: who may do what. */
@@ -45,12 +46,16 @@ function createCommand(shell: Shell): Command {
     .description("Create a key and print its secret, which nobody shows again")
     .requiredOption("--name <name>", "what it is for")
     .requiredOption("--scope <scope...>", "infer, submit, read or admin; one or more", collect(readScope))
-    .action(async ({ name, scope, ...options }: CreateOptions) => {
+    .option("--project <name>", "that it is for, as the operator; by default the project of the key at hand")
+    .action(async ({ name, scope, project, ...options }: CreateOptions) => {
       const client = await openEdge(options, shell);
-      const key = await client.call(endpoints.createKey, { body: { name, scopes: [...new Set(scope)] } });
+      const body = { name, scopes: [...new Set(scope)], ...(project !== undefined && { project }) };
+      const key = await client.call(endpoints.createKey, { body });
       if (options.json) return shell.print(`${JSON.stringify(key)}\n`);
       shell.print(`${key.secret}\n`);
-      shell.warn(`${key.id}: ${key.name} may ${key.scopes.join(", ")}. The secret is not shown again.\n`);
+      shell.warn(
+        `${key.id}: ${key.name} may ${key.scopes.join(", ")} in ${key.project}. The secret is not shown again.\n`,
+      );
     });
 }
 

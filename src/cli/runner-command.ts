@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { startCommand } from "./runner/start-command.ts";
 import { listCommand } from "./runner/list-command.ts";
+import { setSharingCommand } from "./runner/set-sharing-command.ts";
 import { setWorkCommand } from "./runner/set-work-command.ts";
 import { statusCommand } from "./runner/status-command.ts";
 import { PROCESS, type Shell } from "./shell.ts";
@@ -13,5 +14,7 @@ export function runnerCommand(shell: Shell = PROCESS): Command {
     .addCommand(listCommand(shell))
     .addCommand(statusCommand(shell))
     .addCommand(setWorkCommand("drain", shell))
-    .addCommand(setWorkCommand("resume", shell));
+    .addCommand(setWorkCommand("resume", shell))
+    .addCommand(setSharingCommand("share", shell))
+    .addCommand(setSharingCommand("unshare", shell));
 }
