@@ -222,6 +222,10 @@ ALTER TABLE `runners` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `runners` ADD `shared` integer DEFAULT false NOT NULL;
 --> statement-breakpoint
+UPDATE `runners` SET `shared` = true WHERE `id` = 'rnr_0000000000000000000000edge';
+--> statement-breakpoint
+ALTER TABLE `job_artifacts` ADD `project` text DEFAULT 'main' NOT NULL;
+--> statement-breakpoint
 ALTER TABLE `runs` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `thresholds` ADD `project` text DEFAULT 'main' NOT NULL;

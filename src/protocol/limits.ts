@@ -157,6 +157,8 @@ export const LIMITS = {
   maxPlotWidth: 2_000,
   /** Jobs that may wait in one queue. */
   queuedJobs: 10_000,
+  /** Of one project. */
+  queuedProjectJobs: 5_000,
   /** Points that one history query may return. */
   historyPoints: 10_000,
   /** Rollups or points that one history query may read. */

@@ -1,11 +1,15 @@
 import { env, exports } from "cloudflare:workers";
+import type { ProjectEnv } from "../../src/edge/config.ts";
 import { createId } from "../../src/protocol/id.ts";
 import type { Scope } from "../../src/protocol/key.ts";
 import { Problem } from "../../src/protocol/problem.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 
 export const ORIGIN = "http://edge.test";
 /** The bootstrap secret acts as an admin key. */
 export const ADMIN = env.BOOTSTRAP_SECRET;
+/** What works for the project of that key, for tests that go past the Worker. */
+export const mainEnv: ProjectEnv = { ...env, project: MAIN_PROJECT };
 
 export interface Sent {
   readonly key?: string | null;
@@ -62,8 +66,17 @@ export async function createKey(scopes: Scope[], name = "sample"): Promise<{ id:
   return (await callEdge("POST", "/v1/keys", { body: { name, scopes } })).json;
 }
 
-export async function createToken(ttlMs?: number): Promise<string> {
-  return (await callEdge("POST", "/v1/runners/tokens", { body: ttlMs === undefined ? {} : { ttlMs } })).json.token;
+/** Opens a project; `secret` is that of an admin's key there. */
+export async function createProject(name: string): Promise<{ project: string; secret: string }> {
+  const opened = await callEdge("POST", "/v1/projects", { body: { name } });
+  if (opened.status !== 201) throw new Error(`no project but ${opened.status} ${JSON.stringify(opened.json)}`);
+  const { json } = await callEdge("POST", "/v1/keys", { body: { name, scopes: ["admin"], project: name } });
+  return { project: name, secret: json.secret };
+}
+
+export async function createToken(ttlMs?: number, key = ADMIN): Promise<string> {
+  const body = ttlMs === undefined ? {} : { ttlMs };
+  return (await callEdge("POST", "/v1/runners/tokens", { key, body })).json.token;
 }
 
 export interface RegisteredRunner {
@@ -71,8 +84,10 @@ export interface RegisteredRunner {
   readonly credential: string;
 }
 
-export async function registerRunner(name = "sample"): Promise<RegisteredRunner> {
-  return (await callEdge("POST", "/v1/runners", { key: null, body: { token: await createToken(), name } })).json;
+/** A runner of the project whose admin's `key` it is. */
+export async function registerRunner(name = "sample", key = ADMIN): Promise<RegisteredRunner> {
+  const token = await createToken(undefined, key);
+  return (await callEdge("POST", "/v1/runners", { key: null, body: { token, name } })).json;
 }
 
 export const missingId = {

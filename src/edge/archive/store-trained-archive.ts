@@ -1,6 +1,7 @@
 import type { TrainingResult } from "../../protocol/training.ts";
+import type { ProjectEnv } from "../config.ts";
 import { addArchive } from "../store/archive-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findJobArtifact } from "../store/job-artifact-store.ts";
 
 /**
@@ -8,13 +9,14 @@ import { findJobArtifact } from "../store/job-artifact-store.ts";
  * Doing it twice changes nothing.
  */
 export async function storeTrainedArchive(
-  binding: D1Database,
+  env: ProjectEnv,
   jobId: string,
   { qualityDiversity }: Pick<TrainingResult, "qualityDiversity">,
 ): Promise<void> {
   if (qualityDiversity === null) return;
-  const file = await findJobArtifact(openDatabase(binding), jobId, "archive");
+  const db = openProject(env);
+  const file = await findJobArtifact(db, jobId, "archive");
   if (file === null) return;
   const { digest, sizeBytes } = file;
-  await addArchive(binding, { jobId, digest, sizeBytes, summary: qualityDiversity.archive });
+  await addArchive(db, { jobId, digest, sizeBytes, summary: qualityDiversity.archive });
 }

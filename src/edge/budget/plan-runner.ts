@@ -3,33 +3,40 @@ import { fingerprintText } from "../../protocol/fingerprint-id.ts";
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { modelBackendOf } from "../../protocol/model-backend.ts";
-import type { Database } from "../store/database.ts";
+import { openDatabase, openProject } from "../store/database.ts";
 import { type NamedVersion, toPlacedModel } from "../store/model-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { type MeasuredPlace, readMeasuredPlaces } from "../store/placement-store.ts";
+import type { AnnouncedRunner } from "../store/runner-store.ts";
 import { isPlacedAtEdge, isPlacedHere } from "./is-placed-here.ts";
+
+/** A version that a runner was not measured with. */
+export type OwedVersion = Pick<NamedVersion, "id" | "project">;
 
 export interface RunnerPlan {
   /** Versions that the runner shall keep warm, each where it is eligible. */
   readonly placed: PlacedModel[];
   /** What it was not measured with yet, whole: latest versions, and those whose measurements are outdated. */
-  readonly uncalibrated: string[];
-  /** Placements that were measured on what this runner is no longer, or where their model is not placed any more. */
+  readonly uncalibrated: OwedVersion[];
+  /** Placements of these versions that were measured on what this runner is no longer, or where they are not placed any more. */
   readonly outdated: string[];
 }
 
 /**
- * What a runner shall do that can do this, of all versions in order. A placement counts only while the fingerprint of its device is the
- * one that it was measured on, and while the model's rule places it on the runner.
+ * What a runner shall do about these versions, which stand in order and are all of their models. A placement counts only
+ * while the fingerprint of its device is the one that it was measured on, while the runner works for the model's project,
+ * and while the model's rule places it there.
  */
 export async function planRunner(
-  db: Database,
+  DB: D1Database,
   all: readonly NamedVersion[],
-  runnerId: string,
-  capabilities: Capabilities,
+  runner: AnnouncedRunner,
 ): Promise<RunnerPlan> {
-  const measured = await readMeasuredPlaces(db, runnerId);
-  const versions = await keepPlaced(db, all, runnerId, capabilities);
+  const { capabilities } = runner;
+  const asked = new Set(all.map(({ id }) => id));
+  const places = await readMeasuredPlaces(openDatabase(DB), runner.id);
+  const measured = places.filter(({ versionId }) => asked.has(versionId));
+  const versions = await keepPlaced(DB, all, runner);
   const known = new Set(versions.map(({ id }) => id));
   const fingerprints = new Map(capabilities.devices.map(({ key, fingerprint }) => [key, fingerprintText(fingerprint)]));
   const isCurrent = (place: MeasuredPlace) =>
@@ -40,13 +47,13 @@ export async function planRunner(
   const owed = new Set([...latest.values(), ...outdated.map(({ versionId }) => versionId)]);
   return {
     placed: versions.flatMap((version) => {
-      const places = (current.get(version.id) ?? []).filter(({ isEligible }) => isEligible);
-      if (places.length === 0) return [];
-      return toPlacedModel(version, places);
+      const eligible = (current.get(version.id) ?? []).filter(({ isEligible }) => isEligible);
+      if (eligible.length === 0) return [];
+      return toPlacedModel(version, eligible);
     }),
     uncalibrated: versions
       .filter((version) => owed.has(version.id) && lacksPlaces(version, capabilities, current.get(version.id) ?? []))
-      .map(({ id }) => id),
+      .map(toOwed),
     outdated: outdated.map(({ placementId }) => placementId),
   };
 }
@@ -56,14 +63,14 @@ export async function planRunner(
  * themselves, so the latest version is theirs to calibrate where it may serve there and was not measured there.
  */
 export async function planEdge(
-  db: Database,
+  DB: D1Database,
   versions: readonly NamedVersion[],
 ): Promise<Pick<RunnerPlan, "uncalibrated" | "outdated">> {
-  const measured = await readMeasuredPlaces(db, EDGE_RUNNER_ID);
+  const measured = await readMeasuredPlaces(openDatabase(DB), EDGE_RUNNER_ID);
   const placesOf = ({ id }: NamedVersion) => measured.filter(({ versionId }) => versionId === id);
   const latest = versions.slice(-1).filter(isPlacedAtEdge);
   return {
-    uncalibrated: latest.filter((version) => placesOf(version).length === 0).map(({ id }) => id),
+    uncalibrated: latest.filter((version) => placesOf(version).length === 0).map(toOwed),
     outdated: versions
       .filter((version) => !isPlacedAtEdge(version))
       .flatMap(placesOf)
@@ -71,19 +78,23 @@ export async function planEdge(
   };
 }
 
-/** The versions that their models' rules place on this runner. */
+/** The versions of those whom the runner works for that their models' rules place on it. */
 async function keepPlaced(
-  db: Database,
-  versions: readonly NamedVersion[],
-  id: string,
-  capabilities: Capabilities,
+  DB: D1Database,
+  all: readonly NamedVersion[],
+  runner: AnnouncedRunner,
 ): Promise<NamedVersion[]> {
-  const rules = new Map(versions.map(({ modelId, placement }) => [modelId, placement]));
+  const versions = all.filter(({ project }) => runner.shared || project === runner.project);
+  const models = new Map(versions.map((version) => [version.modelId, version]));
   const placed = new Set<string>();
-  for (const [modelId, rule] of rules) {
-    if (isPlacedHere(await resolveRule(db, rule), { id, capabilities })) placed.add(modelId);
+  for (const [modelId, { project, placement }] of models) {
+    if (isPlacedHere(await resolveRule(openProject({ DB, project }), placement), runner)) placed.add(modelId);
   }
   return versions.filter(({ modelId }) => placed.has(modelId));
+}
+
+function toOwed({ id, project }: NamedVersion): OwedVersion {
+  return { id, project };
 }
 
 /** Whether a variant was not measured on some device that serves models; one that failed there was. */

@@ -1,5 +1,5 @@
 import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { logOutcome } from "./outcome-log.ts";
 import { currentSnapshot, findVersion } from "./snapshot.ts";
 
@@ -11,21 +11,21 @@ const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-
  * an outbox for it, so each version has a link of its own name whose outbox holds its refusals.
  */
 export async function logRefusal(
-  env: Env,
+  env: ProjectEnv,
   model: string,
   code: ProblemCode,
   waitUntil: (work: Promise<unknown>) => void,
 ): Promise<void> {
   if (MISTAKES.has(code)) return;
-  const version = findVersion(await currentSnapshot(env, waitUntil), model);
+  const version = findVersion(await currentSnapshot(env, waitUntil), env.project, model);
   if (version === null) return;
-  const subject = `${version.model}@${version.version}`;
-  logOutcome(env, `refusals/${version.id}`, { subject, refusedFor: code }, waitUntil);
+  const about = { project: version.project, subject: `${version.model}@${version.version}` };
+  logOutcome(env, `refusals/${version.id}`, { ...about, refusedFor: code }, waitUntil);
 }
 
 /** Does a request's work; the problem that ends it is counted. */
 export async function countRefusal<Value>(
-  env: Env,
+  env: ProjectEnv,
   model: string,
   waitUntil: (work: Promise<unknown>) => void,
   work: Promise<Value>,

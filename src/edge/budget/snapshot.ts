@@ -1,20 +1,28 @@
-import { configOf, type Env } from "../config.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
-import { type LivePlacement, readLivePlacements } from "../store/live-placement-store.ts";
-import { readAllProfiles } from "../store/profile-store.ts";
+import { type LivePlacement, readAllLivePlacements } from "../store/live-placement-store.ts";
+import { readProfilesByProject } from "../store/profile-store.ts";
 import { chooseVersion } from "./choose-version.ts";
 
 export type Version = NamedVersion;
 
-/** Models and placements as this isolate last read them. */
-export interface Snapshot {
-  readonly readAtMs: number;
+/** What one project has. */
+interface ProjectSnapshot {
   /** Versions by model name and by model id, in order. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
-  readonly placements: ReadonlyMap<string, readonly LivePlacement[]>;
-  /** Names of all hardware profiles. */
+  /** Names of all its hardware profiles. */
   readonly profiles: ReadonlySet<string>;
+}
+
+/** Models and placements as this isolate last read them; a request finds those of its own project alone. */
+export interface Snapshot {
+  readonly readAtMs: number;
+  /** Those that have models. */
+  readonly projects: ReadonlyMap<string, ProjectSnapshot>;
+  /** By version, whose ids no two projects share. */
+  readonly placements: ReadonlyMap<string, readonly LivePlacement[]>;
 }
 
 /** Within this time after a read an unknown model costs none; before, each request for one reads, since none can share another's. */
@@ -51,36 +59,44 @@ export async function snapshotWith(
 
 /** The version that a reference means, and the snapshot that knows it; null where there is none. */
 export async function locateVersion(
-  env: Env,
+  env: ProjectEnv,
   waitUntil: (work: Promise<unknown>) => void,
   reference: string,
 ): Promise<{ snapshot: Snapshot; version: Version } | null> {
-  const snapshot = await snapshotWith(env, waitUntil, (known) => findVersion(known, reference) !== null);
-  const version = findVersion(snapshot, reference);
+  const snapshot = await snapshotWith(env, waitUntil, (known) => findVersion(known, env.project, reference) !== null);
+  const version = findVersion(snapshot, env.project, reference);
   return version === null ? null : { snapshot, version };
 }
 
 async function readSnapshot(env: Env): Promise<Snapshot> {
   const db = openDatabase(env.DB);
   const readAtMs = Date.now();
-  const profiles = await readAllProfiles(db);
-  const [versions, placements] = await Promise.all([readAllVersions(db), readLivePlacements(db, profiles)]);
+  const profilesOf = await readProfilesByProject(db);
+  const [versions, placements] = await Promise.all([readAllVersions(db), readAllLivePlacements(db, profilesOf)]);
+  const byProject = Map.groupBy(versions, ({ project }) => project);
   const read: Snapshot = {
     readAtMs,
-    versions: new Map([
-      ...Map.groupBy(versions, (version) => version.model),
-      ...Map.groupBy(versions, (version) => version.modelId),
-    ]),
+    projects: new Map([...byProject].map(([project, own]) => [project, toProjectSnapshot(own, profilesOf(project))])),
     placements: Map.groupBy(placements, (placement) => placement.modelVersionId),
-    profiles: new Set(profiles.map(({ name }) => name)),
   };
   // A read that took longer does not bring back what a later one has replaced.
   if (current === null || readAtMs >= current.readAtMs) current = read;
   return current;
 }
 
-/** The version that `name`, `name@2` or an id means. */
-export function findVersion(snapshot: Snapshot, reference: string): Version | null {
+function toProjectSnapshot(versions: readonly Version[], profiles: readonly Profile[]): ProjectSnapshot {
+  return {
+    versions: new Map([
+      ...Map.groupBy(versions, (version) => version.model),
+      ...Map.groupBy(versions, (version) => version.modelId),
+    ]),
+    profiles: new Set(profiles.map(({ name }) => name)),
+  };
+}
+
+/** The project's version that `name`, `name@2` or an id means. */
+export function findVersion(snapshot: Snapshot, project: string, reference: string): Version | null {
   const [name = "", number] = reference.split("@", 2);
-  return chooseVersion(snapshot.versions.get(name) ?? [], number, (id) => snapshot.placements.has(id));
+  const versions = snapshot.projects.get(project)?.versions.get(name) ?? [];
+  return chooseVersion(versions, number, (id) => snapshot.placements.has(id));
 }

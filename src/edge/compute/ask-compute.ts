@@ -5,7 +5,7 @@ import type { LatencySplit } from "../../protocol/inference.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import type { LinkOutcome } from "../link/in-flight.ts";
 import { runnerLink } from "../stubs.ts";
 import { chooseRunners } from "./choose-runners.ts";
@@ -37,7 +37,11 @@ const MOST_ASKED = 2;
  * Has a runner compute a kernel of its own, and another one where the first is gone. Throws `no-placement` where no
  * connected runner has the kernel, `budget-exceeded` at the deadline, else what the runner says.
  */
-export async function askCompute(env: Env, question: ComputeQuestion, arrivedAtMs: number): Promise<ComputeAnswer> {
+export async function askCompute(
+  env: ProjectEnv,
+  question: ComputeQuestion,
+  arrivedAtMs: number,
+): Promise<ComputeAnswer> {
   const runners = chooseRunners(await connectedRunners(env), question, question.key).slice(0, MOST_ASKED);
   let problem = createProblem("no-placement", `No connected runner that may be asked computes ${question.kernel}.`, {
     retryAfterMs: 1_000,
@@ -54,7 +58,7 @@ export async function askCompute(env: Env, question: ComputeQuestion, arrivedAtM
 }
 
 /** An object that was restarted or moved rejects its calls. */
-async function ask(env: Env, runnerId: string, question: ComputeQuestion, leftMs: number): Promise<LinkOutcome> {
+async function ask(env: ProjectEnv, runnerId: string, question: ComputeQuestion, leftMs: number): Promise<LinkOutcome> {
   const { kernel, shape, seed, resident, tensors } = question;
   const requestId = createId("request");
   const frame = encodeFrame({ type: "compute", requestId, kernel, shape, seed, resident }, tensors);

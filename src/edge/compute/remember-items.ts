@@ -1,9 +1,10 @@
 import type { ItemsInput } from "../../protocol/item-memory.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
+import { openProject } from "../store/database.ts";
 import { deleteUnnamed } from "../store/job-artifact-store.ts";
 import { type MemoryPart, savePart, type StoredMemory } from "../store/item-memory-store.ts";
 import { askCompute } from "./ask-compute.ts";
@@ -19,7 +20,7 @@ export function pitchOf(dimension: number): number {
  * into a part of their own. Throws `conflict` where another call changed the memory meanwhile.
  */
 export async function rememberItems(
-  env: Env,
+  env: ProjectEnv,
   memory: StoredMemory,
   input: ItemsInput,
   arrivedAtMs: number,
@@ -42,7 +43,7 @@ export async function rememberItems(
   const part = { part: grown?.part ?? memory.parts.length, digest, sizeBytes: bytes.byteLength, keys };
   if (bytes.byteLength !== 4 * pitchOf(dimension) * keys.length)
     throw new TypeError("keys and vectors of a part differ");
-  if (await savePart(env.DB, memory, part)) {
+  if (await savePart(openProject(env), memory, part)) {
     if (grown !== undefined) await deleteUnnamed(env.DB, env.ARTIFACTS, [grown.digest]);
     return;
   }
@@ -80,7 +81,7 @@ function checkItems({ spec, parts }: StoredMemory, { items }: ItemsInput): void 
 
 /** Rows as they are stored. Those without a vector of their own are encoded by a runner, all in one dispatch. */
 async function vectorsOf(
-  env: Env,
+  env: ProjectEnv,
   { spec: { name, dimension, seed } }: StoredMemory,
   { items, ...wishes }: ItemsInput,
   arrivedAtMs: number,

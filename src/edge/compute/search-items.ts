@@ -1,6 +1,6 @@
 import type { ItemMatches, ItemSearch } from "../../protocol/item-memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import type { MemoryPart, StoredMemory } from "../store/item-memory-store.ts";
 import { askCompute } from "./ask-compute.ts";
@@ -9,7 +9,7 @@ type Match = ItemMatches["matches"][number][number];
 
 /** The items of a memory that are most similar to each query: each part is one dispatch on a runner that keeps it. */
 export async function searchItems(
-  env: Env,
+  env: ProjectEnv,
   memory: StoredMemory,
   search: ItemSearch,
   arrivedAtMs: number,

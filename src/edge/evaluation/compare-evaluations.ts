@@ -4,7 +4,7 @@ import type { EvaluationResult } from "../../protocol/evaluation.ts";
 import { type ComparedTask, compareScores } from "../../stats/compare-scores.ts";
 import { estimateScores } from "../../stats/estimate-scores.ts";
 import type { TaskScores } from "../../stats/score-atoms.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { findEvaluation } from "./episodes-of.ts";
 import { readSide, type ReadSide } from "./read-side.ts";
@@ -19,7 +19,7 @@ const PLAN = { seed: 1, resamples: 50_000, work: 1e8 };
  * evaluation, `invalid-request` where a side names nothing, has too many episodes or is of another environment.
  */
 export async function compareEvaluations(
-  env: Env,
+  env: ProjectEnv,
   { a, b }: { readonly a: readonly NamedSide[]; readonly b: readonly NamedSide[] },
 ): Promise<EvaluationComparison> {
   if (a.length !== b.length) throw invalidRequest([{ pointer: "query/b", message: "must name as many runs as a" }]);

@@ -1,9 +1,9 @@
 import type { EvaluationResult } from "../../protocol/evaluation.ts";
 import { EPISODE_BYTES, EPISODES_OFFSET } from "../../protocol/episodes-file.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { getArtifactRange } from "../store/artifact-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findRun } from "../store/run-store.ts";
 
 /** An evaluation's run. */
@@ -14,8 +14,8 @@ export interface EvaluationRun {
 }
 
 /** Throws `not-found` where it is no run of an evaluation; `pointer` is what named it. */
-export async function findEvaluation(env: Env, id: string, pointer = "path/id"): Promise<EvaluationRun> {
-  const run = await findRun(openDatabase(env.DB), id);
+export async function findEvaluation(env: ProjectEnv, id: string, pointer = "path/id"): Promise<EvaluationRun> {
+  const run = await findRun(openProject(env), id);
   if (run?.result.kind === "evaluation") return { id, seed: run.result.seed, result: run.result };
   throw new ProblemError("not-found", `There is no run ${id} of an evaluation.`, {
     errors: [{ pointer, message: "is not a run of an evaluation" }],
@@ -24,7 +24,7 @@ export async function findEvaluation(env: Env, id: string, pointer = "path/id"):
 
 /** Records from one place of an evaluation's file to before another. Throws `not-found` where the file is gone. */
 export async function readRecords(
-  env: Env,
+  env: ProjectEnv,
   { id, result }: EvaluationRun,
   from: number,
   to: number,

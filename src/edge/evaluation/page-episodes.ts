@@ -1,7 +1,7 @@
 import { EPISODE_BYTES, readEpisode } from "../../protocol/episodes-file.ts";
 import type { Episode, EpisodePage, EpisodeQuery } from "../../protocol/evaluation.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { encodeCursor, wrongCursor } from "../store/cursor.ts";
 import { entrantStarts, type EvaluationRun, readRecords } from "./episodes-of.ts";
 
@@ -11,7 +11,7 @@ import { entrantStarts, type EvaluationRun, readRecords } from "./episodes-of.ts
  * place that the page before ended at.
  */
 export async function pageEpisodes(
-  env: Env,
+  env: ProjectEnv,
   run: EvaluationRun,
   query: EpisodeQuery,
   after: number | null,

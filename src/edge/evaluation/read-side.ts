@@ -3,7 +3,7 @@ import type { EvaluationComparison, NamedSide } from "../../protocol/evaluation-
 import { LIMITS } from "../../protocol/limits.ts";
 import type { TaskScores } from "../../stats/score-atoms.ts";
 import { mean } from "../../stats/mean.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { entrantStarts, type EvaluationRun, readRecords } from "./episodes-of.ts";
 
@@ -16,7 +16,12 @@ export interface ReadSide {
 }
 
 /** Reads the returns of what a side names. Throws `invalid-request` where there is nothing to compare, or too much. */
-export async function readSide(env: Env, run: EvaluationRun, named: NamedSide, pointer: string): Promise<ReadSide> {
+export async function readSide(
+  env: ProjectEnv,
+  run: EvaluationRun,
+  named: NamedSide,
+  pointer: string,
+): Promise<ReadSide> {
   const refuse = (message: string) => invalidRequest([{ pointer, message }]);
   const { result } = run;
   const { entrants, episodes } = result;

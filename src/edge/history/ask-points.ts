@@ -1,10 +1,10 @@
 import type { HistoryPoint, PointsQuery, PointsReply } from "../../protocol/history.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import { configOf, type Env } from "../config.ts";
+import { configOf, type ProjectEnv } from "../config.ts";
 import type { Answer } from "../http/answer-once.ts";
 import { decodeCursor, encodeCursor, wrongCursor } from "../store/cursor.ts";
-import { openDatabase } from "../store/database.ts";
+import { openDatabase, openProject } from "../store/database.ts";
 import { type PointPlace, readPoints } from "../store/point-store.ts";
 import { ALL_TIME, type Span } from "../store/rollup-store.ts";
 import { readSelection, toSeries } from "../store/series-store.ts";
@@ -17,12 +17,12 @@ type PointsOf = Pick<PointsReply, "nextCursor" | "truncated"> & { points: Histor
 
 /** Finds a series, and what tells whether its points are still the same; reads them when asked to. */
 export async function askPoints(
-  env: Env,
+  env: ProjectEnv,
   query: PointsQuery,
   nowMs: number,
 ): Promise<{ state: unknown; read: () => Promise<Answer<PointsReply>> }> {
   const before = query.cursor === undefined ? undefined : toPlace(query.cursor);
-  const selection = await readSelection(openDatabase(env.DB), { series: [query.series] }, 1);
+  const selection = await readSelection(openProject(env), { series: [query.series] }, 1);
   const [series] = selection.series;
   if (series === undefined) {
     const errors = [{ pointer: "query/series", message: "is not a series" }];

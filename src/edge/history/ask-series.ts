@@ -1,8 +1,8 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { SeriesSelector } from "../../protocol/series.ts";
-import { configOf, type Env } from "../config.ts";
-import { openDatabase } from "../store/database.ts";
+import { configOf, type ProjectEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
 import { readSelection, type SelectedSeries, type Selection } from "../store/series-store.ts";
 import { type HistoryWindow, resolveWindow } from "./history-window.ts";
 
@@ -22,8 +22,12 @@ export interface AskedSeries {
 }
 
 /** Finds what a question is about. More series than one may put together are refused: a part would mean something else. */
-export async function askSeries(env: Env, { from, to, step, ...asked }: Asked, nowMs: number): Promise<AskedSeries> {
-  const selection = await readSelection(openDatabase(env.DB), asked, LIMITS.queriedSeries);
+export async function askSeries(
+  env: ProjectEnv,
+  { from, to, step, ...asked }: Asked,
+  nowMs: number,
+): Promise<AskedSeries> {
+  const selection = await readSelection(openProject(env), asked, LIMITS.queriedSeries);
   if (selection.series.length > LIMITS.queriedSeries) throw tooManySeries();
   const window = resolveWindow({ from, to, step }, configOf(env).retention, nowMs);
   return { series: selection.series, window, state: stateOf(selection, window) };

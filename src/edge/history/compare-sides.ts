@@ -1,5 +1,6 @@
 import type { CompareQuery, ComparisonReply, ResolvedSide } from "../../protocol/comparison.ts";
 import { SeriesKey } from "../../protocol/series.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { toInstantOrNull } from "../store/instant.ts";
 import type { StoredSeries } from "../store/series-store.ts";
@@ -14,16 +15,16 @@ import { shareRuns } from "./share-runs.ts";
 type Unpaired = ComparisonReply["unpaired"][number];
 
 /** Compares two sides of the history, series by series. */
-export async function compareSides(binding: D1Database, query: CompareQuery): Promise<ComparisonReply> {
+export async function compareSides(env: ProjectEnv, query: CompareQuery): Promise<ComparisonReply> {
   const { a: textA, b: textB, statistic, minimumEffect, confidence, ...shared } = query;
-  const [a, b] = await Promise.all([readSide(binding, "a", textA, shared), readSide(binding, "b", textB, shared)]);
-  const found = await findSides(binding, a, b, shared.series);
+  const [a, b] = await Promise.all([readSide(env, "a", textA, shared), readSide(env, "b", textB, shared)]);
+  const found = await findSides(env, a, b, shared.series);
   const pairing = pairOf(a, b, found);
   const inAll = found.a.length + found.b.length;
   const [ofA, ofB] = await Promise.all([
-    observeSeries(binding, a, numbersOf(found.a, pairing.lonelyA), inAll),
+    observeSeries(env.DB, a, numbersOf(found.a, pairing.lonelyA), inAll),
     // Whether a run or a revision measured anything at all is worth knowing even where nothing goes with it.
-    observeSeries(binding, b, numbersOf(found.b, namesRuns(b) ? [] : pairing.lonelyB), inAll),
+    observeSeries(env.DB, b, numbersOf(found.b, namesRuns(b) ? [] : pairing.lonelyB), inAll),
   ]);
   const unpaired = new Map<string, Unpaired>();
   const note = (side: "a" | "b", series: StoredSeries, reason: Unpaired["reason"]) => {

@@ -26,6 +26,7 @@ export function measureCompression(result: CompressionResult, run: RunContext): 
       label: run.label,
     },
     atMs: run.atMs,
+    project: run.project,
     sourceId: run.runId,
     runId: run.runId,
     aggregate: single(value),

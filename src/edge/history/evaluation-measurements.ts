@@ -16,6 +16,7 @@ export function measureEvaluation(result: EvaluationResult, run: RunContext): Me
       const key = { subjectKind: "policy", subject, configuration, fingerprint, software, label: run.label } as const;
       return {
         key: { ...key, metric, unit, direction: "higher", clock },
+        project: run.project,
         atMs: run.atMs,
         sourceId: run.runId,
         runId: run.runId,

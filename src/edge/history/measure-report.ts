@@ -7,11 +7,15 @@ import type { Measurement } from "../store/point-store.ts";
 import { estimateAggregate } from "./estimate-aggregate.ts";
 
 /** What a report leaves in the history, in its order; `atMs` is the time of what has none of its own. */
-export function measureReport(report: ReportInput, runId: string, atMs: number): Measurement[] {
+export function measureReport(
+  report: ReportInput,
+  { project, runId, atMs }: Pick<Measurement, "project" | "atMs"> & { readonly runId: string },
+): Measurement[] {
   const fingerprint = toFingerprint(report.host);
   return report.measurements.map((measured, index) => {
     const { subjectKind, subject, metric, unit, clock = null, direction, configuration, label, at } = measured;
     return {
+      project,
       key: {
         subjectKind,
         subject,

@@ -35,6 +35,7 @@ export function measureOptimisation(
       : [
           {
             key: { ...key, metric, unit, direction },
+            project: run.project,
             atMs: run.atMs,
             sourceId: run.runId,
             runId: run.runId,

@@ -2,8 +2,9 @@ import type { JobResult } from "../../protocol/job.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import type { PolicyCard } from "../../protocol/policy-card.ts";
 import type { TrainingResult } from "../../protocol/training.ts";
+import type { ProjectEnv } from "../config.ts";
 import { readStoredModel } from "../onnx/read-stored-model.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { toInstant } from "../store/instant.ts";
 import { findJobArtifact } from "../store/job-artifact-store.ts";
 import { addModelVersion } from "../store/model-store.ts";
@@ -22,15 +23,15 @@ export interface PublishedPolicy {
  * be published; the training counts all the same.
  */
 export async function publishPolicy(
-  { DB, ARTIFACTS }: { readonly DB: D1Database; readonly ARTIFACTS: R2Bucket },
+  env: ProjectEnv,
   { jobId, spec, endedAtMs }: Pick<RunInput, "jobId" | "spec" | "endedAtMs">,
   result: JobResult,
 ): Promise<PublishedPolicy | null> {
   if (spec.kind !== "training" || spec.publish === undefined || result.kind !== "training") return null;
   const { model: name } = spec.publish;
-  const db = openDatabase(DB);
+  const db = openProject(env);
   const artifact = await findJobArtifact(db, jobId, "policy");
-  const description = artifact === null ? null : await readStoredModel(ARTIFACTS, artifact.digest);
+  const description = artifact === null ? null : await readStoredModel(env.ARTIFACTS, artifact.digest);
   if (artifact === null || description === null) {
     console.error(JSON.stringify({ event: "policy-not-published", jobId, digest: artifact?.digest ?? null }));
     return null;

@@ -1,9 +1,10 @@
 import type { CompressionResult } from "../../protocol/compression.ts";
 import type { JobResult } from "../../protocol/job.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
+import type { ProjectEnv } from "../config.ts";
 import { compareSignatures } from "../onnx/compare-signatures.ts";
 import { readStoredModel } from "../onnx/read-stored-model.ts";
-import { type Database, openDatabase } from "../store/database.ts";
+import { openProject, type ProjectDatabase } from "../store/database.ts";
 import { findJobArtifact } from "../store/job-artifact-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import type { RunInput } from "../store/run-store.ts";
@@ -25,16 +26,16 @@ type Publication = NonNullable<CompressionResult["publication"]>;
  * the result, which counts all the same.
  */
 export async function publishVariant(
-  { DB, ARTIFACTS }: { readonly DB: D1Database; readonly ARTIFACTS: R2Bucket },
+  env: ProjectEnv,
   { jobId, spec }: Pick<RunInput, "jobId" | "spec">,
   result: JobResult,
 ): Promise<PublishedVariant | null> {
   if (spec.kind !== "compression" || result.kind !== "compression") return null;
-  const db = openDatabase(DB);
+  const db = openProject(env);
   const { modelVersionId } = spec;
   const version = await findModelVersion(db, modelVersionId);
   const artifact = await findJobArtifact(db, jobId, "variant");
-  const file = artifact === null ? null : await readStoredModel(ARTIFACTS, artifact.digest);
+  const file = artifact === null ? null : await readStoredModel(env.ARTIFACTS, artifact.digest);
   const fits = version !== null && file !== null && compareSignatures(version, file).length === 0;
   if (artifact === null || !fits || artifact.digest !== result.file.digest) {
     return { result: { ...result, publication: "unusable" }, modelVersionId, placement: null };
@@ -50,7 +51,7 @@ export async function publishVariant(
 
 type Made = Parameters<typeof addVariant>[1] & Parameters<typeof noteFidelity>[2];
 
-async function putVariant(db: Database, variant: Made): Promise<Publication> {
+async function putVariant(db: ProjectDatabase, variant: Made): Promise<Publication> {
   const outcome = await addVariant(db, variant);
   if (outcome === "taken" || outcome === "full") return outcome;
   if (outcome === "there") await noteFidelity(db, variant, variant);

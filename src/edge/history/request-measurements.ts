@@ -14,6 +14,8 @@ import { threadsOf } from "./threads-of.ts";
  * that got no answer have no split, and those that the edge or a device that stood in answered have none either.
  */
 export interface RequestOutcome {
+  /** Whose request it was. */
+  readonly project: string;
   readonly subject: string;
   readonly variant: string;
   readonly backend: string;
@@ -46,6 +48,7 @@ interface Forecast {
 
 /** A request that ended without an answer, by the problem that its caller got. */
 export interface RefusedRequest {
+  readonly project: string;
   readonly subject: string;
   readonly refusedFor: ProblemCode;
 }
@@ -64,22 +67,28 @@ const CLOCKS = {
 type Metric = keyof typeof CLOCKS;
 const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"] as const;
 
+/** What a batch of outcomes leaves in one series. */
+export interface RequestMeasurement {
+  readonly project: string;
+  readonly key: SeriesKey;
+  readonly aggregate: Aggregate;
+}
+
 /**
  * One aggregate a series over a batch of outcomes. `totalMs` counts every attempt, those that missed
  * their deadline too: leaving them out would flatter the tail. `rows` counts those that were answered, and
  * `lostMs` is the total of the others.
  */
-export function measureOutcomes(
-  outcomes: readonly (RequestOutcome | RefusedRequest)[],
-): { key: SeriesKey; aggregate: Aggregate }[] {
-  const samples = new Map<string, { key: SeriesKey; values: number[] }>();
-  const add = (key: SeriesKey, value: number) => {
-    const text = JSON.stringify(key);
-    const entry = samples.get(text) ?? { key, values: [] };
-    entry.values.push(value);
-    samples.set(text, entry);
-  };
+export function measureOutcomes(outcomes: readonly (RequestOutcome | RefusedRequest)[]): RequestMeasurement[] {
+  const samples = new Map<string, { project: string; key: SeriesKey; values: number[] }>();
   for (const outcome of outcomes) {
+    const { project } = outcome;
+    const add = (key: SeriesKey, value: number) => {
+      const text = `${project} ${JSON.stringify(key)}`;
+      const entry = samples.get(text) ?? { project, key, values: [] };
+      entry.values.push(value);
+      samples.set(text, entry);
+    };
     if ("refusedFor" in outcome) {
       add(refusalKey(outcome), 1);
       continue;
@@ -95,9 +104,9 @@ export function measureOutcomes(
       for (const metric of FORECAST_METRICS)
         add(forecastKey(outcome, outcome.forecast, metric), Number(outcome.forecast[metric]));
   }
-  return [...samples.values()].map(({ key, values }) => {
+  return [...samples.values()].map(({ project, key, values }) => {
     const { count, min, max, sum, sketch } = summarise(values);
-    return { key, aggregate: { count, min, max, sum, sketch } };
+    return { project, key, aggregate: { count, min, max, sum, sketch } };
   });
 }
 

@@ -2,9 +2,10 @@ import type { Baseline } from "../../protocol/baseline.ts";
 import { parseSide, type ResolvedSide, type Side } from "../../protocol/comparison.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { SeriesSelector } from "../../protocol/series.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import { findBaseline } from "../store/baseline-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { ALL_TIME, type Span } from "../store/rollup-store.ts";
 import { seriesIdsOfRun } from "../store/run-points-store.ts";
 import { selectSeries, seriesIdOf, type StoredSeries } from "../store/series-store.ts";
@@ -22,7 +23,7 @@ export interface MeantSide extends Omit<Side, "baseline"> {
 
 /** What a side's text means; a name that no baseline has is a label. */
 export async function readSide(
-  binding: D1Database,
+  env: ProjectEnv,
   name: "a" | "b",
   text: string,
   shared: SeriesSelector,
@@ -30,7 +31,7 @@ export async function readSide(
   const read = parseSide(text);
   if ("wrong" in read) throw invalidRequest([{ pointer: `query/${name}`, message: read.wrong }]);
   const { baseline, ...own } = read.side;
-  const pinned = baseline === undefined ? null : await findBaseline(openDatabase(binding), baseline);
+  const pinned = baseline === undefined ? null : await findBaseline(openProject(env), baseline);
   const side = { ...(baseline === undefined ? {} : (pinned ?? { label: baseline })), ...own } as Side &
     Partial<Baseline>;
   // A run and a revision know their labels by themselves.
@@ -68,23 +69,23 @@ export function differingDimensions(a: MeantSide, b: MeantSide): Dimension[] {
  * correspond to the others are looked for by their keys.
  */
 export async function findSides(
-  binding: D1Database,
+  env: ProjectEnv,
   a: MeantSide,
   b: MeantSide,
   named: readonly string[] | undefined,
 ): Promise<{ a: StoredSeries[]; b: StoredSeries[] }> {
   const differing = differingDimensions(a, b);
-  const db = openDatabase(binding);
+  const db = openProject(env);
   const anchors = named === undefined ? null : await selectSeries(db, { series: [...named] }, LIMITS.queriedSeries);
   const find = (side: MeantSide, others: readonly StoredSeries[] | null) =>
-    others === null ? findOwn(binding, side) : findAlike(binding, side, others, differing);
+    others === null ? findOwn(env, side) : findAlike(env, side, others, differing);
   const [ofA, ofB] = await Promise.all([find(a, anchors), find(b, anchors)]);
   const fits = (found: readonly StoredSeries[]) => found.length <= LIMITS.queriedSeries;
   if (fits(ofA) && fits(ofB)) return { a: ofA, b: ofB };
   const [wide, narrow, others] = fits(ofB) ? [a, b, ofB] : [b, a, ofA];
   const isNamed = differing.every((dimension) => wide.selector[dimension] !== undefined);
   if (!fits(others) || !isNamed || wide.run !== undefined) throw tooMany(fits(others) ? wide : narrow);
-  const alike = await findAlike(binding, wide, others, differing);
+  const alike = await findAlike(env, wide, others, differing);
   return fits(ofB) ? { a: alike, b: ofB } : { a: ofA, b: alike };
 }
 
@@ -94,31 +95,32 @@ function tooMany({ name }: MeantSide) {
 }
 
 /** One more than may be compared tells of a cut. */
-async function findOwn(binding: D1Database, side: MeantSide): Promise<StoredSeries[]> {
+async function findOwn(env: ProjectEnv, side: MeantSide): Promise<StoredSeries[]> {
   const ofSide = side.series === undefined ? undefined : [side.series];
-  const series = side.run === undefined ? ofSide : await seriesIdsOfRun(binding, side.run, LIMITS.queriedSeries);
-  const found = await selectSeries(openDatabase(binding), { ...side.selector, series }, LIMITS.queriedSeries);
+  const series = side.run === undefined ? ofSide : await seriesIdsOfRun(env, side.run, LIMITS.queriedSeries);
+  const found = await selectSeries(openProject(env), { ...side.selector, series }, LIMITS.queriedSeries);
   return side.series === undefined ? found : found.filter(({ id }) => id === side.series);
 }
 
 /** The side's series that are as others but for what the sides differ in. */
 async function findAlike(
-  binding: D1Database,
+  env: ProjectEnv,
   side: MeantSide,
   others: readonly StoredSeries[],
   differing: readonly Dimension[],
 ): Promise<StoredSeries[]> {
   if (side.run !== undefined || side.series !== undefined) {
     const keys = new Set(others.map((one) => pairKeyOf(one, differing)));
-    return (await findOwn(binding, side)).filter((one) => keys.has(pairKeyOf(one, differing)));
+    return (await findOwn(env, side)).filter((one) => keys.has(pairKeyOf(one, differing)));
   }
-  const db = openDatabase(binding);
+  const db = openProject(env);
   const { label, fingerprint } = side.selector;
   const [device] = fingerprint === undefined ? [] : await selectSeries(db, { fingerprint }, 1);
   if (fingerprint !== undefined && device === undefined) return [];
   const ids = others.map(async (other) => {
     const hardware = device === undefined ? {} : { fingerprint: device.fingerprint, software: device.software };
-    return (await seriesIdOf({ ...other, ...(label === undefined ? {} : { label }), ...hardware })).id;
+    const key = { ...other, ...(label === undefined ? {} : { label }), ...hardware };
+    return (await seriesIdOf(key, env.project)).id;
   });
   return selectSeries(db, { ...side.selector, series: [...new Set(await Promise.all(ids))] }, LIMITS.queriedSeries);
 }

@@ -10,6 +10,7 @@ import type { Measurement } from "../store/point-store.ts";
 import { threadsOf } from "./threads-of.ts";
 
 export interface RunContext {
+  readonly project: string;
   readonly runId: string;
   readonly atMs: number;
   readonly label: string | null;
@@ -44,6 +45,7 @@ function pointsOf(
     direction: SeriesKey["direction"],
     aggregate: Aggregate,
   ): Measurement => ({
+    project: run.project,
     key: { ...base, metric, unit, clock, direction },
     atMs: run.atMs,
     sourceId: run.runId,
@@ -109,6 +111,7 @@ function calibrated(
   run: RunContext,
 ): Measurement {
   return {
+    project: run.project,
     key: {
       subjectKind: "model",
       subject,

@@ -1,5 +1,6 @@
 import type { EvaluationResult } from "../../protocol/evaluation.ts";
-import { openDatabase } from "../store/database.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
 import { toInstant } from "../store/instant.ts";
 import { addPolicyScore } from "../store/policy-card-store.ts";
 import { appendMeasurements } from "../store/point-store.ts";
@@ -9,14 +10,14 @@ import type { RunContext } from "./result-measurements.ts";
 
 /** Puts what the evaluation found into the history and on the cards of its models. Doing it twice changes nothing. */
 export async function storeEvaluation(
-  binding: D1Database,
+  env: ProjectEnv,
   { spec }: Pick<RunInput, "spec">,
   result: EvaluationResult,
   run: RunContext,
 ): Promise<void> {
-  await appendMeasurements(binding, measureEvaluation(result, run));
+  await appendMeasurements(env.DB, measureEvaluation(result, run));
   if (spec.kind !== "evaluation") return;
-  const db = openDatabase(binding);
+  const db = openProject(env);
   const { task, episodes, seed } = result;
   for (const [place, { scores }] of result.entrants.entries()) {
     const { modelVersionId, network } = spec.entrants[place]!;

@@ -1,6 +1,7 @@
 import type { EvolutionResult } from "../../protocol/evolution.ts";
+import type { ProjectEnv } from "../config.ts";
 import { saveStates, sizeOf } from "../store/agent-pool-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findJobArtifact } from "../store/job-artifact-store.ts";
 import type { RunInput } from "../store/run-store.ts";
 
@@ -10,12 +11,12 @@ import type { RunInput } from "../store/run-store.ts";
  * Doing it twice changes nothing.
  */
 export async function storeEvolution(
-  binding: D1Database,
+  env: ProjectEnv,
   { jobId, spec }: Pick<RunInput, "jobId" | "spec">,
   { generation }: Pick<EvolutionResult, "generation">,
 ): Promise<void> {
   if (spec.kind !== "evolution") return;
-  const db = openDatabase(binding);
+  const db = openProject(env);
   const file = await findJobArtifact(db, jobId, "population");
   if (file?.sizeBytes !== sizeOf(spec.pool)) return;
   const { name, version } = spec.pool;

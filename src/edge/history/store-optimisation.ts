@@ -2,7 +2,8 @@ import type { OptimisationResult } from "../../protocol/optimisation.ts";
 import type { Requirement } from "../../protocol/requirement.ts";
 import { isSameConfiguration } from "../../protocol/serving-configuration.ts";
 import type { ValidationResult } from "../../protocol/validation.ts";
-import { type Database, openDatabase } from "../store/database.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject, type ProjectDatabase } from "../store/database.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { applyConfiguration, findPlacement, readMeasuredPlaces } from "../store/placement-store.ts";
 import { appendMeasurements } from "../store/point-store.ts";
@@ -16,25 +17,25 @@ import { validatedBy } from "./store-validation.ts";
  * placement. Doing it twice changes nothing; nor does it where somebody configured the placement meanwhile.
  */
 export async function storeOptimisation(
-  binding: D1Database,
+  env: ProjectEnv,
   { runnerId }: RunInput,
   result: OptimisationResult,
   run: RunContext,
 ): Promise<void> {
-  const db = openDatabase(binding);
+  const db = openProject(env);
   const { subject, modelVersionId } = result;
   if (subject.kind === "kernel") {
-    await appendMeasurements(binding, measureOptimisation(result, subject.kernel, run));
+    await appendMeasurements(env.DB, measureOptimisation(result, subject.kernel, run));
     return;
   }
   const version = modelVersionId === null ? null : await findModelVersion(db, modelVersionId);
   if (version === null) return;
-  await appendMeasurements(binding, measureOptimisation(result, `${version.model}@${version.version}`, run));
+  await appendMeasurements(env.DB, measureOptimisation(result, `${version.model}@${version.version}`, run));
   await apply(db, runnerId, version.id, result, run);
 }
 
 async function apply(
-  db: Database,
+  db: ProjectDatabase,
   runnerId: string,
   versionId: string,
   { applied }: OptimisationResult,

@@ -3,8 +3,8 @@ import type { ReportFormat } from "../../protocol/report-format.ts";
 import type { ReportInput } from "../../protocol/report.ts";
 import type { ReportRun } from "../../protocol/run.ts";
 import type { RunSamples } from "../../protocol/run-samples.ts";
-import type { Env } from "../config.ts";
-import { openDatabase } from "../store/database.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
 import { appendMeasurements, type Measurement } from "../store/point-store.ts";
 import { findReport, insertReport, reportIdOf, type StoredReport, toReportRun } from "../store/report-store.ts";
 import { measureSamples, putSamples } from "../store/sample-store.ts";
@@ -27,14 +27,14 @@ export type StoreOutcome =
  * Stores a report: its samples, then its run and points in one transaction. The same again, or at the same time,
  * gives the run of whichever came first, with its time. Fails with `conflict` where the name has other content.
  */
-export async function storeReport(env: Env, { ownerId, tool, report, nowMs }: Submitted): Promise<StoreOutcome> {
+export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowMs }: Submitted): Promise<StoreOutcome> {
   const digest = await digestReport(tool, report);
   const name = report.run ?? digest;
   const id = await reportIdOf(ownerId, name);
-  const db = openDatabase(env.DB);
+  const db = openProject(env);
   const atMs = report.at === undefined ? nowMs : Date.parse(report.at);
-  const measurements = measureReport(report, id, atMs);
-  const seriesIds = await Promise.all(measurements.map(async ({ key }) => (await seriesIdOf(key)).id));
+  const measurements = measureReport(report, { project: env.project, runId: id, atMs });
+  const seriesIds = await Promise.all(measurements.map(async ({ key }) => (await seriesIdOf(key, env.project)).id));
   const series = [...new Set(seriesIds)];
 
   const known = await findReport(db, id);
@@ -44,6 +44,7 @@ export async function storeReport(env: Env, { ownerId, tool, report, nowMs }: Su
   const { label = null, revision = null } = report;
   const row = {
     id,
+    project: env.project,
     ownerId,
     name,
     digest,
@@ -65,7 +66,12 @@ export async function storeReport(env: Env, { ownerId, tool, report, nowMs }: Su
   return { ok: true, created: true, run: { ...toReportRun(row), samplesBytes }, series };
 }
 
-async function recognise(env: Env, known: StoredReport, digest: string, series: string[]): Promise<StoreOutcome> {
+async function recognise(
+  env: ProjectEnv,
+  known: StoredReport,
+  digest: string,
+  series: string[],
+): Promise<StoreOutcome> {
   if (known.digest !== digest) {
     const detail = `The run ${JSON.stringify(known.name)} was reported before with other content.`;
     const errors = [{ pointer: "#/run", message: "names a run with other content" }];

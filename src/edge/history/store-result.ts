@@ -1,6 +1,7 @@
 import { edgeVariantsOf } from "../../protocol/edge-place.ts";
+import type { ProjectEnv } from "../config.ts";
 import { isPlacedAtEdge, isPlacedHere } from "../budget/is-placed-here.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
@@ -22,13 +23,13 @@ import { measureBenchmark, measureCalibration, measureThroughput, measureTuning 
  * Puts a job's result where it is kept: the run, its measurements, for a benchmark its standing, for a
  * calibration the placements that it proved, for a tuning what it found. Doing it twice changes nothing.
  */
-export async function storeResult(binding: D1Database, input: RunInput): Promise<void> {
-  const db = openDatabase(binding);
+export async function storeResult(env: ProjectEnv, input: RunInput): Promise<void> {
+  const db = openProject(env);
   const { result } = input;
   const { id: runId, endedAtMs } = await recordRun(db, input);
-  const run = { runId, atMs: endedAtMs, label: input.spec.label ?? null };
+  const run = { project: db.project, runId, atMs: endedAtMs, label: input.spec.label ?? null };
   if (result.kind === "benchmark") {
-    await appendMeasurements(binding, measureBenchmark(result, run));
+    await appendMeasurements(env.DB, measureBenchmark(result, run));
     const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;
     // Neither a reference that stood in nor several devices together compete with kernels on one.
     const competes = result.fallback === undefined && result.parts === undefined;
@@ -37,21 +38,21 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
     return;
   }
   if (result.kind === "throughput") {
-    await appendMeasurements(binding, measureThroughput(result, run));
+    await appendMeasurements(env.DB, measureThroughput(result, run));
     return;
   }
   if (result.kind === "tuning") {
     await saveTuning(db, input, result);
-    await appendMeasurements(binding, measureTuning(result, run));
+    await appendMeasurements(env.DB, measureTuning(result, run));
     return;
   }
-  if (result.kind === "validation") return storeValidation(binding, input, result, run);
-  if (result.kind === "optimisation") return storeOptimisation(binding, input, result, run);
+  if (result.kind === "validation") return storeValidation(env, input, result, run);
+  if (result.kind === "optimisation") return storeOptimisation(env, input, result, run);
   if (result.kind === "probe" || result.kind === "consensus") return;
-  if (result.kind === "evolution") return storeEvolution(binding, input, result);
-  if (result.kind === "evaluation") return storeEvaluation(binding, input, result, run);
-  if (result.kind === "compression") return appendMeasurements(binding, measureCompression(result, run));
-  if (result.kind === "training") return storeTraining(binding, input, result, run);
+  if (result.kind === "evolution") return storeEvolution(env, input, result);
+  if (result.kind === "evaluation") return storeEvaluation(env, input, result, run);
+  if (result.kind === "compression") return appendMeasurements(env.DB, measureCompression(result, run));
+  if (result.kind === "training") return storeTraining(env, input, result, run);
   const version = await findModelVersion(db, result.modelVersionId);
   if (version === null) return;
   // Somebody may measure a model where its rule does not place it.
@@ -66,5 +67,5 @@ export async function storeResult(binding: D1Database, input: RunInput): Promise
     if (placement.backend === "edge-wasm" && !atEdge.includes(placement.variant)) continue;
     await savePlacement(db, input.runnerId, result, placement);
   }
-  await appendMeasurements(binding, measureCalibration(result, `${version.model}@${version.version}`, run));
+  await appendMeasurements(env.DB, measureCalibration(result, `${version.model}@${version.version}`, run));
 }

@@ -1,4 +1,5 @@
 import type { TrainingResult } from "../../protocol/training.ts";
+import type { ProjectEnv } from "../config.ts";
 import { storeTrainedArchive } from "../archive/store-trained-archive.ts";
 import { appendMeasurements } from "../store/point-store.ts";
 import type { RunInput } from "../store/run-store.ts";
@@ -7,12 +8,12 @@ import type { RunContext } from "./result-measurements.ts";
 
 /** Puts what the training found into the history. Doing it twice changes nothing. */
 export async function storeTraining(
-  binding: D1Database,
+  env: ProjectEnv,
   { spec, jobId }: Pick<RunInput, "spec" | "jobId">,
   result: TrainingResult,
   run: RunContext,
 ): Promise<void> {
   if (spec.kind !== "training") return;
-  await storeTrainedArchive(binding, jobId, result);
-  await appendMeasurements(binding, measureTraining(spec, result, run));
+  await storeTrainedArchive(env, jobId, result);
+  await appendMeasurements(env.DB, measureTraining(spec, result, run));
 }

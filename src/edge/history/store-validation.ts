@@ -1,7 +1,8 @@
 import type { Placement } from "../../protocol/model.ts";
 import type { Requirement } from "../../protocol/requirement.ts";
 import type { ValidationResult } from "../../protocol/validation.ts";
-import { openDatabase } from "../store/database.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
 import { toInstant } from "../store/instant.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { saveValidated } from "../store/placement-store.ts";
@@ -15,20 +16,20 @@ import { measureValidation } from "./validation-measurements.ts";
  * configured anew meanwhile. Doing it twice changes nothing.
  */
 export async function storeValidation(
-  binding: D1Database,
+  env: ProjectEnv,
   { spec, runnerId }: RunInput,
   result: ValidationResult,
   run: RunContext,
 ): Promise<void> {
-  const db = openDatabase(binding);
+  const db = openProject(env);
   const { subject, modelVersionId, place } = result;
   if (subject.kind === "kernel") {
-    await appendMeasurements(binding, measureValidation(result, subject.kernel, run));
+    await appendMeasurements(env.DB, measureValidation(result, subject.kernel, run));
     return;
   }
   const version = modelVersionId === null ? null : await findModelVersion(db, modelVersionId);
   if (version === null) return;
-  await appendMeasurements(binding, measureValidation(result, `${version.model}@${version.version}`, run));
+  await appendMeasurements(env.DB, measureValidation(result, `${version.model}@${version.version}`, run));
   if (spec.kind !== "validation" || place.placementId === null || place.configuration === null) return;
   await saveValidated(db, runnerId, place.placementId, {
     configuration: place.configuration,

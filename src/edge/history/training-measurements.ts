@@ -35,6 +35,7 @@ export function measureTraining(spec: TrainingSpec, result: TrainingResult, run:
   ): Measurement => ({
     key: { ...key, metric, unit, direction, clock },
     atMs: run.atMs,
+    project: run.project,
     sourceId: run.runId,
     runId: run.runId,
     aggregate: single(value),

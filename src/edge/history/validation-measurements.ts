@@ -51,6 +51,7 @@ function measureScenario(
   const point = (metric: string, unit: string, direction: SeriesKey["direction"], aggregate: Aggregate) => ({
     key: { ...base, metric, unit, direction },
     atMs: run.atMs,
+    project: run.project,
     sourceId: run.runId,
     runId: run.runId,
     aggregate,

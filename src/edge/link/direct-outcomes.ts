@@ -28,7 +28,7 @@ export async function toRequestOutcomes(
       forecast: null,
     };
     if (refusedFor === undefined) return [outcome];
-    const refusal = { subject: about.subject, refusedFor };
+    const refusal = { project: about.project, subject: about.subject, refusedFor };
     return refusedFor === "budget-exceeded" ? [outcome, refusal] : [refusal];
   });
 }

@@ -62,7 +62,7 @@ export class LiveWatch {
   }
 
   #publish(event: LiveEvent): void {
-    this.#feed.publish(TOPIC, toServerSentEvent(event));
+    this.#feed.publish((topic) => topic === TOPIC, toServerSentEvent(event));
   }
 }
 

@@ -3,14 +3,15 @@ import type { JobSpec } from "../../protocol/job.ts";
 import type { Offer } from "../../protocol/link.ts";
 import { isPlacedAtEdge } from "../budget/is-placed-here.ts";
 import type { Database } from "../store/database.ts";
-import { findEnvironment, isEnvironmentId } from "../store/environment-store.ts";
+import { isEnvironmentId, readOfferedEnvironment } from "../store/environment-store.ts";
 import { findProgram, isKernelId } from "../store/kernel-store.ts";
-import { findModelVersion, toPlacedModel } from "../store/model-store.ts";
+import { findAnyVersion, toPlacedModel } from "../store/model-store.ts";
 import { readMeasuredPlaces } from "../store/placement-store.ts";
 
 /**
  * What a runner needs beside a job's spec: the model that it is about, with how each of its places there is to be
- * served, and the submitted kernel or environment that is run.
+ * served, and the submitted kernel or environment that is run. That they are of the job's project was seen to when it
+ * was accepted.
  */
 export async function readOfferContext(
   db: Database,
@@ -18,7 +19,7 @@ export async function readOfferContext(
   runnerId: string,
 ): Promise<Pick<Offer, "model" | "program" | "environment" | "edge">> {
   if (spec.kind === "calibration") {
-    const version = await findModelVersion(db, spec.modelVersionId);
+    const version = await findAnyVersion(db, spec.modelVersionId);
     if (version === null) return { model: null };
     const { edgeParameters: parameters } = version;
     const model = toPlacedModel(version, await readMeasuredPlaces(db, runnerId, version.id));
@@ -26,20 +27,19 @@ export async function readOfferContext(
     return { model, edge: { variants: edgeVariantsOf(parameters) } };
   }
   if (spec.kind === "compression") {
-    const version = await findModelVersion(db, spec.modelVersionId);
+    const version = await findAnyVersion(db, spec.modelVersionId);
     return { model: version === null ? null : toPlacedModel(version, []) };
   }
   if (spec.kind === "validation" || spec.kind === "optimisation") {
-    const version = spec.modelVersionId === undefined ? null : await findModelVersion(db, spec.modelVersionId);
+    const version = spec.modelVersionId === undefined ? null : await findAnyVersion(db, spec.modelVersionId);
     if (version === null) return { model: null };
     return { model: toPlacedModel(version, await readMeasuredPlaces(db, runnerId, version.id)) };
   }
   if (spec.kind === "probe" || spec.kind === "evolution" || spec.kind === "consensus") return { model: null };
   if (spec.kind === "evaluation" || spec.kind === "training") {
-    const found = isEnvironmentId(spec.environment) ? await findEnvironment(db, spec.environment) : null;
-    if (found === null) return { model: null };
-    const { id, digest, definition } = found;
-    return { model: null, environment: { id, digest, definition } };
+    const { environment: id } = spec;
+    const environment = isEnvironmentId(id) ? await readOfferedEnvironment(db, id) : null;
+    return environment === null ? { model: null } : { model: null, environment };
   }
   const program = isKernelId(spec.kernel) ? await findProgram(db, spec.kernel) : null;
   return program === null ? { model: null } : { model: null, program };

@@ -1,14 +1,17 @@
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import type { SeriesKey } from "../../protocol/series.ts";
 import { type Aggregate, mergeAggregates } from "../../stats/distribution.ts";
+import type { RequestMeasurement } from "../history/request-measurements.ts";
+import { addColumn } from "../store/add-column.ts";
 import type { Measurement } from "../store/point-store.ts";
 
 const SCHEMA = `create table if not exists outbox (
   id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,
-  batch integer
+  batch integer, project text not null default '${MAIN_PROJECT}'
 ) strict`;
 const BATCH_ROWS = 2_000;
 
-type Row = { id: number; at_ms: number; key: string; aggregate: string; batch: number | null };
+type Row = { id: number; at_ms: number; project: string; key: string; aggregate: string; batch: number | null };
 
 /** Measurements of requests, safe in the object's SQLite until the history has them. */
 export class Outbox {
@@ -20,12 +23,14 @@ export class Outbox {
     this.#sql = sql;
     this.#source = source;
     sql.exec(SCHEMA);
+    addColumn(sql, "outbox", "project", `text not null default '${MAIN_PROJECT}'`);
   }
 
-  add(key: SeriesKey, aggregate: Aggregate, atMs: number): void {
+  add({ project, key, aggregate }: RequestMeasurement, atMs: number): void {
     this.#sql.exec(
-      "insert into outbox (at_ms, key, aggregate) values (?, ?, ?)",
+      "insert into outbox (at_ms, project, key, aggregate) values (?, ?, ?, ?)",
       atMs,
+      project,
       JSON.stringify(key),
       JSON.stringify(aggregate),
     );
@@ -58,10 +63,11 @@ export class Outbox {
   takeBatch(): { measurements: Measurement[]; done: () => void } {
     const rows = this.#readBatch();
     const batch = rows[0]?.batch ?? 0;
-    const bySeries = Map.groupBy(rows, (row) => row.key);
-    const measurements = [...bySeries].map(([key, members]): Measurement => ({
-      key: JSON.parse(key) as SeriesKey,
-      atMs: members[0]?.at_ms ?? 0,
+    const bySeries = Map.groupBy(rows, ({ project, key }) => `${project} ${key}`);
+    const measurements = [...bySeries.values()].map((members): Measurement => ({
+      project: members[0]!.project,
+      key: JSON.parse(members[0]!.key) as SeriesKey,
+      atMs: members[0]!.at_ms,
       sourceId: `${this.#source}:${batch}`,
       runId: null,
       aggregate: mergeAggregates(members.map((row) => JSON.parse(row.aggregate) as Aggregate)),

@@ -22,7 +22,7 @@ import { createProblem, toProblem } from "../../protocol/problem.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { configOf, type Env } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
-import { findModelVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
+import { findAnyVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
 import { deletePlacements, readMeasuredPlaces } from "../store/placement-store.ts";
 import {
   recordCapabilities,
@@ -152,7 +152,7 @@ export class RunnerLink extends DurableObject<Env> {
     const socket = this.#socket();
     if (socket === null) return;
     const db = openDatabase(this.env.DB);
-    const version = await findModelVersion(db, modelVersionId);
+    const version = await findAnyVersion(db, modelVersionId);
     const measured = await readMeasuredPlaces(db, attachmentOf(socket).runnerId, modelVersionId);
     const places = measured.filter(({ isEligible }) => isEligible);
     if (version === null || places.length === 0) return;
@@ -184,7 +184,7 @@ export class RunnerLink extends DurableObject<Env> {
   /** Keeps what the Workers saw of requests to this runner, until the history has it. */
   async record(outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
     const atMs = Date.now();
-    for (const { key, aggregate } of measureOutcomes(outcomes)) this.#outbox.add(key, aggregate, atMs);
+    for (const measured of measureOutcomes(outcomes)) this.#outbox.add(measured, atMs);
     await this.#armAlarm(atMs);
   }
 
@@ -260,15 +260,16 @@ export class RunnerLink extends DurableObject<Env> {
 
   /** Moves measurements to the history, batch by batch; what fails stays for the next time. */
   async #flush(): Promise<void> {
-    let moved = 0;
+    const projects = new Set<string>();
     try {
-      for (; moved < FLUSHED_BATCHES && !this.#outbox.isEmpty; moved++) {
+      for (let batch = 0; batch < FLUSHED_BATCHES && !this.#outbox.isEmpty; batch++) {
         const { measurements, done } = this.#outbox.takeBatch();
         await appendMeasurements(this.env.DB, measurements);
         done();
+        for (const { project } of measurements) projects.add(project);
       }
     } finally {
-      if (moved > 0) await this.#queue().announce({ type: "history", id: null });
+      for (const project of projects) await this.#queue().announce({ type: "history", id: null }, project);
     }
   }
 
@@ -290,7 +291,7 @@ export class RunnerLink extends DurableObject<Env> {
       }
       case "deviceRoofline":
         await recordRoofline(openDatabase(this.env.DB), runnerId, message.deviceKey, message.roofline);
-        return this.#queue().announce({ type: "runner", id: runnerId });
+        return this.#queue().announceRunner(runnerId);
       case "inferFailed":
         return this.#inFlight.refuse(message.requestId, connectionId, message.problem);
       case "memoryReport":
@@ -333,21 +334,14 @@ export class RunnerLink extends DurableObject<Env> {
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed(runnerId);
     await this.ctx.storage.put("connected", runnerId);
-    const { placed, uncalibrated, outdated } = await planRunner(
-      db,
-      await readAllVersions(db),
-      runnerId,
-      hello.capabilities,
-    );
+    const announced = { id: runnerId, ...runner, capabilities: hello.capabilities };
+    const { placed, uncalibrated, outdated } = await planRunner(this.env.DB, await readAllVersions(db), announced);
     sendMessage(socket, { type: "welcome", runnerId, intervals: this.#config.intervals, placed });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
     const queue = this.#queue();
-    this.#cancelStale(
-      socket,
-      await queue.runnerConnected(runnerId, hello.capabilities, runner.draining, hello.running),
-    );
+    this.#cancelStale(socket, await queue.runnerConnected({ ...announced, ...runner }, hello.running));
     await queue.ensureCalibrations(runnerId, uncalibrated);
     await deletePlacements(db, outdated, helloAtMs);
   }
@@ -356,7 +350,7 @@ export class RunnerLink extends DurableObject<Env> {
   async #changed(runnerId: string, capabilities: Capabilities): Promise<void> {
     await this.#queue().runnerChanged(runnerId, capabilities);
     await recordCapabilities(openDatabase(this.env.DB), runnerId, capabilities);
-    await this.#queue().announce({ type: "runner", id: runnerId });
+    await this.#queue().announceRunner(runnerId);
   }
 
   #cancelStale(socket: WebSocket, stale: Lease[]): void {

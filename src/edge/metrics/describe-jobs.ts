@@ -11,14 +11,17 @@ export function describeJobs(counts: readonly JobCount[], nowMs: number): Metric
       name: "millrace_jobs",
       help: "Jobs that wait (queued) or run (leased).",
       type: "gauge",
-      samples: open.map(({ kind, state, count }) => ({ labels: { kind, state }, value: count })),
+      samples: open.map(({ kind, state, project, count }) => ({
+        labels: { kind, state, project: project ?? "" },
+        value: count,
+      })),
     },
     {
       name: "millrace_job_oldest_age_seconds",
       help: "Since the oldest job that waits or runs was created.",
       type: "gauge",
-      samples: open.map(({ kind, state, oldestAtMs }) => ({
-        labels: { kind, state },
+      samples: open.map(({ kind, state, project, oldestAtMs }) => ({
+        labels: { kind, state, project: project ?? "" },
         value: Math.max(0, nowMs - (oldestAtMs ?? nowMs)) / 1_000,
       })),
     },

@@ -53,7 +53,10 @@ export function describeRequests({ sums, sketches }: Requests): MetricFamily[] {
       type: "counter",
       samples: sums
         .filter(({ metric }) => metric.startsWith("refused."))
-        .map(({ model, metric, count }) => ({ labels: { model, reason: metric.slice(8) }, value: count })),
+        .map(({ project, model, metric, count }) => ({
+          labels: { project, model, reason: metric.slice(8) },
+          value: count,
+        })),
     },
     {
       name: "millrace_inference_seconds",
@@ -70,8 +73,8 @@ export function describeRequests({ sums, sketches }: Requests): MetricFamily[] {
   ];
 }
 
-function labelsOf({ model, variant, backend, hardware }: RequestPlace): MetricLabels {
-  return { model, variant: variant ?? "", backend: backend ?? "", hardware: hardware ?? "" };
+function labelsOf({ project, model, variant, backend, hardware }: RequestPlace): MetricLabels {
+  return { project, model, variant: variant ?? "", backend: backend ?? "", hardware: hardware ?? "" };
 }
 
 function toPart(part: string, sum: RequestSum): SummarySample {

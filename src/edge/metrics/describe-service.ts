@@ -17,9 +17,12 @@ export function describeService({
     },
     {
       name: "millrace_alerts",
-      help: "Alerts, by state and direction.",
+      help: "Alerts, by project, state and direction.",
       type: "gauge",
-      samples: alerts.map(({ state, direction, count }) => ({ labels: { state, direction }, value: count })),
+      samples: alerts.map(({ project, state, direction, count }) => ({
+        labels: { project, state, direction },
+        value: count,
+      })),
     },
     {
       name: "millrace_metrics_without_latencies",

@@ -48,8 +48,9 @@ export class EventFeed {
     });
   }
 
-  publish(topic: string, event: ServerSentEvent): void {
-    if (this.#subscribers.size > 0) this.#send((subscriber) => subscriber.topic === topic, toChunk(event));
+  /** To those who listen to a topic that is meant. */
+  publish(isMeant: (topic: string) => boolean, event: ServerSentEvent): void {
+    if (this.#subscribers.size > 0) this.#send(({ topic }) => isMeant(topic), toChunk(event));
   }
 
   /** Ends the streams of a topic. */

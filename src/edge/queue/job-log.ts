@@ -4,7 +4,11 @@ import { EventFeed, type ServerSentEvent } from "./event-feed.ts";
 import type { JobStore } from "./job-store.ts";
 import { hasEnded, type JobRecord } from "./lease-machine.ts";
 
-const GLOBAL_FEED = "feed";
+/** Topic of what changes in a project; ids of jobs, which are the other topics, have no slash. */
+const FEED = "feed/";
+/** Changes that every project sees: of runners that work for all. */
+export const ALL_PROJECTS = Symbol("all projects");
+export type Audience = string | typeof ALL_PROJECTS;
 
 /** Saves what happens to jobs, and tells whoever listens. */
 export class JobLog {
@@ -26,17 +30,20 @@ export class JobLog {
   record(jobId: string, type: JobEvent["type"], detail: string | null, progress: JobProgress | null = null): void {
     const attempt = this.#store.findRecord(jobId)?.attempt ?? 0;
     const event = this.#store.addEvent({ type, attempt, progress, detail }, jobId, Date.now());
-    this.#feed.publish(jobId, toServerSentEvent(event));
-    this.announce({ type: "job", id: jobId });
+    this.#feed.publish((topic) => topic === jobId, toServerSentEvent(event));
+    const project = this.#store.projectOf(jobId);
+    if (project !== null) this.announce({ type: "job", id: jobId }, project);
   }
 
-  announce(event: Omit<FeedEvent, "at">): void {
-    this.#feed.publish(GLOBAL_FEED, { event: event.type, data: { ...event, at: new Date().toISOString() } });
+  announce(event: Omit<FeedEvent, "at">, audience: Audience): void {
+    const isMeant = (topic: string) =>
+      audience === ALL_PROJECTS ? topic.startsWith(FEED) : topic === `${FEED}${audience}`;
+    this.#feed.publish(isMeant, { event: event.type, data: { ...event, at: new Date().toISOString() } });
   }
 
-  /** Everything that changes from now on. */
-  streamAll(): Response {
-    return this.#feed.open(GLOBAL_FEED, [], false);
+  /** Everything that changes from now on in what a project sees. */
+  streamAll(project: string): Response {
+    return this.#feed.open(`${FEED}${project}`, [], false);
   }
 
   /** A job's events behind `afterSeq`, to its end. */

@@ -18,7 +18,8 @@ import { createProblem, type Problem } from "../../protocol/problem.ts";
 import type { CurvePoint } from "../../protocol/training.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
-import { configOf, type Env } from "../config.ts";
+import type { OwedVersion } from "../budget/plan-runner.ts";
+import { configOf, type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../history/note-failure.ts";
 import { publishPolicy, type PublishedPolicy } from "../history/publish-policy.ts";
@@ -27,18 +28,21 @@ import { readSamples } from "../history/read-samples.ts";
 import { isSoundResult } from "../history/sound-result.ts";
 import { isSoundTrace } from "../history/sound-trace.ts";
 import { storeResult } from "../history/store-result.ts";
-import { openDatabase } from "../store/database.ts";
+import { openDatabase, openProject } from "../store/database.ts";
+import { findOwnerOfRunner, type RunnerOwner } from "../store/owner-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { runIdOf } from "../store/run-store.ts";
 import { putSamples } from "../store/sample-store.ts";
 import { putTrace } from "../store/trace-store.ts";
 import { runnerLink } from "../stubs.ts";
-import { JobLog } from "./job-log.ts";
+import { ALL_PROJECTS, JobLog } from "./job-log.ts";
 import { JobTraces } from "./job-traces.ts";
-import { JobStore, type QueuedJob } from "./job-store.ts";
+import type { QueuedJob } from "./job-rows.ts";
+import { JobStore } from "./job-store.ts";
 import type { JobCount } from "./job-tally.ts";
 import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
+import { ProjectTurns } from "./project-turns.ts";
 import { openScope } from "../traces/span-log.ts";
 import { traceOffer } from "./trace-offer.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
@@ -50,6 +54,8 @@ const UNSOUND = createProblem(
 const ENDED_JOBS_KEPT = 10_000;
 
 export interface Submission {
+  /** Whose job it becomes. */
+  readonly project: string;
   readonly spec: JobSpec;
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
@@ -66,6 +72,7 @@ export class JobQueue extends DurableObject<Env> {
   readonly #runners: RunnerTable;
   readonly #log: JobLog;
   readonly #traces: JobTraces;
+  readonly #turns: ProjectTurns;
   readonly #config: ReturnType<typeof configOf>;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -75,11 +82,12 @@ export class JobQueue extends DurableObject<Env> {
     this.#runners = new RunnerTable(ctx.storage.sql);
     this.#log = new JobLog(this.#store);
     this.#traces = new JobTraces(ctx.storage.sql);
+    this.#turns = new ProjectTurns(ctx.storage.sql);
   }
 
   /** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
   async submit(submission: Submission): Promise<SubmitOutcome> {
-    const { spec, profile, idempotencyKey, requestHash, traceparent = null } = submission;
+    const { project, spec, profile, idempotencyKey, requestHash, traceparent = null } = submission;
     const known = idempotencyKey === null ? null : this.#store.findByIdempotencyKey(idempotencyKey);
     if (known !== null && known.requestHash !== requestHash) {
       const detail = "This Idempotency-Key came with another request before.";
@@ -91,17 +99,13 @@ export class JobQueue extends DurableObject<Env> {
       };
     }
     if (known !== null) return { ok: true, job: this.#mustFind(known.id) };
-    if (this.#store.countQueued() >= LIMITS.queuedJobs) {
-      return {
-        ok: false,
-        problem: createProblem("queue-full", `${LIMITS.queuedJobs} jobs wait already.`, { retryAfterMs: 10_000 }),
-      };
-    }
+    const full = this.#whatIsFull(project);
+    if (full !== null) return { ok: false, problem: createProblem("queue-full", full, { retryAfterMs: 10_000 }) };
     const nowMs = Date.now();
     const id = createId("job", nowMs);
     this.ctx.storage.transactionSync(() => {
       const maxAttempts = this.#config.maxAttempts;
-      this.#store.insert({ id, spec, profile, idempotencyKey, requestHash, createdAtMs: nowMs, maxAttempts });
+      this.#store.insert({ id, project, spec, profile, idempotencyKey, requestHash, createdAtMs: nowMs, maxAttempts });
       this.#log.record(id, "queued", null);
       if (traceparent !== null) this.#traces.keep(id, traceparent);
     });
@@ -110,26 +114,29 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** Queues the calibrations that a runner owes, but none that waits or runs already. */
-  async ensureCalibrations(runnerId: string, modelVersionIds: string[]): Promise<void> {
-    for (const modelVersionId of modelVersionIds) {
-      if (this.#store.findCalibration(["queued", "leased"], runnerId, modelVersionId) !== null) continue;
-      await this.#calibrate(runnerId, modelVersionId);
+  async ensureCalibrations(runnerId: string, owed: readonly OwedVersion[]): Promise<void> {
+    for (const { id, project } of owed) {
+      if (this.#store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
+      await this.#calibrate(project, runnerId, id);
     }
   }
 
   /** A calibration of a version on a runner that has not begun: the one that waits, else a new one. */
-  async calibrateAnew(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
+  async calibrateAnew(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const waiting = this.#store.findCalibration(["queued"], runnerId, modelVersionId);
-    return waiting === null ? this.#calibrate(runnerId, modelVersionId) : { ok: true, job: this.#mustFind(waiting) };
+    return waiting === null
+      ? this.#calibrate(project, runnerId, modelVersionId)
+      : { ok: true, job: this.#mustFind(waiting) };
   }
 
   /**
    * Queues a calibration of a version that has a new file, on every runner where its rule places it. One that
    * waits will measure that file, too; one that runs does not know it.
    */
-  async calibrateEverywhere(modelVersionId: string, rule: ResolvedRule): Promise<void> {
+  async calibrateEverywhere(project: string, modelVersionId: string, rule: ResolvedRule): Promise<void> {
     for (const runner of this.#runners.list()) {
-      if (isPlacedHere(rule, runner)) await this.calibrateAnew(runner.id, modelVersionId);
+      const isInSight = runner.shared || runner.project === project;
+      if (isInSight && isPlacedHere(rule, runner)) await this.calibrateAnew(project, runner.id, modelVersionId);
     }
   }
 
@@ -153,19 +160,21 @@ export class JobQueue extends DurableObject<Env> {
     });
   }
 
-  /** A compression that waits or runs and is measured on this file, by its id. */
-  findMeasuredOn(dataDigest: string): string | null {
-    return this.#store.findMeasuredOn(dataDigest);
+  /** A compression of the project that waits or runs and is measured on this file, by its id. */
+  findMeasuredOn(project: string, dataDigest: string): string | null {
+    return this.#store.findMeasuredOn(project, dataDigest);
   }
 
-  /** Whether a runner holds this very lease now. */
-  holdsLease(runnerId: string, lease: Lease): boolean {
+  /** Whose job a runner holds under this very lease now; null where it holds none. */
+  projectOfLease(runnerId: string, lease: Lease): string | null {
     const job = this.#store.findRecord(lease.jobId);
-    return job !== null && machine.holdsLease(job, lease, runnerId);
+    if (job === null || !machine.holdsLease(job, lease, runnerId)) return null;
+    return this.#store.projectOf(job.id);
   }
 
-  get(id: string): Job | null {
-    return this.#store.findJob(id);
+  /** A job of the project. */
+  get(project: string, id: string): Job | null {
+    return this.#isOf(project, id) ? this.#store.findJob(id) : null;
   }
 
   /** How many jobs of each kind are in each state, or ever came to their end. */
@@ -174,20 +183,25 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** What a training told of its generations so far: of what a later attempt went through again, the latest. */
-  readCurve(id: string): CurvePoint[] {
+  readCurve(project: string, id: string): CurvePoint[] {
+    if (!this.#isOf(project, id)) return [];
     const points = this.#store.eventsAfter(id, 0).flatMap(({ progress }) => progress?.point ?? []);
     const latest = new Map(points.map((point) => [point.generation, point]));
     return [...latest.values()].toSorted((a, b) => a.generation - b.generation);
   }
 
-  /** Jobs older than `beforeId`, newest first. */
-  list(query: JobListQuery, beforeId: string | null): { items: JobSummary[]; nextCursor: string | null } {
-    return this.#store.list(query, beforeId);
+  /** Jobs of the project that are older than `beforeId`, newest first. */
+  list(
+    project: string,
+    query: JobListQuery,
+    beforeId: string | null,
+  ): { items: JobSummary[]; nextCursor: string | null } {
+    return this.#store.list(project, query, beforeId);
   }
 
-  /** Cancels a job and tells the runner that holds it. */
-  async cancel(id: string): Promise<Job | null> {
-    const before = this.#store.findRecord(id);
+  /** Cancels a job of the project and tells the runner that holds it. */
+  async cancel(project: string, id: string): Promise<Job | null> {
+    const before = this.#isOf(project, id) ? this.#store.findRecord(id) : null;
     if (before === null) return null;
     if (!machine.hasEnded(before)) {
       this.#log.apply(before, machine.cancel(before, Date.now()), null);
@@ -200,15 +214,16 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** A runner said hello: leases that it no longer works on end now; it may get work. */
-  async runnerConnected(id: string, capabilities: Capabilities, draining: boolean, running: Lease[]): Promise<Lease[]> {
-    this.#runners.save({ id, capabilities, online: true, draining });
+  async runnerConnected(runner: Omit<KnownRunner, "online">, running: Lease[]): Promise<Lease[]> {
+    const { id } = runner;
+    this.#runners.save({ ...runner, online: true });
     const stale = this.#renew(id, running);
     const problem = createProblem("runner-lost", "The runner came back without the job.");
     for (const job of this.#store.leased()) {
       if (job.runnerId !== id || running.some((lease) => machine.holdsLease(job, lease, id))) continue;
       this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
     }
-    this.#log.announce({ type: "runner", id });
+    await this.announceRunner(id);
     this.ctx.waitUntil(this.#dispatch());
     return stale;
   }
@@ -220,18 +235,30 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** The runner's socket closed. Its leases run on: it may come back in time. */
-  runnerDisconnected(id: string): void {
+  async runnerDisconnected(id: string): Promise<void> {
     this.#runners.setOnline(id, false);
-    this.#log.announce({ type: "runner", id });
+    await this.announceRunner(id);
   }
 
   async runnerDraining(id: string, draining: boolean): Promise<void> {
     this.#runners.setDraining(id, draining);
-    this.#log.announce({ type: "runner", id });
+    await this.announceRunner(id);
     if (!draining) await this.#dispatch();
   }
 
-  runnerRemoved(id: string): void {
+  /** A runner works for all projects now, or for its own alone: then what it holds for others is given to others. */
+  async runnerShared(id: string, shared: boolean): Promise<void> {
+    const owner = await this.#ownerOf(id);
+    if (owner === null) return;
+    this.#runners.setShared(id, shared);
+    // Those who see it no more are told, too.
+    this.#log.announce({ type: "runner", id }, ALL_PROJECTS);
+    if (!shared) await this.#takeFromOthers(id, owner.project);
+    await this.#dispatch();
+  }
+
+  async runnerRemoved(id: string): Promise<void> {
+    await this.announceRunner(id);
     this.#runners.forget(id);
     const problem = createProblem("runner-lost", "The runner was removed.");
     for (const job of this.#store.leased()) {
@@ -241,7 +268,6 @@ export class JobQueue extends DurableObject<Env> {
     for (const job of this.#store.queuedOnlyFor(id)) {
       this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
     }
-    this.#log.announce({ type: "runner", id });
     this.ctx.waitUntil(this.#dispatch());
   }
 
@@ -272,14 +298,15 @@ export class JobQueue extends DurableObject<Env> {
     if (!machine.holdsLease(job, lease, runnerId)) return false;
     const nowMs = Date.now();
     const { spec } = this.#mustFind(job.id);
+    const env = this.#envOf(job.id);
     const judged = judge(spec, outcome);
     let kept: JobResult | null = null;
     if (judged.ok) {
       // A whole lease for the database, so that the job is not given away while its result is stored.
       this.#store.save(machine.renewLease(job, nowMs, this.#config.intervals.leaseMs));
-      kept = await this.#keep(job, runnerId, spec, judged, nowMs);
+      kept = await this.#keep(env, job, runnerId, spec, judged, nowMs);
     } else {
-      await this.#noteFailure(spec, judged.problem);
+      await this.#noteFailure(env, spec, judged.problem);
     }
     // The lease may have ended while the database wrote: then somebody else owns the job's end.
     const current = this.#store.findRecord(job.id);
@@ -289,7 +316,7 @@ export class JobQueue extends DurableObject<Env> {
         this.#store.saveResult(job.id, kept ?? judged.result);
         this.#log.apply(current, machine.succeed(current, nowMs), null);
       });
-      this.#log.announce({ type: "history", id: null });
+      this.#log.announce({ type: "history", id: null }, env.project);
       this.ctx.waitUntil(searchLanded(this.env, nowMs));
     } else {
       this.#log.apply(current, machine.failAttempt(current, judged.problem, nowMs), judged.problem.detail);
@@ -298,16 +325,22 @@ export class JobQueue extends DurableObject<Env> {
     return true;
   }
 
-  /** Tells listeners of `/v1/events` that something changed. */
-  announce(event: Omit<FeedEvent, "at">): void {
-    this.#log.announce(event);
+  /** Tells listeners of `/v1/events` that something of a project changed. */
+  announce(event: Omit<FeedEvent, "at">, project: string): void {
+    this.#log.announce(event, project);
   }
 
-  /** Event streams: `/feed`, and `/jobs/{id}` behind `Last-Event-ID`. */
+  /** Tells those who see a runner that it changed. */
+  async announceRunner(id: string): Promise<void> {
+    const owner = await this.#ownerOf(id);
+    if (owner !== null) this.#log.announce({ type: "runner", id }, owner.shared ? ALL_PROJECTS : owner.project);
+  }
+
+  /** Event streams of a project: `/{project}/feed`, and `/{project}/jobs/{id}` behind `Last-Event-ID`. */
   override async fetch(request: Request): Promise<Response> {
-    const [, kind, id] = new URL(request.url).pathname.split("/");
-    if (kind !== "jobs" || id === undefined) return this.#log.streamAll();
-    const job = this.#store.findRecord(id);
+    const [, project = "", kind, id] = new URL(request.url).pathname.split("/");
+    if (kind !== "jobs" || id === undefined) return this.#log.streamAll(project);
+    const job = this.#isOf(project, id) ? this.#store.findRecord(id) : null;
     if (job === null) return new Response(null, { status: 404 });
     return this.#log.streamJob(job, Number(request.headers.get("last-event-id") ?? 0));
   }
@@ -324,13 +357,15 @@ export class JobQueue extends DurableObject<Env> {
     await this.#armAlarm();
   }
 
-  /** Gives waiting jobs to runners with room, oldest first. An offer that does not arrive is taken back. */
+  /** Gives waiting jobs to runners with room, the projects in turn. An offer that does not arrive is taken back. */
   async #dispatch(): Promise<void> {
     if (this.#store.countQueued() === 0) return;
     const ready = this.#runners.list().filter((runner) => runner.online && !runner.draining);
     if (ready.length === 0) return;
     const waiting = this.#store.queuedFor(ready.map(({ id }) => id));
-    const pairs = assignJobs(waiting, ready, this.#store.leased(), Date.now());
+    const turns = this.#turns.read();
+    const pairs = assignJobs({ waiting, runners: ready, leased: this.#store.leased(), turns }, Date.now());
+    for (const { job } of pairs) this.#turns.take(job.project);
     await Promise.all(pairs.map(({ job, runner }) => this.#offer(job, runner)));
   }
 
@@ -353,9 +388,10 @@ export class JobQueue extends DurableObject<Env> {
     }
   }
 
-  async #calibrate(runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
+  /** Whoever owns the runner, the calibration is the model's project's. */
+  async #calibrate(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
-    return this.submit({ spec, profile: null, idempotencyKey: null, requestHash: "" });
+    return this.submit({ project, spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
 
   /**
@@ -363,6 +399,7 @@ export class JobQueue extends DurableObject<Env> {
    * is to be served becomes a version first, and a compressed file a variant. Gives the result as it is kept.
    */
   async #keep(
+    env: ProjectEnv,
     { id: jobId, attempt }: machine.JobRecord,
     runnerId: string,
     spec: JobSpec,
@@ -370,24 +407,27 @@ export class JobQueue extends DurableObject<Env> {
     endedAtMs: number,
   ): Promise<JobResult> {
     const isTraced = spec.kind === "benchmark" && spec.trace;
-    if (isTraced && trace !== undefined) await putTrace(this.env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
+    if (isTraced && trace !== undefined) await putTrace(env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
     if (samples !== undefined) await this.#keepSamples(runIdOf(jobId), attempt, samples);
     const startedAtMs = Date.parse(startedAt);
     const published =
-      (await publishPolicy(this.env, { jobId, spec, endedAtMs }, result)) ??
-      (await publishVariant(this.env, { jobId, spec }, result));
+      (await publishPolicy(env, { jobId, spec, endedAtMs }, result)) ??
+      (await publishVariant(env, { jobId, spec }, result));
     const kept = published?.result ?? result;
     const input = { jobId, attempt, runnerId, deviceKey, spec, result: kept, startedAtMs, endedAtMs };
-    await storeResult(this.env.DB, input);
+    await storeResult(env, input);
     if (result.kind === "optimisation" && result.applied?.applied === true) await this.#configure(runnerId, result);
-    if (published !== null) await this.#measurePublished(published);
+    if (published !== null) await this.#measurePublished(env, published);
     return kept;
   }
 
   /** As for a file that is uploaded. */
-  async #measurePublished({ modelVersionId, placement }: PublishedPolicy | PublishedVariant): Promise<void> {
-    if (placement !== null)
-      await this.calibrateEverywhere(modelVersionId, await resolveRule(openDatabase(this.env.DB), placement));
+  async #measurePublished(
+    env: ProjectEnv,
+    { modelVersionId, placement }: PublishedPolicy | PublishedVariant,
+  ): Promise<void> {
+    if (placement === null) return;
+    await this.calibrateEverywhere(env.project, modelVersionId, await resolveRule(openProject(env), placement));
   }
 
   /** What was applied counts once it is stored; a runner that is not there is told by its next welcome. */
@@ -410,12 +450,54 @@ export class JobQueue extends DurableObject<Env> {
   }
 
   /** A job fails whether or not the database can write down why a kernel did. */
-  async #noteFailure(spec: JobSpec, problem: Problem): Promise<void> {
+  async #noteFailure(env: ProjectEnv, spec: JobSpec, problem: Problem): Promise<void> {
     try {
-      await noteFailure(this.env.DB, spec, problem);
+      await noteFailure(env, spec, problem);
     } catch (error) {
       console.error(JSON.stringify({ event: "note-failure-failed", error: String(error) }));
     }
+  }
+
+  /** Why no job of a project can be taken on; null where one can. */
+  #whatIsFull(project: string): string | null {
+    if (this.#store.countQueued() >= LIMITS.queuedJobs) return `${LIMITS.queuedJobs} jobs wait already.`;
+    if (this.#store.countQueuedOf(project) < LIMITS.queuedProjectJobs) return null;
+    return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
+  }
+
+  #isOf(project: string, id: string): boolean {
+    return this.#store.projectOf(id) === project;
+  }
+
+  /** What a job's results are stored with. */
+  #envOf(id: string): ProjectEnv {
+    const project = this.#store.projectOf(id);
+    if (project === null) throw new Error(`job ${id} is not in the queue`);
+    return scopeEnv(this.env, project);
+  }
+
+  /** Whose runner it is; one that never said hello is known to the database alone. */
+  async #ownerOf(runnerId: string): Promise<RunnerOwner | null> {
+    return this.#runners.findOwner(runnerId) ?? findOwnerOfRunner(openDatabase(this.env.DB), runnerId);
+  }
+
+  /** Ends what a runner holds for other projects than this one; what waits for it alone fails. */
+  async #takeFromOthers(runnerId: string, project: string): Promise<void> {
+    const problem = createProblem("runner-lost", "The runner works for its own project alone now.");
+    for (const job of this.#store.leasedTo(runnerId, project)) {
+      this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
+      await this.#cancelAt(runnerId, { jobId: job.id, epoch: job.epoch });
+    }
+    for (const job of this.#store.queuedOnlyFor(runnerId, project)) {
+      this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
+    }
+  }
+
+  /** Tells a runner that nobody waits for a job any more; one that cannot be told learns it by its next heartbeat. */
+  async #cancelAt(runnerId: string, lease: Lease): Promise<void> {
+    await runnerLink(this.env, runnerId)
+      .cancelJob(lease)
+      .catch(() => undefined);
   }
 
   #renew(runnerId: string, running: Lease[]): Lease[] {

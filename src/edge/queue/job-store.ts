@@ -1,19 +1,19 @@
-import {
-  type Job,
-  type JobEvent,
-  type JobListQuery,
+import type {
+  Job,
+  JobEvent,
+  JobListQuery,
   JobProgress,
   JobResult,
   JobSpec,
-  type JobState,
+  JobState,
   JobSummary,
 } from "../../protocol/job.ts";
-import { Problem } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
-import { RooflinePosition } from "../../protocol/roofline.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
+import { addColumn } from "../store/add-column.ts";
 import { cutPage } from "../store/cursor.ts";
-import { toInstant, toInstantOrNull } from "../store/instant.ts";
-import { runIdOf } from "../store/run-store.ts";
+import { toInstant } from "../store/instant.ts";
+import { type QueuedJob, type Row, text, toEvent, toJob, toListed, toQueued, toRecord } from "./job-rows.ts";
 import { type JobCount, JobTally } from "./job-tally.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
@@ -22,7 +22,8 @@ const SCHEMA = `
     id text primary key, state text not null, attempt integer not null, max_attempts integer not null,
     epoch integer not null, runner_id text, lease_until_ms integer, created_at_ms integer not null,
     started_at_ms integer, ended_at_ms integer, problem text, spec text not null, kind text not null,
-    profile text, idempotency_key text unique, request_hash text not null, progress text, result text
+    profile text, idempotency_key text unique, request_hash text not null, progress text, result text,
+    project text not null default '${MAIN_PROJECT}'
   ) strict;
   create index if not exists jobs_by_state on jobs (state, id);
   create table if not exists events (
@@ -31,6 +32,11 @@ const SCHEMA = `
   ) strict;
   create index if not exists events_of_job on events (job_id, seq);
 `;
+/** Behind the column, which older tables lack. */
+const INDEXES = `
+  create index if not exists jobs_of_project on jobs (project, id);
+  create index if not exists jobs_waiting on jobs (state, project, id);
+`;
 
 /** What a list tells of a result that judges; null of others, and while there is none. */
 const VERDICT = `case when result is null then null
@@ -38,27 +44,20 @@ const VERDICT = `case when result is null then null
   when kind = 'optimisation' then iif(result->>'best' is null, 'fail', 'pass')
   when kind = 'probe' then iif(result->>'ok', 'pass', 'fail') end`;
 
-/** Waiting jobs that one round of dispatch looks at. */
+/** Waiting jobs that one round of dispatch looks at, if they are of few projects, and those of each at least. */
 const DISPATCH_ROWS = 200;
-
-type Row = Record<string, SqlStorageValue>;
+const DISPATCH_ROWS_EACH = 20;
 
 /** A new job as it is first written. */
 export interface NewJob {
   readonly id: string;
+  readonly project: string;
   readonly spec: JobSpec;
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
   readonly requestHash: string;
   readonly createdAtMs: number;
   readonly maxAttempts: number;
-}
-
-/** A job that waits, with what decides who may have it. */
-export interface QueuedJob {
-  readonly record: JobRecord;
-  readonly spec: JobSpec;
-  readonly profile: Profile | null;
 }
 
 /** Jobs and their events, in the queue object's own SQLite. */
@@ -69,14 +68,18 @@ export class JobStore {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     sql.exec(SCHEMA);
+    addColumn(sql, "jobs", "project", `text not null default '${MAIN_PROJECT}'`);
+    sql.exec(INDEXES);
     this.#tally = new JobTally(sql);
   }
 
   insert(job: NewJob): void {
     this.#sql.exec(
-      `insert into jobs (id, state, attempt, max_attempts, epoch, created_at_ms, spec, kind, profile, idempotency_key, request_hash)
-       values (?, 'queued', 0, ?, 0, ?, ?, ?, ?, ?, ?)`,
+      `insert into jobs (id, project, state, attempt, max_attempts, epoch, created_at_ms, spec, kind, profile,
+         idempotency_key, request_hash)
+       values (?, ?, 'queued', 0, ?, 0, ?, ?, ?, ?, ?, ?)`,
       job.id,
+      job.project,
       job.maxAttempts,
       job.createdAtMs,
       JSON.stringify(job.spec),
@@ -122,47 +125,60 @@ export class JobStore {
     return row === null ? null : toJob(row);
   }
 
+  /** Whose job it is; null where there is none. */
+  projectOf(id: string): string | null {
+    const row = this.#first("select project from jobs where id = ?", id);
+    return row === null ? null : text(row.project);
+  }
+
   findByIdempotencyKey(key: string): { id: string; requestHash: string } | null {
     const row = this.#first("select id, request_hash from jobs where idempotency_key = ?", key);
     return row === null ? null : { id: text(row.id), requestHash: text(row.request_hash) };
   }
 
-  list(query: JobListQuery, beforeId: string | null): { items: JobSummary[]; nextCursor: string | null } {
+  list(
+    project: string,
+    query: JobListQuery,
+    beforeId: string | null,
+  ): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select *, result->'roofline' as roofline, ${VERDICT} as verdict from jobs where id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
+        `select *, result->'roofline' as roofline, ${VERDICT} as verdict from jobs
+         where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
          order by id desc limit ?4`,
         beforeId ?? "~",
         query.state ?? null,
         query.kind ?? null,
         query.limit + 1,
+        project,
       )
       .toArray();
     const cut = cutPage(rows, query.limit, (row) => [text(row.id)]);
     return { items: cut.rows.map(toListed), nextCursor: cut.nextCursor };
   }
 
-  /** The oldest jobs that wait for anybody or for one of these runners. */
+  /** Of each project the oldest jobs that wait for anybody or for one of these runners. */
   queuedFor(runnerIds: readonly string[]): QueuedJob[] {
-    return this.#sql
-      .exec(
-        `select * from jobs where state = 'queued' and (spec->>'runnerId' is null
-         or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
-        JSON.stringify(runnerIds),
-        DISPATCH_ROWS,
-      )
-      .toArray()
-      .map((row) => ({
-        record: toRecord(row),
-        spec: JobSpec.parse(JSON.parse(text(row.spec))),
-        profile: row.profile === null ? null : (JSON.parse(text(row.profile)) as Profile),
-      }));
+    const projects = this.#sql.exec("select distinct project from jobs where state = 'queued'").toArray();
+    const limit = Math.max(DISPATCH_ROWS_EACH, Math.ceil(DISPATCH_ROWS / projects.length));
+    return projects.flatMap(({ project }) =>
+      this.#sql
+        .exec(
+          `select * from jobs where state = 'queued' and project = ? and (spec->>'runnerId' is null
+           or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
+          text(project),
+          JSON.stringify(runnerIds),
+          limit,
+        )
+        .toArray()
+        .map(toQueued),
+    );
   }
 
-  /** Every job that waits for this runner alone. */
-  queuedOnlyFor(runnerId: string): JobRecord[] {
+  /** Every job that waits for this runner alone, of those that are of another project than `but`. */
+  queuedOnlyFor(runnerId: string, but: string | null = null): JobRecord[] {
     return this.#sql
-      .exec("select * from jobs where state = 'queued' and spec->>'runnerId' = ?", runnerId)
+      .exec("select * from jobs where state = 'queued' and spec->>'runnerId' = ? and project is not ?", runnerId, but)
       .toArray()
       .map(toRecord);
   }
@@ -171,12 +187,26 @@ export class JobStore {
     return this.#sql.exec("select * from jobs where state = 'leased'").toArray().map(toRecord);
   }
 
+  /** What a runner holds for other projects than `but`. */
+  leasedTo(runnerId: string, but: string): JobRecord[] {
+    return this.#sql
+      .exec("select * from jobs where state = 'leased' and runner_id = ? and project <> ?", runnerId, but)
+      .toArray()
+      .map(toRecord);
+  }
+
   counts(): JobCount[] {
     return this.#tally.counts();
   }
 
   countQueued(): number {
     return Number(this.#first("select count(*) as n from jobs where state = 'queued'")?.n ?? 0);
+  }
+
+  countQueuedOf(project: string): number {
+    return Number(
+      this.#first("select count(*) as n from jobs where state = 'queued' and project = ?", project)?.n ?? 0,
+    );
   }
 
   findCalibration(states: readonly JobState[], runnerId: string, modelVersionId: string): string | null {
@@ -190,10 +220,12 @@ export class JobStore {
     return row === null ? null : text(row.id);
   }
 
-  /** A compression that has not ended and is measured on this file. */
-  findMeasuredOn(dataDigest: string): string | null {
+  /** A compression of the project that has not ended and is measured on this file. */
+  findMeasuredOn(project: string, dataDigest: string): string | null {
     const row = this.#first(
-      `select id from jobs where kind = 'compression' and state in ('queued', 'leased') and spec->>'$.data.digest' = ?`,
+      `select id from jobs where project = ? and kind = 'compression' and state in ('queued', 'leased')
+       and spec->>'$.data.digest' = ?`,
+      project,
       dataDigest,
     );
     return row === null ? null : text(row.id);
@@ -231,66 +263,4 @@ export class JobStore {
   #first(query: string, ...bindings: SqlStorageValue[]): Row | null {
     return this.#sql.exec(query, ...bindings).toArray()[0] ?? null;
   }
-}
-
-function toRecord(row: Row): JobRecord {
-  return {
-    id: text(row.id),
-    state: text(row.state) as JobRecord["state"],
-    attempt: Number(row.attempt),
-    maxAttempts: Number(row.max_attempts),
-    epoch: Number(row.epoch),
-    runnerId: row.runner_id === null ? null : text(row.runner_id),
-    leaseUntilMs: numberOrNull(row.lease_until_ms),
-    startedAtMs: numberOrNull(row.started_at_ms),
-    endedAtMs: numberOrNull(row.ended_at_ms),
-    problem: row.problem === null ? null : Problem.parse(JSON.parse(text(row.problem))),
-  };
-}
-
-function toListed(row: Row): JobSummary {
-  const roofline = row.roofline === null ? null : RooflinePosition.nullable().parse(JSON.parse(text(row.roofline)));
-  return { ...toSummary(row), roofline, verdict: JobSummary.shape.verdict.parse(row.verdict) };
-}
-
-function toSummary(row: Row): Omit<Job, "result"> {
-  const record = toRecord(row);
-  return {
-    id: record.id,
-    state: record.state,
-    spec: JobSpec.parse(JSON.parse(text(row.spec))),
-    attempt: record.attempt,
-    maxAttempts: record.maxAttempts,
-    runnerId: record.runnerId,
-    runId: record.state === "succeeded" ? runIdOf(record.id) : null,
-    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
-    problem: record.problem,
-    createdAt: toInstant(Number(row.created_at_ms)),
-    startedAt: toInstantOrNull(record.startedAtMs),
-    endedAt: toInstantOrNull(record.endedAtMs),
-  };
-}
-
-function toJob(row: Row): Job {
-  return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
-}
-
-function toEvent(row: Row): JobEvent {
-  return {
-    seq: Number(row.seq),
-    at: toInstant(Number(row.at_ms)),
-    type: text(row.type) as JobEvent["type"],
-    attempt: Number(row.attempt),
-    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
-    detail: row.detail === null ? null : text(row.detail),
-  };
-}
-
-function text(value: SqlStorageValue | undefined): string {
-  if (typeof value !== "string") throw new TypeError("the column holds no text");
-  return value;
-}
-
-function numberOrNull(value: SqlStorageValue | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value);
 }

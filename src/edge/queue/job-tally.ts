@@ -6,10 +6,12 @@ const SCHEMA = `
     state text not null, kind text not null, count integer not null, primary key (state, kind)
   ) strict`;
 
-/** Jobs of a kind that are in a state; of ended ones, all that ever came to it. */
+/** Jobs of a kind and project that are in a state; of ended ones, all that ever came to it. */
 export interface JobCount {
   readonly state: JobState;
   readonly kind: string;
+  /** Null of ended ones, which are counted over all projects. */
+  readonly project: string | null;
   readonly count: number;
   /** When the oldest of them was created; null of ended ones. */
   readonly oldestAtMs: number | null;
@@ -37,12 +39,14 @@ export class JobTally {
 
   counts(): JobCount[] {
     return this.#sql
-      .exec<{ state: JobState; kind: string; count: number; oldestAtMs: number | null }>(
-        `select state, kind, sum(count) as count, min(oldest_at_ms) as oldestAtMs from (
-           select state, kind, count(*) as count,
-             iif(state in ('queued', 'leased'), min(created_at_ms), null) as oldest_at_ms from jobs group by 1, 2
-           union all select state, kind, count, null from forgotten_jobs
-         ) group by 1, 2 order by 1, 2`,
+      .exec<{ state: JobState; kind: string; project: string | null; count: number; oldestAtMs: number | null }>(
+        `select state, kind, project, sum(count) as count, min(oldest_at_ms) as oldestAtMs from (
+           select state, kind, project, count(*) as count, min(created_at_ms) as oldest_at_ms from jobs
+             where state in ('queued', 'leased') group by 1, 2, 3
+           union all select state, kind, null, count(*), null from jobs
+             where state not in ('queued', 'leased') group by 1, 2
+           union all select state, kind, null, count, null from forgotten_jobs
+         ) group by 1, 2, 3 order by 1, 2, 3`,
       )
       .toArray();
   }

@@ -4,9 +4,9 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { FieldError } from "../../protocol/problem.ts";
 import type { RolloutEnvironment } from "../../protocol/rollout-environment.ts";
 import { chooseVersion } from "../budget/choose-version.ts";
-import type { Database } from "../store/database.ts";
+import type { ProjectDatabase } from "../store/database.ts";
 import { isEnvironmentId } from "../store/environment-store.ts";
-import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
+import { type NamedVersion, readVersionsOf } from "../store/model-store.ts";
 import { findPopulation } from "../store/population-store.ts";
 import { checkNetworkSize, checkRolloutPlace, countRolloutOutputs } from "./check-rollout.ts";
 import { layOutModel } from "./lay-out-model.ts";
@@ -59,7 +59,11 @@ interface Chosen {
 
 const refuse = (pointer: string, message: string): Chosen => ({ entrant: null, errors: [{ pointer, message }] });
 
-async function choosePopulation(db: Database, nameOrId: string, environment: RolloutEnvironment): Promise<Chosen> {
+async function choosePopulation(
+  db: ProjectDatabase,
+  nameOrId: string,
+  environment: RolloutEnvironment,
+): Promise<Chosen> {
   const pointer = "#/population";
   const population = await findPopulation(db, nameOrId);
   if (population === null) return refuse(pointer, "is not a population that was uploaded");
@@ -75,7 +79,7 @@ async function choosePolicies(
   policies: readonly string[],
   environment: RolloutEnvironment,
 ): Promise<Chosen[]> {
-  const versions = await readAllVersions(db);
+  const versions = await readVersionsOf(db);
   const chosen: Chosen[] = [];
   for (const [index, reference] of policies.entries()) {
     const pointer = `#/policies/${index}`;

@@ -3,9 +3,9 @@ import type { JobInput, JobSpec } from "../../protocol/job.ts";
 import type { FieldError } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
-import { type Database, openDatabase } from "../store/database.ts";
+import { type ProjectDatabase, openProject } from "../store/database.ts";
 import { findKernel, isKernelId } from "../store/kernel-store.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { findRunner, readRunnerCapabilities } from "../store/runner-store.ts";
@@ -23,7 +23,7 @@ import { prepareValidation } from "./prepare-validation.ts";
 
 /** What every kind of job is prepared with. */
 export interface JobSurroundings {
-  readonly db: Database;
+  readonly db: ProjectDatabase;
   readonly bucket: R2Bucket;
   readonly profile: Profile | null;
   /** Runners that may take the job by `runnerId` and `profile`. */
@@ -36,8 +36,8 @@ export interface JobSurroundings {
  * Checks what the schema cannot, that what a job names is there, and gives the spec with what it leaves to the
  * edge. Throws `invalid-request` with every field that is wrong.
  */
-export async function prepareSpec(env: Env, input: JobInput, profile: Profile | null): Promise<JobSpec> {
-  const db = openDatabase(env.DB);
+export async function prepareSpec(env: ProjectEnv, input: JobInput, profile: Profile | null): Promise<JobSpec> {
+  const db = openProject(env);
   const errors: FieldError[] = [];
   if (input.profile !== undefined && profile === null) {
     errors.push({ pointer: "#/profile", message: "is not a hardware profile" });
@@ -110,7 +110,7 @@ function capabilitiesOf(candidates: JobSurroundings["candidates"]): Capabilities
 
 /** The kernel of a job: one that runners announce or, for a benchmark, one that was submitted. */
 async function checkKernel(
-  db: Database,
+  db: ProjectDatabase,
   spec: KernelJob,
   runners: readonly Capabilities[],
 ): Promise<Prepared<KernelJob>> {

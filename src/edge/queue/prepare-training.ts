@@ -4,7 +4,7 @@ import type { GraphNetwork } from "../../protocol/policy-network.ts";
 import type { FieldError } from "../../protocol/problem.ts";
 import type { RolloutEnvironment } from "../../protocol/rollout-environment.ts";
 import { findArchive } from "../store/archive-store.ts";
-import type { Database } from "../store/database.ts";
+import type { ProjectDatabase } from "../store/database.ts";
 import { findModel } from "../store/model-store.ts";
 import { checkArchive, checkStart } from "./check-archive.ts";
 import { checkRolloutPlace, checkSight, countLayerParameters, countRolloutOutputs } from "./check-rollout.ts";
@@ -96,7 +96,7 @@ function checkParameters(parameters: number | null): FieldError[] {
 
 /** A model whose versions take or give something else is another policy's. */
 async function checkPublishing(
-  db: Database,
+  db: ProjectDatabase,
   { publish, network }: Input,
   { observationSize, action }: RolloutEnvironment,
 ): Promise<FieldError[]> {

@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
 import type { RolloutEnvironment } from "../../protocol/rollout-environment.ts";
-import type { Database } from "../store/database.ts";
+import type { ProjectDatabase } from "../store/database.ts";
 import { findEnvironment, isEnvironmentId } from "../store/environment-store.ts";
 
 /** An environment that a job names. */
@@ -12,7 +12,7 @@ export interface ResolvedEnvironment {
 
 /** The environment of a name or id: one that runners announce comes first. Null where there is none. */
 export async function resolveEnvironment(
-  db: Database,
+  db: ProjectDatabase,
   nameOrId: string,
   announced: readonly Capabilities[],
 ): Promise<ResolvedEnvironment | null> {

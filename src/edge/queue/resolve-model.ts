@@ -1,7 +1,7 @@
 import type { JobSubject } from "../../protocol/job-subject.ts";
 import type { FieldError } from "../../protocol/problem.ts";
 import { chooseVersion } from "../budget/choose-version.ts";
-import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
+import { type NamedVersion, readVersionsOf } from "../store/model-store.ts";
 import { type LivePlacement, readLivePlacements } from "../store/live-placement-store.ts";
 import type { JobSurroundings } from "./prepare-spec.ts";
 
@@ -20,9 +20,9 @@ export async function resolveModel(
   subject: ModelSubject,
   deviceKey: string | undefined,
 ): Promise<ResolvedModel> {
-  const [name, number] = subject.model.split("@", 2);
-  const versions = (await readAllVersions(db)).filter(({ model, modelId }) => model === name || modelId === name);
-  const placements = await readLivePlacements(db, []);
+  const [name = "", number] = subject.model.split("@", 2);
+  const versions = await readVersionsOf(db, name);
+  const placements = await readLivePlacements(db);
   const placed = new Set(placements.map(({ modelVersionId }) => modelVersionId));
   const version = chooseVersion(versions, number, (id) => placed.has(id));
   if (version === null) return refuse("#/subject/model", "is not a model that was uploaded");

@@ -10,7 +10,7 @@ import { predictIdleMs } from "../budget/predict-latency.ts";
 import { type Outlook, placementWatch } from "../budget/placement-watch.ts";
 import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { invalidRequest } from "../http/bind.ts";
 import type { LivePlacement } from "../store/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
@@ -55,7 +55,7 @@ interface TicketInput extends AdmissionInput {
  * problem that is in the way.
  */
 export async function admitRequest(
-  env: Env,
+  env: ProjectEnv,
   input: InferInput | TicketInput,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
@@ -63,26 +63,26 @@ export async function admitRequest(
 ): Promise<Admission> {
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
   const snapshot = await snapshotWith(env, waitUntil, (known) =>
-    placementsOf(known, input).some(
+    placementsOf(known, env.project, input).some(
       ({ id, runnerId }) =>
         (input.runnerId === undefined || runnerId === input.runnerId) &&
         (input.placementId === undefined || id === input.placementId),
     ),
   );
-  const version = findVersion(snapshot, input.model);
+  const version = findVersion(snapshot, env.project, input.model);
   if (version === null) {
     const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
     throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
   }
   const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
   if (errors.length > 0) throw invalidRequest(errors);
-  if (input.profile !== undefined && !snapshot.profiles.has(input.profile)) {
+  if (input.profile !== undefined && !snapshot.projects.get(version.project)?.profiles.has(input.profile)) {
     throw invalidRequest([{ pointer: "#/profile", message: "is not a hardware profile" }]);
   }
   const nowMs = Date.now();
   const isDirect = input.tensors === null;
   const rows = input.tensors === null ? 1 : countRows(version.inputs, input.tensors);
-  const placements = reachableOf(placementsOf(snapshot, input), input, rows);
+  const placements = reachableOf(placementsOf(snapshot, env.project, input), input, rows);
   const silent: LivePlacement[] = [];
   const unloaded: LivePlacement[] = [];
   const look = (placement: LivePlacement) => {
@@ -123,8 +123,8 @@ export async function admitRequest(
   throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
 }
 
-function placementsOf(snapshot: Snapshot, input: AdmissionInput): readonly LivePlacement[] {
-  const version = findVersion(snapshot, input.model);
+function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput): readonly LivePlacement[] {
+  const version = findVersion(snapshot, project, input.model);
   return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
 }
 

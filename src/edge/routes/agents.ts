@@ -3,7 +3,7 @@ import type { AgentPool } from "../../protocol/agent-pool.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { answerArtifact } from "../http/answer-artifact.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
@@ -17,7 +17,7 @@ import {
   saveStates,
   sizeOf,
 } from "../store/agent-pool-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { deleteUnnamed } from "../store/job-artifact-store.ts";
 
 const STATES = "application/octet-stream";
@@ -28,7 +28,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
       const message = `must leave the states within ${LIMITS.poolBytes} bytes; these have ${sizeOf(body)}`;
       throw invalidRequest([{ pointer: "#/agents", message }]);
     }
-    const created = await createAgentPool(env.DB, body);
+    const created = await createAgentPool(openProject(env), body);
     if (created === "full") {
       throw new ProblemError("conflict", `There are ${LIMITS.agentPools} agent pools already: delete one first.`);
     }
@@ -38,7 +38,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
     }
     return withETag(created, 201);
   });
-  bind(app, endpoints.listAgentPools, ({ env, query }) => listAgentPools(openDatabase(env.DB), query));
+  bind(app, endpoints.listAgentPools, ({ env, query }) => listAgentPools(openProject(env), query));
   bind(app, endpoints.getAgentPool, async ({ env, params: { name } }) => withETag(await mustFind(env, name)));
 
   bind(app, endpoints.readAgents, async ({ c, env, params: { name } }) => {
@@ -55,14 +55,14 @@ export function bindAgents(app: Hono<AppEnv>): void {
     if (wanted === undefined) throw missingMatch("pool");
     if (!isMatch(wanted, pool)) throw staleMatch("pool", `is not the current ETag ${eTagOf(pool)}`);
     const digest = await putStates(env, pool, bytes);
-    const saved = await saveStates(openDatabase(env.DB), name, pool.version, { digest, generation: pool.generation });
+    const saved = await saveStates(openProject(env), name, pool.version, { digest, generation: pool.generation });
     if (saved === null) throw staleMatch("pool", "is of before another change");
     if (pool.digest !== null && pool.digest !== digest) await deleteUnnamed(env.DB, env.ARTIFACTS, [pool.digest]);
     return withETag(saved);
   });
 
   bind(app, endpoints.deleteAgentPool, async ({ env, params: { name } }) => {
-    const digest = await deleteAgentPool(openDatabase(env.DB), name);
+    const digest = await deleteAgentPool(openProject(env), name);
     if (digest === undefined) throw missing(name);
     if (digest !== null) await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
     return new Response(null, { status: 204 });
@@ -70,7 +70,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
 }
 
 /** Keeps states that are as many finite numbers as the pool has. */
-async function putStates(env: Env, pool: AgentPool, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function putStates(env: ProjectEnv, pool: AgentPool, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { sizeBytes, agents, stateSize } = pool;
   if (bytes.byteLength !== sizeBytes) {
     const message = `must have ${sizeBytes} bytes, ${agents} × ${stateSize} numbers of float32, not ${bytes.byteLength}`;
@@ -86,8 +86,8 @@ async function putStates(env: Env, pool: AgentPool, bytes: Uint8Array<ArrayBuffe
   return digest;
 }
 
-async function mustFind(env: Env, name: string): Promise<AgentPool> {
-  const pool = await findAgentPool(openDatabase(env.DB), name);
+async function mustFind(env: ProjectEnv, name: string): Promise<AgentPool> {
+  const pool = await findAgentPool(openProject(env), name);
   if (pool === null) throw missing(name);
   return pool;
 }

@@ -21,14 +21,14 @@ const EVENTS = {
 } as const satisfies Record<AlertState, WebhookEvent | null>;
 
 export function bindAlerts(app: Hono<AppEnv>): void {
-  bind(app, endpoints.listAlerts, ({ env, query }) => listAlerts(env.DB, query));
+  bind(app, endpoints.listAlerts, ({ env, query }) => listAlerts(env, query));
   bind(app, endpoints.getAlert, async ({ env, params }) => {
-    const alert = await findAlertDetail(env.DB, params.id);
+    const alert = await findAlertDetail(env, params.id);
     if (alert === null) throw noAlert(params.id);
     return withETag(alert);
   });
   bind(app, endpoints.changeAlert, async ({ c, env, params, headers, body }) => {
-    const found = await findAlert(env.DB, params.id);
+    const found = await findAlert(env, params.id);
     if (found === null) throw noAlert(params.id);
     const wanted = headers["if-match"];
     if (wanted !== undefined && !isMatch(wanted, found)) throw staleAlert(found);
@@ -42,10 +42,11 @@ export function bindAlerts(app: Hono<AppEnv>): void {
     const note = body.note ?? found.note;
     const changed = { ...found, state, note, version: found.version + 1, updatedAt: toInstant(nowMs) };
     const type = EVENTS[state];
-    const telling = type === null ? [] : [prepareDeliveries(env.DB, { type, alert: changed, atMs: nowMs })];
-    const saved = await saveAlertState(env.DB, { ...found, state, note }, nowMs, telling);
+    const telling =
+      type === null ? [] : [prepareDeliveries(env.DB, { project: env.project, type, alert: changed, atMs: nowMs })];
+    const saved = await saveAlertState(env, { ...found, state, note }, nowMs, telling);
     if (!saved) throw staleAlert(found);
-    c.executionCtx.waitUntil(jobQueue(env).announce({ type: "alert", id: found.id }));
+    c.executionCtx.waitUntil(jobQueue(env).announce({ type: "alert", id: found.id }, env.project));
     return withETag(changed);
   });
 }

@@ -7,7 +7,7 @@ import { type SpanAttributes, type SpanScope, traced } from "../../telemetry/spa
 import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
 import { countRefusal } from "../budget/refusal-log.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import type { RequestOutcome } from "../history/request-measurements.ts";
 import type { LivePlacement } from "../store/live-placement-store.ts";
 import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferInput } from "./admit-request.ts";
@@ -27,7 +27,7 @@ export interface Inference {
  * refused is counted. A caller that goes away does not cut it off: what was sent is learnt from and kept.
  */
 export async function answerInference(
-  env: Env,
+  env: ProjectEnv,
   input: InferInput,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
@@ -45,7 +45,12 @@ interface Loss {
 }
 
 /** Tries a placement, and once another one where the first was lost under the request and there is time left. */
-async function answerOnce(env: Env, input: InferInput, arrivedAtMs: number, waitUntil: WaitUntil): Promise<Inference> {
+async function answerOnce(
+  env: ProjectEnv,
+  input: InferInput,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+): Promise<Inference> {
   const first = await admit(env, input, arrivedAtMs, waitUntil, null);
   const tried = await tryPlacement(env, input, first, arrivedAtMs, waitUntil);
   if (tried.kind === "answered") return describe(input, first, tried, null);
@@ -75,7 +80,7 @@ const ELSEWHERE = new Set<Problem["code"]>([
 
 /** Admission by the deadline; a second one keeps away from where the request was lost. */
 async function admit(
-  env: Env,
+  env: ProjectEnv,
   input: InferInput,
   arrivedAtMs: number,
   waitUntil: WaitUntil,
@@ -103,7 +108,7 @@ type Tried = (Answer & { readonly latency: LatencySplit }) | Exclude<RunnerAnswe
 
 /** Asks one placement and keeps what was measured. */
 async function tryPlacement(
-  env: Env,
+  env: ProjectEnv,
   input: InferInput,
   admission: Admission,
   arrivedAtMs: number,
@@ -189,7 +194,7 @@ function describeAttempt(
   // Nobody vouches for a best effort, and the clock stands still while the edge computes.
   const isJudged = fits && onMiss === "reject" && backend !== "edge-wasm";
   const place = { variant, backend, software, fingerprint, configuration };
-  return { subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
+  return { project: version.project, subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
 }
 
 function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencySplit {

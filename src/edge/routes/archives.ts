@@ -6,7 +6,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { pruneElites } from "../archive/prune-elites.ts";
 import { readArchive, readArchiveHead } from "../archive/read-archive.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { answerArtifact } from "../http/answer-artifact.ts";
 import { answerSvg } from "../http/answer-svg.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
@@ -15,12 +15,12 @@ import { heatPlot } from "../plots/heat-plot.ts";
 import { addArchive, findArchive, listArchives, removeArchive } from "../store/archive-store.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
 import { cutPage, decodeCursor, wrongCursor } from "../store/cursor.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { deleteUnnamed } from "../store/job-artifact-store.ts";
 
 /** Archives of elites. */
 export function bindArchives(app: Hono<AppEnv>): void {
-  bind(app, endpoints.listArchives, ({ env, query }) => listArchives(openDatabase(env.DB), query));
+  bind(app, endpoints.listArchives, ({ env, query }) => listArchives(openProject(env), query));
   bind(app, endpoints.getArchive, ({ env, params }) => mustFind(env, params.id));
   bind(app, endpoints.listElites, async ({ env, params, query: { limit, cursor } }) => {
     const last = cursor === undefined ? -1 : Number(decodeCursor(cursor, 1)[0]);
@@ -60,7 +60,7 @@ export function bindArchives(app: Hono<AppEnv>): void {
   });
   bind(app, endpoints.deleteArchive, async ({ env, params }) => {
     const { id, digest } = await mustFind(env, params.id);
-    await removeArchive(openDatabase(env.DB), id);
+    await removeArchive(openProject(env), id);
     await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
     return new Response(null, { status: 204 });
   });
@@ -72,17 +72,21 @@ function withLoss(pruned: ArchiveSummary, { genomes }: ArchiveSummary): ArchiveS
   return { ...pruned, genomes: { ...pruned.genomes, largestError } };
 }
 
-async function storePruned(env: Env, bytes: Uint8Array<ArrayBuffer>, summary: ArchiveSummary): Promise<StoredArchive> {
+async function storePruned(
+  env: ProjectEnv,
+  bytes: Uint8Array<ArrayBuffer>,
+  summary: ArchiveSummary,
+): Promise<StoredArchive> {
   const digest = await digestOf(bytes.buffer);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-  const stored = await addArchive(env.DB, { jobId: null, digest, sizeBytes: bytes.length, summary });
+  const stored = await addArchive(openProject(env), { jobId: null, digest, sizeBytes: bytes.length, summary });
   if (stored !== null) return stored;
   await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
   throw new ProblemError("conflict", `There are ${LIMITS.archives} archives already.`);
 }
 
-async function mustFind(env: Env, id: string): Promise<StoredArchive> {
-  const archive = await findArchive(openDatabase(env.DB), id);
+async function mustFind(env: ProjectEnv, id: string): Promise<StoredArchive> {
+  const archive = await findArchive(openProject(env), id);
   if (archive === null) throw new ProblemError("not-found", `There is no archive ${id}.`);
   return archive;
 }

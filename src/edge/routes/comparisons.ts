@@ -11,21 +11,21 @@ import {
   listBaselines,
   updateBaseline,
 } from "../store/baseline-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 
 /** Comparing parts of the history, and names for what others are compared with. */
 export function bindComparisons(app: Hono<AppEnv>): void {
-  bind(app, endpoints.compareSeries, ({ env, query }) => compareSides(env.DB, query));
-  bind(app, endpoints.listBaselines, ({ env, query }) => listBaselines(openDatabase(env.DB), query));
+  bind(app, endpoints.compareSeries, ({ env, query }) => compareSides(env, query));
+  bind(app, endpoints.listBaselines, ({ env, query }) => listBaselines(openProject(env), query));
 
   bind(app, endpoints.getBaseline, async ({ env, params }) => {
-    const baseline = await findBaseline(openDatabase(env.DB), params.name);
+    const baseline = await findBaseline(openProject(env), params.name);
     if (baseline === null) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
     return withETag(baseline, 200);
   });
 
   bind(app, endpoints.pinBaseline, async ({ env, params: { name }, headers, body }) => {
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const wanted = headers["if-match"];
     const created = wanted === undefined ? await createBaseline(db, name, body) : null;
     if (created !== null) return withETag(created, 201);
@@ -42,7 +42,7 @@ export function bindComparisons(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.deleteBaseline, async ({ env, params }) => {
-    const gone = await deleteBaseline(openDatabase(env.DB), params.name);
+    const gone = await deleteBaseline(openProject(env), params.name);
     if (!gone) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
     return new Response(null, { status: 204 });
   });

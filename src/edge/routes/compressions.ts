@@ -4,7 +4,7 @@ import { type HeldOut, readHeldOut } from "../../protocol/held-out-file.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ModelVersion } from "../../protocol/model.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { checkHeldOut } from "../onnx/check-held-out.ts";
@@ -42,9 +42,9 @@ export function bindCompressions(app: Hono<AppEnv>): void {
 }
 
 /** Other data would take away what a compression has yet to read. */
-async function refuseWhileUsed(env: Env, { data }: ModelVersion, digest: string): Promise<void> {
+async function refuseWhileUsed(env: ProjectEnv, { data }: ModelVersion, digest: string): Promise<void> {
   if (data === null || data.digest === digest) return;
-  const jobId = await jobQueue(env).findMeasuredOn(data.digest);
+  const jobId = await jobQueue(env).findMeasuredOn(env.project, data.digest);
   if (jobId === null) return;
   throw new ProblemError("conflict", `${jobId} is measured on the data that are there: wait for it, or cancel it.`);
 }

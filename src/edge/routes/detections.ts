@@ -6,7 +6,7 @@ import { ProblemError } from "../../protocol/problem.ts";
 import { findSpikes } from "../../stats/find-spikes.ts";
 import { NOISE_FLOOR } from "../../stats/threshold.ts";
 import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/noise.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { detectSeries, findAll } from "../history/detect/detect-series.ts";
 import type { Findings } from "../history/detect/plan-alerts.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
@@ -14,7 +14,7 @@ import { toFoundChange } from "../history/detect/shift.ts";
 import { defaultStatistic, resolutionOf, statisticOf } from "../history/detect/statistic-of.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { readChangesOf } from "../store/alert-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { readHardware, succession } from "../store/hardware-store.ts";
 import { toInstant } from "../store/instant.ts";
 import { ALL_TIME } from "../store/rollup-store.ts";
@@ -34,12 +34,12 @@ const NOISE_POINTS = 200;
 
 export function bindDetections(app: Hono<AppEnv>): void {
   bind(app, endpoints.detectChanges, async ({ env, body }) => {
-    const selected = await selectSeries(openDatabase(env.DB), body.selector, LIMITS.searchedSeries);
+    const selected = await selectSeries(openProject(env), body.selector, LIMITS.searchedSeries);
     const series = selected.slice(0, LIMITS.searchedSeries);
     const { parameters } = body;
     const task = { series, pointLimit: LIMITS.searchedPoints, parameters, progress: null, nowMs: Date.now() };
     const truncated = selected.length > series.length;
-    if (body.dryRun) return { ...tell(await findAll(env.DB, task)), newAlerts: [], truncated };
+    if (body.dryRun) return { ...tell(await findAll(env, task)), newAlerts: [], truncated };
     const outcome = await detectSeries(env, task);
     if (outcome.kind === "overtaken")
       throw new ProblemError("overloaded", "Other searches kept changing the alerts meanwhile.", {
@@ -51,11 +51,11 @@ export function bindDetections(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.getSeries, ({ env, params }) => describeSeries(env, params.id));
   bind(app, endpoints.muteSeries, async ({ env, params }) => {
-    await muteSeries(openDatabase(env.DB), params.id, Date.now());
+    await muteSeries(openProject(env), params.id, Date.now());
     return describeSeries(env, params.id);
   });
   bind(app, endpoints.unmuteSeries, async ({ env, params }) => {
-    await muteSeries(openDatabase(env.DB), params.id, null);
+    await muteSeries(openProject(env), params.id, null);
     return describeSeries(env, params.id);
   });
   bind(app, endpoints.getSeriesNoise, async ({ env, params, query }) => {
@@ -96,8 +96,8 @@ function tell(findings: readonly Findings[]): Pick<Detection, "series" | "items"
   return { series: findings.length, items };
 }
 
-async function describeSeries(env: Env, id: string) {
-  const [series] = (await readSelection(openDatabase(env.DB), { series: [id] }, 1)).series;
+async function describeSeries(env: ProjectEnv, id: string) {
+  const [series] = (await readSelection(openProject(env), { series: [id] }, 1)).series;
   if (series === undefined) throw noSeries(id, "path/id");
   const hardware = await readHardware(env.DB, series);
   return { ...toSeries(series), ...succession(hardware, id), hardware };
@@ -120,8 +120,8 @@ function tellNoise(
   return { points, withinRun, betweenRun, runs, smallestDetectable: known, runsNeeded: needed, reason };
 }
 
-async function mustFind(env: Env, id: string, pointer: string): Promise<StoredSeries> {
-  const series = await findStoredSeries(openDatabase(env.DB), id);
+async function mustFind(env: ProjectEnv, id: string, pointer: string): Promise<StoredSeries> {
+  const series = await findStoredSeries(openProject(env), id);
   if (series === null) throw noSeries(id, pointer);
   return series;
 }

@@ -8,7 +8,7 @@ import { tensorToJson } from "../../protocol/tensor.ts";
 import type { Env } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase } from "../store/database.ts";
-import { findModelVersion } from "../store/model-store.ts";
+import { findAnyVersion } from "../store/model-store.ts";
 import { computeRows, forgetNetwork, loadNetwork } from "../wasm/edge-networks.ts";
 import { mayRead } from "./runners.ts";
 
@@ -18,7 +18,7 @@ export function bindEdgeRuns(app: Hono<AppEnv>): void {
 }
 
 async function runAtEdge(env: Env, run: EdgeRunInput, runnerId: string): Promise<EdgeRunReply> {
-  const version = await findModelVersion(openDatabase(env.DB), run.modelVersionId);
+  const version = await findAnyVersion(openDatabase(env.DB), run.modelVersionId);
   if (version === null || version.edgeParameters === null || !(await mayRead(env, runnerId, version.digest))) {
     throw new ProblemError("not-found", "There is no such model that the edge computes.");
   }

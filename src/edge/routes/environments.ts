@@ -3,9 +3,9 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { DescribedEnvironment, ListedEnvironment } from "../../protocol/environment-definition.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import {
   addEnvironment,
   deleteEnvironment,
@@ -18,7 +18,7 @@ import { readAllCapabilities } from "../store/runner-store.ts";
 export function bindEnvironments(app: Hono<AppEnv>): void {
   bind(app, endpoints.submitEnvironment, async ({ env, principal, body }) => {
     if ((await listAnnounced(env)).some(({ name }) => name === body.name)) throw nameTaken(body.name);
-    const added = await addEnvironment(openDatabase(env.DB), principal?.id ?? "", body);
+    const added = await addEnvironment(openProject(env), principal?.id ?? "", body);
     if (added === "name-taken") throw nameTaken(body.name);
     if (added === "too-many") {
       const detail = `This key has ${LIMITS.environmentsPerKey} environments: delete one first.`;
@@ -30,7 +30,7 @@ export function bindEnvironments(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.listEnvironments, async ({ env, query }) => {
-    const { items, nextCursor } = await listStoredEnvironments(openDatabase(env.DB), query);
+    const { items, nextCursor } = await listStoredEnvironments(openProject(env), query);
     const submitted = items.map(toListed);
     // The announced ones stand on the first page, beyond its limit, so that cursors name only stored ones.
     const announced = query.cursor === undefined ? await listAnnounced(env) : [];
@@ -46,13 +46,13 @@ export function bindEnvironments(app: Hono<AppEnv>): void {
     const { owner } = await mustFind(env, params.id);
     const mayDelete = principal?.kind === "key" && (principal.id === owner || principal.scopes.includes("admin"));
     if (!mayDelete) throw new ProblemError("forbidden", "This environment is another key's; an admin may delete it.");
-    await deleteEnvironment(openDatabase(env.DB), params.id);
+    await deleteEnvironment(openProject(env), params.id);
     return new Response(null, { status: 204 });
   });
 }
 
-async function listAnnounced(env: Env): Promise<ListedEnvironment[]> {
-  const announced = (await readAllCapabilities(openDatabase(env.DB))).flatMap(({ environments = [] }) => environments);
+async function listAnnounced(env: ProjectEnv): Promise<ListedEnvironment[]> {
+  const announced = (await readAllCapabilities(openProject(env))).flatMap(({ environments = [] }) => environments);
   const byName = new Map(announced.map((each) => [each.name, { ...each, source: "announced" } as const]));
   return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -67,8 +67,8 @@ function describe(stored: StoredEnvironment): DescribedEnvironment {
   return { ...toListed(stored), wgsl, stateWords };
 }
 
-async function mustFind(env: Env, idOrName: string): Promise<StoredEnvironment> {
-  const found = await findEnvironment(openDatabase(env.DB), idOrName);
+async function mustFind(env: ProjectEnv, idOrName: string): Promise<StoredEnvironment> {
+  const found = await findEnvironment(openProject(env), idOrName);
   if (found === null) throw new ProblemError("not-found", `There is no environment ${idOrName}.`);
   return found;
 }

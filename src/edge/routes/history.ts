@@ -8,7 +8,7 @@ import { widenSpan } from "../history/read-history.ts";
 import { pointsToTable, seriesToTable } from "../history/to-table.ts";
 import { answerOnce } from "../http/answer-once.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { listSeries } from "../store/series-store.ts";
 import { readForecastSums } from "../store/total-store.ts";
 
@@ -18,7 +18,7 @@ const CALIBRATION_MS = 86_400_000;
 export function bindHistory(app: Hono<AppEnv>): void {
   bind(app, endpoints.listSeries, async ({ c, env, query }) => {
     // The page is its own state: it is no more to read than what would tell of a change.
-    const page = await listSeries(openDatabase(env.DB), query);
+    const page = await listSeries(openProject(env), query);
     return answerOnce(c, page, async () => ({ body: page }), seriesToTable);
   });
 
@@ -32,7 +32,7 @@ export function bindHistory(app: Hono<AppEnv>): void {
     const fromMs = query.from === undefined ? toMs - CALIBRATION_MS : Date.parse(query.from);
     const stepMs = parseStepMs(query.step);
     const span = widenSpan({ fromMs, toMs }, stepMs);
-    const sums = await readForecastSums(env.DB, query, span, stepMs, LIMITS.historyPoints);
+    const sums = await readForecastSums(env, query, span, stepMs, LIMITS.historyPoints);
     // The newest stand first; the step that the cut goes through is left out with those before it.
     const cutAtMs = sums[LIMITS.historyPoints]?.stepAtMs ?? Number.NEGATIVE_INFINITY;
     const whole = sums.filter(({ stepAtMs }) => stepAtMs > cutAtMs);

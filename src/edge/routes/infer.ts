@@ -10,6 +10,8 @@ import {
   LinkInferHeader,
 } from "../../protocol/inference.ts";
 import { tensorToJson } from "../../protocol/tensor.ts";
+import { projectOfPlacement } from "../budget/placement-project.ts";
+import { scopeEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { answerInference, type Inference } from "./answer-inference.ts";
 import { readFrameRequest, readTensorRequest, type TensorForm } from "./read-tensor-request.ts";
@@ -33,7 +35,9 @@ export function bindInfer(app: Hono<AppEnv>): void {
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     // No runner puts load on another.
     const input = { ...asked, runnerId: principal?.id ?? "", isMeasurement: true };
-    return toResponse("frame", await answerInference(env, input, arrivedAtMs, waitUntil));
+    // For the model's project, which may be another than the runner's.
+    const project = (await projectOfPlacement(env, asked.placementId)) ?? env.project;
+    return toResponse("frame", await answerInference(scopeEnv(env, project), input, arrivedAtMs, waitUntil));
   });
 }
 

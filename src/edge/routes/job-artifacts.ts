@@ -4,12 +4,12 @@ import { ARTIFACT_MEDIA_TYPES, type JobArtifact, type JobArtifactName } from "..
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Lease } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import { type ProjectEnv, scopeEnv } from "../config.ts";
 import { answerArtifact } from "../http/answer-artifact.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { storeBody } from "../http/store-body.ts";
 import { putArtifact } from "../store/artifact-store.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findJobArtifact, listJobArtifacts, recordJobArtifact } from "../store/job-artifact-store.ts";
 import { jobQueue } from "../stubs.ts";
 
@@ -18,7 +18,7 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
   bind(app, endpoints.putJobArtifact, async ({ c, env, principal, params: { id, name }, query }) => {
     const runnerId = principal?.id ?? "";
     const lease = { jobId: id, epoch: query.epoch };
-    await mustHold(env, runnerId, lease);
+    const ofJob = await mustHold(env, runnerId, lease);
     const limits = { mediaTypes: ARTIFACT_MEDIA_TYPES, maxBytes: LIMITS.jobArtifactBytes };
     const { mediaType, sizeBytes } = await storeBody(c.req.raw, query.digest, limits, (bytes) =>
       putArtifact(env.ARTIFACTS, query.digest, bytes),
@@ -26,19 +26,19 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
     // A lease may have ended while the file came: the next runner's is the later one.
     await mustHold(env, runnerId, lease);
     const artifact: JobArtifact = { name, digest: query.digest, sizeBytes, mediaType };
-    await recordJobArtifact(env, id, artifact, Date.now());
+    await recordJobArtifact(ofJob, id, artifact, Date.now());
     return artifact;
   });
 
   bind(app, endpoints.fetchJobArtifact, async ({ c, env, principal, params: { id, name }, query }) => {
-    await mustHold(env, principal?.id ?? "", { jobId: id, epoch: query.epoch });
-    return answerArtifact(c, await mustFind(env, id, name));
+    const ofJob = await mustHold(env, principal?.id ?? "", { jobId: id, epoch: query.epoch });
+    return answerArtifact(c, await mustFind(ofJob, id, name));
   });
 
   bind(app, endpoints.listJobArtifacts, async ({ env, params: { id } }) => {
-    const items = await listJobArtifacts(openDatabase(env.DB), id);
+    const items = await listJobArtifacts(openProject(env), id);
     // Files may outlive their job in the queue.
-    if (items.length === 0 && (await jobQueue(env).get(id)) === null) {
+    if (items.length === 0 && (await jobQueue(env).get(env.project, id)) === null) {
       throw new ProblemError("not-found", `There is no job ${id}.`);
     }
     return { items };
@@ -49,13 +49,15 @@ export function bindJobArtifacts(app: Hono<AppEnv>): void {
   );
 }
 
-async function mustHold(env: Env, runnerId: string, lease: Lease): Promise<void> {
-  if (await jobQueue(env).holdsLease(runnerId, lease)) return;
+/** What the job is worked on with, whose project may be another than the runner's. */
+async function mustHold(env: ProjectEnv, runnerId: string, lease: Lease): Promise<ProjectEnv> {
+  const project = await jobQueue(env).projectOfLease(runnerId, lease);
+  if (project !== null) return scopeEnv(env, project);
   throw new ProblemError("not-found", `The job ${lease.jobId} is not this runner's under epoch ${lease.epoch}.`);
 }
 
-async function mustFind(env: Env, jobId: string, name: JobArtifactName): Promise<JobArtifact> {
-  const artifact = await findJobArtifact(openDatabase(env.DB), jobId, name);
+async function mustFind(env: ProjectEnv, jobId: string, name: JobArtifactName): Promise<JobArtifact> {
+  const artifact = await findJobArtifact(openProject(env), jobId, name);
   if (artifact === null) throw new ProblemError("not-found", `The job ${jobId} has no file '${name}'.`);
   return artifact;
 }

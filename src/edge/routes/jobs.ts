@@ -16,13 +16,17 @@ export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.listJobs, async ({ env, query }) => {
     // Decoded on this side: what the queue throws comes out of its RPC as `internal`.
     const beforeId = query.cursor === undefined ? null : String(decodeCursor(query.cursor, 1)[0]);
-    return jobQueue(env).list(query, beforeId);
+    return jobQueue(env).list(env.project, query, beforeId);
   });
-  bind(app, endpoints.getJob, async ({ env, params }) => mustFind(params.id, await jobQueue(env).get(params.id)));
-  bind(app, endpoints.cancelJob, async ({ env, params }) => mustFind(params.id, await jobQueue(env).cancel(params.id)));
+  bind(app, endpoints.getJob, async ({ env, params: { id } }) =>
+    mustFind(id, await jobQueue(env).get(env.project, id)),
+  );
+  bind(app, endpoints.cancelJob, async ({ env, params: { id } }) =>
+    mustFind(id, await jobQueue(env).cancel(env.project, id)),
+  );
 
   bind(app, endpoints.streamJobEvents, async ({ c, env, params }) => {
-    const url = new URL(`/jobs/${params.id}`, c.req.url);
+    const url = new URL(`/${env.project}/jobs/${params.id}`, c.req.url);
     const response = await jobQueue(env).fetch(url, { headers: lastEventId(c.req.header("last-event-id")) });
     return response.status === 404 ? mustFind(params.id, null) : mutable(response);
   });

@@ -4,13 +4,13 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { ListedKernel, SubmittedKernel } from "../../protocol/submitted-kernel.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import type { Principal } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { digestRequest } from "../queue/digest-request.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
 import { canRun } from "../queue/kernel-devices.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import {
   addKernel,
   deleteKernel,
@@ -29,13 +29,13 @@ const CHECK_WARMUP = 3;
 
 export function bindKernels(app: Hono<AppEnv>): void {
   bind(app, endpoints.submitKernel, async ({ env, principal, body }) => {
-    const runners = await readAllCapabilities(openDatabase(env.DB));
-    const { reference, dtype } = await resolveReference(openDatabase(env.DB), body, runners);
+    const runners = await readAllCapabilities(openProject(env));
+    const { reference, dtype } = await resolveReference(openProject(env), body, runners);
     const ownerId = principal?.id ?? "";
-    const added = await addKernel(env.DB, { ownerId, definition: body, dtype, reference });
+    const added = await addKernel(openProject(env), { ownerId, definition: body, dtype, reference });
     if (added === null) {
       // What it competes with may be gone by now.
-      await resolveReference(openDatabase(env.DB), body, runners);
+      await resolveReference(openProject(env), body, runners);
       throw new ProblemError("conflict", `This key has ${LIMITS.kernelsPerKey} kernels: delete one first.`);
     }
     const { kernel, created } = added;
@@ -48,7 +48,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.listKernels, async ({ env, query }) => {
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const submitted = await listSubmittedKernels(db, query);
     // The announced ones stand on the first page, beyond its limit, so that cursors name only stored ones.
     return query.cursor === undefined
@@ -63,7 +63,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
     if (!mayDelete(principal, owner)) {
       throw new ProblemError("forbidden", "This kernel is another key's; an admin may delete it.");
     }
-    if (!(await deleteKernel(env.DB, params.id))) {
+    if (!(await deleteKernel(openProject(env), params.id))) {
       throw new ProblemError("conflict", "Other kernels compete with this one: they have to be deleted first.");
     }
     return new Response(null, { status: 204 });
@@ -71,7 +71,7 @@ export function bindKernels(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.getLeaderboard, async ({ env, params, query }) => {
     const { kernel } = params;
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const submitted = isKernelId(kernel) ? await findKernel(db, kernel) : null;
     const leaderboard = await readLeaderboard(db, submitted?.reference ?? kernel, query);
     if (submitted !== null || leaderboard.boards.length > 0) return leaderboard;
@@ -81,31 +81,32 @@ export function bindKernels(app: Hono<AppEnv>): void {
 }
 
 /** Queues the benchmark that checks a new kernel. A queue that is full leaves it unchecked. */
-async function queueCheck(env: Env, kernel: SubmittedKernel): Promise<SubmittedKernel> {
+async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel): Promise<SubmittedKernel> {
   const { id, dtype, reference, definition } = kernel;
   const { timeoutMs } = definition.limits;
   const request = { kind: "benchmark", kernel: id, dtype, timeoutMs, reference };
   const spec = BenchmarkSpec.parse({ ...request, warmup: CHECK_WARMUP, iterations: LIMITS.rankedIterations });
   const requestHash = await digestRequest(spec);
   const submitted: SubmitOutcome = await jobQueue(env).submit({
+    project: env.project,
     spec,
     profile: null,
     idempotencyKey: `check:${id}`,
     requestHash,
   });
   if (!submitted.ok) return kernel;
-  await setCheckJob(openDatabase(env.DB), id, submitted.job.id);
+  await setCheckJob(openProject(env), id, submitted.job.id);
   return { ...kernel, checkJobId: submitted.job.id };
 }
 
-async function listAnnounced(env: Env): Promise<ListedKernel[]> {
-  const announced = (await readAllCapabilities(openDatabase(env.DB))).flatMap(({ kernels }) => kernels);
+async function listAnnounced(env: ProjectEnv): Promise<ListedKernel[]> {
+  const announced = (await readAllCapabilities(openProject(env))).flatMap(({ kernels }) => kernels);
   const byName = new Map(announced.map((kernel) => [kernel.name, { ...kernel, source: "announced" } as const]));
   return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function mustFind(env: Env, id: string): Promise<SubmittedKernel> {
-  const kernel = await findKernel(openDatabase(env.DB), id);
+async function mustFind(env: ProjectEnv, id: string): Promise<SubmittedKernel> {
+  const kernel = await findKernel(openProject(env), id);
   if (kernel === null) throw new ProblemError("not-found", `There is no kernel ${id}.`);
   return kernel;
 }

@@ -5,14 +5,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { PlacementRule } from "../../protocol/placement-rule.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import { planEdge, planRunner } from "../budget/plan-runner.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { compareSignatures } from "../onnx/compare-signatures.ts";
 import { describeModel, type ModelDescription, reportModel } from "../onnx/describe-model.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
-import { type Database, openDatabase } from "../store/database.ts";
-import { addModelVersion, listModels, readAllVersions } from "../store/model-store.ts";
+import { type ProjectDatabase, openProject } from "../store/database.ts";
+import { addModelVersion, listModels, readVersionsOf } from "../store/model-store.ts";
 import { resolveRule, setPlacementRule } from "../store/placement-rule-store.ts";
 import { deletePlacements, listPlacementsOfVersions } from "../store/placement-store.ts";
 import { findProfile } from "../store/profile-store.ts";
@@ -29,7 +29,7 @@ export function bindModels(app: Hono<AppEnv>): void {
     const { bytes, digest, ...described } = await readModelFile(c.req.raw);
     await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
     const input = { name: query.name, digest, sizeBytes: bytes.byteLength, ...described };
-    const { model, version, created, learnt } = await addModelVersion(openDatabase(env.DB), input);
+    const { model, version, created, learnt } = await addModelVersion(openProject(env), input);
     if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
     return Response.json({ model, version }, { status: created ? 201 : 200 });
   });
@@ -46,7 +46,7 @@ export function bindModels(app: Hono<AppEnv>): void {
     const variant = { modelVersionId: version.id, name: query.name, ...stands };
     // What the edge makes of the version's own file is no file's name.
     const isReserved = EDGE_VARIANTS.some((name) => name === query.name);
-    const outcome = isReserved ? "taken" : await addVariant(openDatabase(env.DB), variant);
+    const outcome = isReserved ? "taken" : await addVariant(openProject(env), variant);
     if (outcome === "taken") throw new ProblemError("conflict", `The variant ${query.name} is another file.`);
     if (outcome === "full") {
       throw new ProblemError("conflict", `A version has at most ${LIMITS.variantsPerVersion} variants.`);
@@ -59,14 +59,14 @@ export function bindModels(app: Hono<AppEnv>): void {
 
   bind(app, endpoints.checkModel, async ({ c }) => reportModel(await readOnnxBody(c.req.raw)));
 
-  bind(app, endpoints.listModels, ({ env, query }) => listModels(openDatabase(env.DB), query));
+  bind(app, endpoints.listModels, ({ env, query }) => listModels(openProject(env), query));
   bind(app, endpoints.getModel, async ({ c, env, params }) => {
     const model = await mustFindModel(env, params.model);
     c.executionCtx.waitUntil(countOldFile(env, model));
     return model;
   });
   bind(app, endpoints.setPlacement, async ({ env, params, body }) => {
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const { id } = await mustFindModel(env, params.model);
     const errors = await checkRule(db, body);
     if (errors.length > 0) throw invalidRequest(errors);
@@ -77,29 +77,29 @@ export function bindModels(app: Hono<AppEnv>): void {
   bind(app, endpoints.listPlacements, async ({ env, params }) => {
     const model = await mustFindModel(env, params.model);
     const versionIds = model.versions.map(({ id }) => id);
-    return { items: await listPlacementsOfVersions(openDatabase(env.DB), versionIds) };
+    return { items: await listPlacementsOfVersions(openProject(env), versionIds) };
   });
 }
 
-async function calibrateEverywhere(env: Env, versionId: string, rule: PlacementRule): Promise<void> {
-  await jobQueue(env).calibrateEverywhere(versionId, await resolveRule(openDatabase(env.DB), rule));
+async function calibrateEverywhere(env: ProjectEnv, versionId: string, rule: PlacementRule): Promise<void> {
+  await jobQueue(env).calibrateEverywhere(env.project, versionId, await resolveRule(openProject(env), rule));
 }
 
 /** Deletes the placements that rules do not allow any more, and has those measured that they add. */
-async function applyRules(env: Env, modelId: string): Promise<void> {
-  const db = openDatabase(env.DB);
+async function applyRules(env: ProjectEnv, modelId: string): Promise<void> {
+  const db = openProject(env);
   const nowMs = Date.now();
-  const [versions, runners] = await Promise.all([readAllVersions(db), readRunnerCapabilities(db)]);
+  const [versions, runners] = await Promise.all([readVersionsOf(db), readRunnerCapabilities(db)]);
   const edge = await planEdge(
-    db,
+    env.DB,
     versions.filter((version) => version.modelId === modelId),
   );
   await deletePlacements(db, edge.outdated, nowMs);
   const plans = [];
-  for (const { id, capabilities } of runners) plans.push({ id, ...(await planRunner(db, versions, id, capabilities)) });
-  const owed = new Set(plans.flatMap(({ uncalibrated }) => uncalibrated));
+  for (const runner of runners) plans.push({ id: runner.id, ...(await planRunner(env.DB, versions, runner)) });
+  const owed = new Set(plans.flatMap(({ uncalibrated }) => uncalibrated.map(({ id }) => id)));
   // Whoever calibrates a version measures the edge, too; where nobody owes that, all are asked, since some may be away.
-  const edgeOnly = edge.uncalibrated.filter((id) => !owed.has(id));
+  const edgeOnly = edge.uncalibrated.filter(({ id }) => !owed.has(id));
   for (const { id, uncalibrated, outdated } of plans) {
     await deletePlacements(db, outdated, nowMs);
     await jobQueue(env).ensureCalibrations(id, [...uncalibrated, ...edgeOnly]);
@@ -107,7 +107,7 @@ async function applyRules(env: Env, modelId: string): Promise<void> {
 }
 
 /** Checks what the schema cannot: that what a rule names is there. */
-async function checkRule(db: Database, rule: PlacementRule): Promise<FieldError[]> {
+async function checkRule(db: ProjectDatabase, rule: PlacementRule): Promise<FieldError[]> {
   if (rule.kind === "profile" && (await findProfile(db, rule.profile)) === null) {
     return [{ pointer: "#/profile", message: "is not a hardware profile" }];
   }

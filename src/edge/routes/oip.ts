@@ -6,7 +6,7 @@ import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { locateVersion, type Snapshot, type Version } from "../budget/snapshot.ts";
-import type { Env } from "../config.ts";
+import type { Env, ProjectEnv } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
 import { addUpTotals } from "../oip/add-up-totals.ts";
 import { acceptedEncoding, decodeBody } from "../oip/decode-body.ts";
@@ -21,18 +21,21 @@ export function bindOip(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipReady, async ({ env }) => new Response(null, { status: (await isReady(env)) ? 200 : 503 }));
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
 
-  bind(app, endpoints.oipModel, async ({ c, params }) => describeModel(await locate(c, params.model)));
-  bind(app, endpoints.oipModelVersion, async ({ c, params }) => describeModel(await locateNumbered(c, params)));
-  bind(app, endpoints.oipModelReady, async ({ c, params }) => readiness(await locate(c, params.model)));
-  bind(app, endpoints.oipModelVersionReady, async ({ c, params }) => readiness(await locateNumbered(c, params)));
-  bind(app, endpoints.oipModelStats, async ({ c, params }) =>
-    describeStats(c, (await locate(c, params.model)).version),
-  );
-  bind(app, endpoints.oipModelVersionStats, async ({ c, params }) =>
-    describeStats(c, (await locateNumbered(c, params)).version),
-  );
-  bind(app, endpoints.oipInfer, async ({ c, params }) => infer(c, (await locate(c, params.model)).version));
-  bind(app, endpoints.oipVersionInfer, async ({ c, params }) => infer(c, (await locateNumbered(c, params)).version));
+  bind(app, endpoints.oipModel, async (call) => describeModel(await locate(call)));
+  bind(app, endpoints.oipModelVersion, async (call) => describeModel(await locate(call)));
+  bind(app, endpoints.oipModelReady, async (call) => readiness(await locate(call)));
+  bind(app, endpoints.oipModelVersionReady, async (call) => readiness(await locate(call)));
+  bind(app, endpoints.oipModelStats, async (call) => describeStats(call.env, (await locate(call)).version));
+  bind(app, endpoints.oipModelVersionStats, async (call) => describeStats(call.env, (await locate(call)).version));
+  bind(app, endpoints.oipInfer, async (call) => infer(call, (await locate(call)).version));
+  bind(app, endpoints.oipVersionInfer, async (call) => infer(call, (await locate(call)).version));
+}
+
+/** A request about a model, or about one version of it. */
+interface Call {
+  readonly c: Context<AppEnv>;
+  readonly env: ProjectEnv;
+  readonly params: { readonly model: string; readonly version?: string };
 }
 
 interface Located {
@@ -40,13 +43,10 @@ interface Located {
   readonly version: Version;
 }
 
-function locateNumbered(c: Context<AppEnv>, { model, version }: { model: string; version: string }): Promise<Located> {
-  return locate(c, `${model}@${version}`);
-}
-
 /** The version that a name means. Unknown ones are 400 here, in the words that Triton's clients look for. */
-async function locate(c: Context<AppEnv>, reference: string): Promise<Located> {
-  const located = await locateVersion(c.env, (work) => c.executionCtx.waitUntil(work), reference);
+async function locate({ c, env, params: { model, version } }: Call): Promise<Located> {
+  const reference = version === undefined ? model : `${model}@${version}`;
+  const located = await locateVersion(env, (work) => c.executionCtx.waitUntil(work), reference);
   if (located !== null) return located;
   throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
 }
@@ -59,7 +59,8 @@ async function isReady(env: Env): Promise<boolean> {
 }
 
 function describeModel({ snapshot, version }: Located) {
-  const versions = (snapshot.versions.get(version.model) ?? []).map((each) => String(each.version));
+  const known = snapshot.projects.get(version.project)?.versions.get(version.model) ?? [];
+  const versions = known.map((each) => String(each.version));
   const specs = (tensors: readonly TensorSpec[]) =>
     tensors.map(({ name, dtype, shape }) => ({ name, datatype: OIP_DATATYPES[dtype], shape }));
   const { inputs, outputs } = version;
@@ -77,13 +78,13 @@ function readiness({ snapshot, version }: Located): Response {
 const DAY_MS = 86_400_000;
 
 /** Read from the history, so some seconds old. */
-async function describeStats({ env }: Context<AppEnv>, { model, version }: Version) {
+async function describeStats(env: ProjectEnv, { model, version }: Version) {
   const nowMs = Date.now();
-  const totals = await readRequestTotals(env.DB, `${model}@${version}`, nowMs - (nowMs % DAY_MS));
+  const totals = await readRequestTotals(env, `${model}@${version}`, nowMs - (nowMs % DAY_MS));
   return { model_stats: [{ name: model, version: String(version), ...addUpTotals(totals) }] };
 }
 
-async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
+async function infer({ c, env }: Call, version: Version): Promise<Response> {
   const body = await decodeBody(c.req.raw);
   const request = readOipRequest(body, c.req.header(OIP_HEADER_LENGTH) ?? null, version.inputs);
   checkOutputs(request, version);
@@ -98,7 +99,7 @@ async function infer(c: Context<AppEnv>, version: Version): Promise<Response> {
     },
   };
   const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  const answer = await answerInference(c.env, { ...input, scope: c.get("scope") }, c.get("arrivedAtMs"), waitUntil);
+  const answer = await answerInference(env, { ...input, scope: c.get("scope") }, c.get("arrivedAtMs"), waitUntil);
   const { totalMs } = answer.reply.latency;
   const parameters = { total_ms: totalMs, predicted_ms: answer.reply.prediction.latencyMs };
   const head = { model_name: version.model, model_version: String(version.version), parameters };

@@ -3,10 +3,10 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { Placement } from "../../protocol/model.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { isSameConfiguration, type ServingConfiguration } from "../../protocol/serving-configuration.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
 import { checkThreads } from "../queue/check-threads.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { applyConfiguration, findPlacement } from "../store/placement-store.ts";
 import { findRunner } from "../store/runner-store.ts";
 import { jobQueue, runnerLink } from "../stubs.ts";
@@ -20,7 +20,7 @@ export function bindPlacements(app: Hono<AppEnv>): void {
     if (placement.backend === "edge-wasm") {
       throw new ProblemError("conflict", "The edge computes one request at a time; there is nothing to configure.");
     }
-    const runner = await findRunner(openDatabase(env.DB), runnerId, []);
+    const runner = await findRunner(openProject(env), runnerId, []);
     const errors = checkThreads(body, placement.backend, runner?.capabilities ?? null);
     if (errors.length > 0) throw invalidRequest(errors);
     const stored = isSameConfiguration(placement.configuration, body) ? placement : await store(env, placement, body);
@@ -28,7 +28,7 @@ export function bindPlacements(app: Hono<AppEnv>): void {
     await runnerLink(env, runnerId)
       .configure(modelVersionId)
       .catch(() => undefined);
-    const calibration = await jobQueue(env).calibrateAnew(runnerId, modelVersionId);
+    const calibration = await jobQueue(env).calibrateAnew(env.project, runnerId, modelVersionId);
     if (!calibration.ok) {
       const { code, detail, ...more } = calibration.problem;
       throw new ProblemError(code, `The configuration counts, but nothing measures it yet: ${detail}`, more);
@@ -38,12 +38,12 @@ export function bindPlacements(app: Hono<AppEnv>): void {
   });
 }
 
-function store(env: Env, { id }: Placement, configuration: ServingConfiguration): Promise<Placement> {
+function store(env: ProjectEnv, { id }: Placement, configuration: ServingConfiguration): Promise<Placement> {
   const applied = { configuration, measured: null, validated: null };
-  return mustFind(id, applyConfiguration(openDatabase(env.DB), id, applied));
+  return mustFind(id, applyConfiguration(openProject(env), id, applied));
 }
 
-const readPlacement = (env: Env, id: string) => findPlacement(openDatabase(env.DB), id);
+const readPlacement = (env: ProjectEnv, id: string) => findPlacement(openProject(env), id);
 
 async function mustFind(id: string, found: Promise<Placement | null>): Promise<Placement> {
   const placement = await found;

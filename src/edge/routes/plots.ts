@@ -4,7 +4,7 @@ import type { JobResult } from "../../protocol/job.ts";
 import type { JobSubject } from "../../protocol/job-subject.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import type { ScenarioResult } from "../../protocol/scenario.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { answerSvg } from "../http/answer-svg.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { curvePlot } from "../plots/curve-plot.ts";
@@ -15,7 +15,7 @@ import { readLearning } from "../history/read-learning.ts";
 import { profilePlot } from "../plots/profile-plot.ts";
 import { sweepPlot } from "../plots/sweep-plot.ts";
 import { tradePlot } from "../plots/trade-plot.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findRun } from "../store/run-store.ts";
 import { readSweep } from "../sweep/read-sweep.ts";
 import { readTrade } from "../sweep/read-trade.ts";
@@ -66,8 +66,8 @@ export function bindPlots(app: Hono<AppEnv>): void {
   });
 }
 
-async function mustFindResult(env: Env, id: string): Promise<JobResult> {
-  const run = await findRun(openDatabase(env.DB), id);
+async function mustFindResult(env: ProjectEnv, id: string): Promise<JobResult> {
+  const run = await findRun(openProject(env), id);
   if (run === null) throw new ProblemError("not-found", `There is no run ${id} of a job.`);
   return run.result;
 }

@@ -7,6 +7,7 @@ import type { StreamedAction } from "../../protocol/policy.ts";
 import { ProblemError, toProblem } from "../../protocol/problem.ts";
 import { logRefusal } from "../budget/refusal-log.ts";
 import { locateVersion, type Version } from "../budget/snapshot.ts";
+import type { ProjectEnv } from "../config.ts";
 import { authorise } from "../http/auth.ts";
 import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
 import { parseJson } from "../http/read-body.ts";
@@ -17,12 +18,12 @@ import { answerInference, type Inference } from "./answer-inference.ts";
 
 /** Policies by observations and actions: models like any other, by the way of every inference. */
 export function bindPolicies(app: Hono<AppEnv>): void {
-  bind(app, endpoints.actPolicy, async ({ c, params, body }): Promise<ActReply> => {
+  bind(app, endpoints.actPolicy, async ({ c, env, params, body }): Promise<ActReply> => {
     const observations = body.observations ?? [body.observation ?? []];
     const pointerOf = (index: number) =>
       body.observations === undefined ? "#/observation" : `#/observations/${index}`;
-    const version = await locate(c, params.id);
-    const { inference, outputs } = await act(c, version, observations, pointerOf, body, c.get("arrivedAtMs"));
+    const version = await locate(c, env, params.id);
+    const { inference, outputs } = await act(c, env, version, observations, pointerOf, body, c.get("arrivedAtMs"));
     const seed = body.seed ?? drawSeed();
     const actions = outputs.map((each, index) => decide(body.action, each, seed, index));
     const [action] = actions;
@@ -30,20 +31,20 @@ export function bindPolicies(app: Hono<AppEnv>): void {
     return body.observations === undefined && action !== undefined ? { ...reply, action } : { ...reply, actions };
   });
 
-  bind(app, endpoints.streamPolicy, async ({ c, params, query }) => {
+  bind(app, endpoints.streamPolicy, async ({ c, env, params, query }) => {
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw invalidRequest([{ pointer: "header/upgrade", message: "must be websocket" }]);
     }
-    const version = await locate(c, params.id);
+    const version = await locate(c, env, params.id);
     readPolicy(params.id, version.inputs, version.outputs);
     const { 0: client, 1: server } = new WebSocketPair();
-    serveStream(c, server, version, query);
+    serveStream(c, env, server, version, query);
     return new Response(null, { status: 101, webSocket: client });
   });
 }
 
-async function locate(c: Context<AppEnv>, reference: string): Promise<Version> {
-  const located = await locateVersion(c.env, (work) => c.executionCtx.waitUntil(work), reference);
+async function locate(c: Context<AppEnv>, env: ProjectEnv, reference: string): Promise<Version> {
+  const located = await locateVersion(env, (work) => c.executionCtx.waitUntil(work), reference);
   if (located === null) throw new ProblemError("not-found", `There is no policy ${reference}.`);
   return located.version;
 }
@@ -51,6 +52,7 @@ async function locate(c: Context<AppEnv>, reference: string): Promise<Version> {
 /** The outputs for observations, and how they came about. */
 async function act(
   c: Context<AppEnv>,
+  env: ProjectEnv,
   version: Version,
   observations: readonly (readonly number[])[],
   pointerOf: (index: number) => string,
@@ -61,7 +63,7 @@ async function act(
   const policy = readPolicy(model, version.inputs, version.outputs);
   const tensors = [stackObservations(policy, observations, pointerOf)];
   const input = { ...wishes, model, tensors, pointerOf: () => pointerOf(0), scope: c.get("scope") };
-  const inference = await answerInference(c.env, input, arrivedAtMs, (work) => c.executionCtx.waitUntil(work));
+  const inference = await answerInference(env, input, arrivedAtMs, (work) => c.executionCtx.waitUntil(work));
   return { inference, outputs: unstackOutputs(policy, inference.tensors, observations.length) };
 }
 
@@ -81,7 +83,13 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
  * Answers each observation of a control loop as it comes; a mistake ends the message, not the stream. The key is
  * looked at each time, so that one that was revoked opens no more than it does elsewhere.
  */
-function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, query: ActStreamQuery): void {
+function serveStream(
+  c: Context<AppEnv>,
+  env: ProjectEnv,
+  socket: WebSocket,
+  version: Version,
+  query: ActStreamQuery,
+): void {
   let inFlight = 0;
   const { action: choice, seed = drawSeed(), ...wishes } = query;
   const authorization = c.req.header("authorization");
@@ -99,12 +107,20 @@ function serveStream(c: Context<AppEnv>, socket: WebSocket, version: Version, qu
       ({ seq } = message);
       if (inFlight > LIMITS.streamedObservations) {
         const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-        waitUntil(logRefusal(c.env, `${version.model}@${version.version}`, "overloaded", waitUntil));
+        waitUntil(logRefusal(env, `${version.model}@${version.version}`, "overloaded", waitUntil));
         throw tooMany();
       }
-      await authorise(c.env, authorization, endpoints.streamPolicy, (work) => c.executionCtx.waitUntil(work));
+      await authorise(env, authorization, endpoints.streamPolicy, (work) => c.executionCtx.waitUntil(work));
       const { observation } = message;
-      const { inference, outputs } = await act(c, version, [observation], () => "#/observation", wishes, arrivedAtMs);
+      const { inference, outputs } = await act(
+        c,
+        env,
+        version,
+        [observation],
+        () => "#/observation",
+        wishes,
+        arrivedAtMs,
+      );
       const action = decide(choice, outputs[0] ?? [], seed, seq);
       send({ seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs });
     } catch (error) {

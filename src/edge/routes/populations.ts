@@ -3,11 +3,11 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Population } from "../../protocol/population.ts";
 import { ProblemError } from "../../protocol/problem.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { answerArtifact } from "../http/answer-artifact.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { receivePopulation } from "../population/receive-population.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { deleteUnnamed } from "../store/job-artifact-store.ts";
 import { addPopulation, findPopulation, listPopulations, removePopulation } from "../store/population-store.ts";
 
@@ -15,13 +15,13 @@ import { addPopulation, findPopulation, listPopulations, removePopulation } from
 export function bindPopulations(app: Hono<AppEnv>): void {
   bind(app, endpoints.uploadPopulation, async ({ c, env, query: { name = null, network } }) => {
     const received = await receivePopulation(env.ARTIFACTS, c.req.raw);
-    const added = await addPopulation(env.DB, { name, network, ...received });
+    const added = await addPopulation(openProject(env), { name, network, ...received });
     if (typeof added !== "string") return Response.json(added.population, { status: added.created ? 201 : 200 });
     await deleteUnnamed(env.DB, env.ARTIFACTS, [received.digest]);
     if (added === "taken") throw new ProblemError("conflict", `The population ${name} is another file or network.`);
     throw new ProblemError("conflict", `There are ${LIMITS.populations} populations already.`);
   });
-  bind(app, endpoints.listPopulations, ({ env, query }) => listPopulations(openDatabase(env.DB), query));
+  bind(app, endpoints.listPopulations, ({ env, query }) => listPopulations(openProject(env), query));
   bind(app, endpoints.getPopulation, ({ env, params }) => mustFind(env, params.population));
   bind(app, endpoints.downloadPopulation, async ({ c, env, params }) => {
     const { digest, sizeBytes } = await mustFind(env, params.population);
@@ -29,14 +29,14 @@ export function bindPopulations(app: Hono<AppEnv>): void {
   });
   bind(app, endpoints.deletePopulation, async ({ env, params }) => {
     const { id, digest } = await mustFind(env, params.population);
-    await removePopulation(openDatabase(env.DB), id);
+    await removePopulation(openProject(env), id);
     await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
     return new Response(null, { status: 204 });
   });
 }
 
-async function mustFind(env: Env, nameOrId: string): Promise<Population> {
-  const population = await findPopulation(openDatabase(env.DB), nameOrId);
+async function mustFind(env: ProjectEnv, nameOrId: string): Promise<Population> {
+  const population = await findPopulation(openProject(env), nameOrId);
   if (population === null) throw new ProblemError("not-found", `There is no population ${nameOrId}.`);
   return population;
 }

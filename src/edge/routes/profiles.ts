@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Profile } from "../../protocol/profile.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openProject } from "../store/database.ts";
@@ -45,13 +45,13 @@ export function bindProfiles(app: Hono<AppEnv>): void {
   });
 }
 
-async function mustFind(env: Env, name: string): Promise<Profile> {
+async function mustFind(env: ProjectEnv, name: string): Promise<Profile> {
   const profile = await findProfile(openProject(env), name);
   if (profile === null) throw new ProblemError("not-found", `There is no profile ${name}.`);
   return profile;
 }
 
-async function mustFindOwn(env: Env, name: string): Promise<Profile> {
+async function mustFindOwn(env: ProjectEnv, name: string): Promise<Profile> {
   const profile = await mustFind(env, name);
   if (profile.builtIn)
     throw new ProblemError("conflict", `${name} is built in and stays as it is.`, {

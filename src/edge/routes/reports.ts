@@ -18,7 +18,7 @@ export function bindReports(app: Hono<AppEnv>): void {
     if (created) {
       c.executionCtx.waitUntil(searchLanded(env, nowMs));
       // Whoever looks at the page sees it at once, or at its next reading.
-      const announced = Promise.resolve(jobQueue(env).announce({ type: "history", id: null }));
+      const announced = Promise.resolve(jobQueue(env).announce({ type: "history", id: null }, env.project));
       c.executionCtx.waitUntil(announced.catch(() => undefined));
     }
     const reply: ReportReply = { run, points: run.points, series };

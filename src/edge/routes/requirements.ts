@@ -4,7 +4,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import {
   createRequirementSet,
   deleteRequirementSet,
@@ -15,7 +15,7 @@ import {
 
 export function bindRequirements(app: Hono<AppEnv>): void {
   bind(app, endpoints.createRequirements, async ({ env, body }) => {
-    const created = await createRequirementSet(env.DB, body);
+    const created = await createRequirementSet(openProject(env), body);
     if (created === "full") {
       const detail = `There are ${LIMITS.requirementSets} requirement sets already: delete one first.`;
       throw new ProblemError("conflict", detail);
@@ -26,13 +26,13 @@ export function bindRequirements(app: Hono<AppEnv>): void {
     }
     return withETag(created, 201);
   });
-  bind(app, endpoints.listRequirements, ({ env, query }) => listRequirementSets(openDatabase(env.DB), query));
+  bind(app, endpoints.listRequirements, ({ env, query }) => listRequirementSets(openProject(env), query));
   bind(app, endpoints.getRequirements, async ({ env, params }) =>
-    withETag(mustFind(params.name, await findRequirementSet(openDatabase(env.DB), params.name))),
+    withETag(mustFind(params.name, await findRequirementSet(openProject(env), params.name))),
   );
 
   bind(app, endpoints.updateRequirements, async ({ env, params: { name }, headers, body }) => {
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const found = mustFind(name, await findRequirementSet(db, name));
     const wanted = headers["if-match"];
     if (wanted === undefined) throw missingMatch("requirement set");
@@ -42,7 +42,7 @@ export function bindRequirements(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.deleteRequirements, async ({ env, params: { name } }) => {
-    mustFind(name, (await deleteRequirementSet(openDatabase(env.DB), name)) || null);
+    mustFind(name, (await deleteRequirementSet(openProject(env), name)) || null);
     return new Response(null, { status: 204 });
   });
 }

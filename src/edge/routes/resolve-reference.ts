@@ -3,7 +3,7 @@ import type { KernelDefinition } from "../../protocol/kernel-definition.ts";
 import { type FieldError, ProblemError } from "../../protocol/problem.ts";
 import type { DType } from "../../protocol/tensor.ts";
 import { invalidRequest } from "../http/bind.ts";
-import type { Database } from "../store/database.ts";
+import type { ProjectDatabase } from "../store/database.ts";
 import { findKernel, isKernelId } from "../store/kernel-store.ts";
 
 /** What a submission competes with (null for none), and the element type that its benchmarks name. */
@@ -24,7 +24,7 @@ interface Work {
  * `unknown-kernel` where nobody has it and `invalid-request` where it does other work.
  */
 export async function resolveReference(
-  db: Database,
+  db: ProjectDatabase,
   definition: KernelDefinition,
   runners: readonly Capabilities[],
 ): Promise<ResolvedReference> {
@@ -45,7 +45,7 @@ function outputTypeOf({ bindings }: KernelDefinition): DType {
   return bindings.find(({ access }) => access === "write")?.dtype ?? "float32";
 }
 
-async function findSubmitted(db: Database, id: string): Promise<Work | null> {
+async function findSubmitted(db: ProjectDatabase, id: string): Promise<Work | null> {
   const found = await findKernel(db, id);
   if (found === null) return null;
   if (found.reference !== id) {

@@ -8,22 +8,25 @@ import { ProblemError } from "../../protocol/problem.ts";
 import type { RunnerFit } from "../../protocol/profile.ts";
 import type { Runner } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
+import { planRunner } from "../budget/plan-runner.ts";
 import { fitTargets, reachesAll } from "../budget/target-fit.ts";
 import type { Env, ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { mutable } from "../http/mutable.ts";
 import { getArtifact } from "../store/artifact-store.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { readVersionsOfDigest } from "../store/model-store.ts";
-import { isPlacedOn, listPlacementsOfRunner } from "../store/placement-store.ts";
+import { readAllVersions, readVersionsOfDigest } from "../store/model-store.ts";
+import { deletePlacements, isPlacedOn, listOwnPlacementsOfRunner } from "../store/placement-store.ts";
 import { isPoolDigest } from "../store/agent-pool-store.ts";
 import { isMemoryPart } from "../store/item-memory-store.ts";
+import { findOwnerOfRunner } from "../store/owner-store.ts";
 import { findProfile, readAllProfiles } from "../store/profile-store.ts";
 import {
   changeRunner,
   createRegistrationToken,
   findRunner,
   listRunners,
+  readRunnerCapabilities,
   type RegistrationOutcome,
   registerRunner,
   removeRunner,
@@ -49,7 +52,7 @@ export function bindRunners(app: Hono<AppEnv>): void {
       const [code, message] = TOKEN_PROBLEMS[outcome.kind];
       throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
     }
-    await jobQueue(env).announce({ type: "runner", id: outcome.runnerId });
+    await jobQueue(env).announceRunner(outcome.runnerId);
     const linkUrl = new URL(endpoints.connectRunner.path, c.req.url);
     linkUrl.protocol = linkUrl.protocol.replace("http", "ws");
     return { runnerId: outcome.runnerId, credential: outcome.credential, linkUrl: linkUrl.href };
@@ -112,8 +115,11 @@ export async function mayRead(env: Env, runnerId: string, digest: string): Promi
   const db = openDatabase(env.DB);
   const versionIds = await readVersionsOfDigest(db, digest);
   if (await isPlacedOn(db, runnerId, versionIds)) return true;
-  // Every runner may be asked to search a memory, or to work on a pool.
-  if ((await isMemoryPart(db, digest)) || (await isPoolDigest(db, digest))) return true;
+  // Every runner of a project may be asked to search its memories, or to work on its pools.
+  const owner = await findOwnerOfRunner(db, runnerId);
+  if (owner === null) return false;
+  const servedProject = owner.shared ? null : owner.project;
+  if ((await isMemoryPart(db, digest, servedProject)) || (await isPoolDigest(db, digest, servedProject))) return true;
   const queue = jobQueue(env);
   return (await queue.isCalibrating(runnerId, versionIds)) || queue.isWorkingOn(runnerId, digest);
 }
@@ -128,7 +134,21 @@ export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
 
 async function share(env: ProjectEnv, id: string, shared: boolean): Promise<Runner> {
   if (!(await changeRunner(openProject(env), id, { shared }))) throw notFound(id);
+  await jobQueue(env).runnerShared(id, shared);
+  await planAnew(env, id);
   return mustFindRunner(env, id);
+}
+
+/** Drops the placements that a runner is to have no longer, and has it measured for what it owes now. */
+async function planAnew(env: ProjectEnv, id: string): Promise<void> {
+  const nowMs = Date.now();
+  const db = openProject(env);
+  const runner = (await readRunnerCapabilities(db)).find((each) => each.id === id);
+  // One that never connected owes nothing yet.
+  if (runner === undefined) return;
+  const { uncalibrated, outdated } = await planRunner(env.DB, await readAllVersions(db), runner);
+  await deletePlacements(db, outdated, nowMs);
+  await jobQueue(env).ensureCalibrations(id, uncalibrated);
 }
 
 async function drain(env: ProjectEnv, id: string, draining: boolean): Promise<Runner> {
@@ -140,7 +160,7 @@ async function drain(env: ProjectEnv, id: string, draining: boolean): Promise<Ru
 
 /** Asks the runner itself: what it had an interval ago would be no help with what is wrong now. */
 async function readMemory(env: ProjectEnv, id: string): Promise<RunnerMemory> {
-  await mustFindRunner(env, id);
+  await mustOwn(env, id);
   // An object that was restarted or moved rejects its calls.
   const outcome = await runnerLink(env, id)
     .reportMemory()
@@ -159,13 +179,13 @@ async function readFit(env: ProjectEnv, id: string, name: string): Promise<Runne
     throw new ProblemError("not-found", `There is no profile ${name}.`, { errors });
   }
   if (capabilities === null) throw new ProblemError("not-found", "The runner has never connected.");
-  const targets = fitTargets(profile, capabilities.hardware, await listPlacementsOfRunner(db, id));
+  const targets = fitTargets(profile, capabilities.hardware, await listOwnPlacementsOfRunner(db, id));
   return { ...fitProfile(profile, capabilities), runnerId: id, reaches: reachesAll(targets), targets };
 }
 
 /** Asks the runner itself, too; where it does not answer, by what it told last. */
 async function readDiagnosis(env: ProjectEnv, id: string): Promise<Diagnosis> {
-  await mustFindRunner(env, id);
+  await mustOwn(env, id);
   const health = await runnerLink(env, id)
     .reportHealth(id)
     .catch(() => null);
@@ -176,7 +196,7 @@ async function readDiagnosis(env: ProjectEnv, id: string): Promise<Diagnosis> {
 
 /** The stream outlives the runner's connection, and tells of it. */
 async function streamLive(env: ProjectEnv, id: string, base: string): Promise<Response> {
-  await mustFindRunner(env, id);
+  await mustOwn(env, id);
   const response = await runnerLink(env, id)
     .fetch(new URL("/live", base))
     .catch(() => null);
@@ -191,6 +211,12 @@ async function mustFindRunner(env: ProjectEnv, id: string): Promise<Runner> {
   const runner = await findRunner(db, id, await readAllProfiles(db));
   if (runner === null) throw notFound(id);
   return runner;
+}
+
+/** What a runner tells of itself names the models of all that it works for: that is its owner's to know. */
+async function mustOwn(env: ProjectEnv, id: string): Promise<void> {
+  const { owned } = await mustFindRunner(env, id);
+  if (!owned) throw notFound(id);
 }
 
 function notFound(id: string): ProblemError {

@@ -2,9 +2,9 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { JobRun, ReportRun } from "../../protocol/run.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findReport, toReportRun } from "../store/report-store.ts";
 import { findRun } from "../store/run-store.ts";
 import { getSamples, measureSamples, type SamplesOf } from "../store/sample-store.ts";
@@ -40,8 +40,8 @@ interface FoundRun {
   readonly samples: SamplesOf;
 }
 
-async function mustFind(env: Env, id: string): Promise<FoundRun> {
-  const db = openDatabase(env.DB);
+async function mustFind(env: ProjectEnv, id: string): Promise<FoundRun> {
+  const db = openProject(env);
   const run = await findRun(db, id);
   if (run !== null) return { run, samples: { runId: id, part: String(run.attempt) } };
   const report = await findReport(db, id);

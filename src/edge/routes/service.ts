@@ -14,7 +14,7 @@ export function bindService(app: Hono<AppEnv>): void {
     return { status: "ok" as const, version: VERSION };
   });
   bind(app, endpoints.streamEvents, async ({ c, env }) =>
-    mutable(await jobQueue(env).fetch(new URL("/feed", c.req.url))),
+    mutable(await jobQueue(env).fetch(new URL(`/${env.project}/feed`, c.req.url))),
   );
   app.get("/openapi.json", (c) => c.json(openApiDocument()));
   for (const path of ["/", "/docs", "/docs/problems", "/assets/*"])

@@ -2,18 +2,18 @@ import type { Context } from "hono";
 import type { Job, JobInput } from "../../protocol/job.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { formatTraceparent } from "../../telemetry/trace-context.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import type { AppEnv } from "../http/bind.ts";
 import { digestRequest } from "../queue/digest-request.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
 import { prepareSpec } from "../queue/prepare-spec.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findProfile } from "../store/profile-store.ts";
 import { jobQueue } from "../stubs.ts";
 
 interface Submitter {
   readonly c: Context<AppEnv>;
-  readonly env: Env;
+  readonly env: ProjectEnv;
   readonly principal: { readonly id: string } | null;
   /** What the caller gave for `Idempotency-Key`. */
   readonly key: string | undefined;
@@ -21,10 +21,11 @@ interface Submitter {
 
 /** Queues a job that a caller asks for, and says where it is. Throws the problem that is in the way. */
 export async function submitJob({ c, env, principal, key }: Submitter, input: JobInput): Promise<Job> {
-  const profile = input.profile === undefined ? null : await findProfile(openDatabase(env.DB), input.profile);
+  const profile = input.profile === undefined ? null : await findProfile(openProject(env), input.profile);
   const spec = await prepareSpec(env, input, profile);
   const scope = c.get("scope");
   const submitted: SubmitOutcome = await jobQueue(env).submit({
+    project: env.project,
     spec,
     profile,
     // Two callers may use the same key without meeting.

@@ -3,13 +3,13 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Threshold, ThresholdInput, ThresholdTrial } from "../../protocol/threshold.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { judgePoints } from "../history/detect/judge-points.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
 import { resolutionOf, statisticOf } from "../history/detect/statistic-of.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { toInstant } from "../store/instant.ts";
 import { ALL_TIME } from "../store/rollup-store.ts";
 import type { StoredPoint } from "../store/point-store.ts";
@@ -24,13 +24,13 @@ import {
 
 export function bindThresholds(app: Hono<AppEnv>): void {
   bind(app, endpoints.createThreshold, async ({ env, body }) => {
-    const threshold = await createThreshold(openDatabase(env.DB), body);
+    const threshold = await createThreshold(openProject(env), body);
     if (threshold === null)
       throw new ProblemError("conflict", `There are ${LIMITS.thresholds} thresholds already: delete one first.`);
     return withETag(threshold, 201);
   });
   bind(app, endpoints.testThreshold, async ({ env, body }) => {
-    const series = await findStoredSeries(openDatabase(env.DB), body.series);
+    const series = await findStoredSeries(openProject(env), body.series);
     if (series === null)
       throw new ProblemError("not-found", `There is no series ${body.series}.`, {
         errors: [{ pointer: "#/series", message: "is not a series" }],
@@ -38,20 +38,20 @@ export function bindThresholds(app: Hono<AppEnv>): void {
     const read = await readSeriesPoints(env.DB, series.no, ALL_TIME, LIMITS.historyPoints, Date.now());
     return { ...tryThreshold(read.points, body.threshold, series.direction), truncated: read.truncated };
   });
-  bind(app, endpoints.listThresholds, ({ env, query }) => listThresholds(openDatabase(env.DB), query));
+  bind(app, endpoints.listThresholds, ({ env, query }) => listThresholds(openProject(env), query));
   bind(app, endpoints.getThreshold, async ({ env, params }) => withETag(await mustFind(env, params.id), 200));
   bind(app, endpoints.updateThreshold, async ({ env, params, headers, body }) => {
     const found = await mustFind(env, params.id);
     const wanted = headers["if-match"];
     if (wanted === undefined) throw missingMatch("threshold");
     const updated = isMatch(wanted, found)
-      ? await updateThreshold(openDatabase(env.DB), found.id, found.version, body)
+      ? await updateThreshold(openProject(env), found.id, found.version, body)
       : null;
     if (updated === null) throw staleMatch("threshold", `is not the current ETag ${eTagOf(found)}`);
     return withETag(updated, 200);
   });
   bind(app, endpoints.deleteThreshold, async ({ env, params }) => {
-    if (!(await deleteThreshold(openDatabase(env.DB), params.id))) throw noThreshold(params.id);
+    if (!(await deleteThreshold(openProject(env), params.id))) throw noThreshold(params.id);
     return new Response(null, { status: 204 });
   });
 }
@@ -79,8 +79,8 @@ function tryThreshold(
   };
 }
 
-async function mustFind(env: Env, id: string): Promise<Threshold> {
-  const threshold = await findThreshold(openDatabase(env.DB), id);
+async function mustFind(env: ProjectEnv, id: string): Promise<Threshold> {
+  const threshold = await findThreshold(openProject(env), id);
   if (threshold === null) throw noThreshold(id);
   return threshold;
 }

@@ -3,7 +3,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Ticket, TicketRequest } from "../../protocol/ticket.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import type { IssuedTicket } from "../link/issue-ticket.ts";
 import { runnerLink } from "../stubs.ts";
@@ -20,7 +20,7 @@ export function bindTickets(app: Hono<AppEnv>): void {
   });
 }
 
-async function createTicket(env: Env, request: TicketRequest, waitUntil: WaitUntil): Promise<Ticket> {
+async function createTicket(env: ProjectEnv, request: TicketRequest, waitUntil: WaitUntil): Promise<Ticket> {
   const { version, candidate } = await admitRequest(env, { ...request, tensors: null }, Date.now(), waitUntil);
   const { placement, prediction } = candidate;
   const { id: placementId, runnerId, modelVersionId, variant, deviceKey, backend } = placement;

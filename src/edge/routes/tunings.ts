@@ -2,20 +2,20 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { type StoredTuningRecord, TuningRecord } from "../../protocol/tuning.ts";
-import type { Env } from "../config.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { findTuning, listTunings } from "../store/tuning-store.ts";
 
 export function bindTunings(app: Hono<AppEnv>): void {
-  bind(app, endpoints.listTunings, ({ env, query }) => listTunings(openDatabase(env.DB), query));
+  bind(app, endpoints.listTunings, ({ env, query }) => listTunings(openProject(env), query));
   bind(app, endpoints.getTuning, ({ env, params }) => mustFind(env, params.id));
   // Another runner has no business with whose it was.
   bind(app, endpoints.fetchTuning, async ({ env, params }) => TuningRecord.parse(await mustFind(env, params.id)));
 }
 
-async function mustFind(env: Env, id: string): Promise<StoredTuningRecord> {
-  const found = await findTuning(openDatabase(env.DB), id);
+async function mustFind(env: ProjectEnv, id: string): Promise<StoredTuningRecord> {
+  const found = await findTuning(openProject(env), id);
   if (found === null) throw new ProblemError("not-found", `There is no tuning ${id}.`);
   return found;
 }

@@ -6,7 +6,7 @@ import { ProblemError } from "../../protocol/problem.ts";
 import { sendMessage } from "../history/webhooks/send-message.ts";
 import { createSigningSecret } from "../history/webhooks/sign-message.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { openDatabase } from "../store/database.ts";
+import { openProject } from "../store/database.ts";
 import { listDeliveries } from "../store/delivery-store.ts";
 import { toInstant } from "../store/instant.ts";
 import { createWebhook, deleteWebhook, findReceiver, listWebhooks } from "../store/webhook-store.ts";
@@ -14,18 +14,18 @@ import { createWebhook, deleteWebhook, findReceiver, listWebhooks } from "../sto
 export function bindWebhooks(app: Hono<AppEnv>): void {
   bind(app, endpoints.createWebhook, async ({ env, body }) => {
     const secret = createSigningSecret();
-    const webhook = await createWebhook(env.DB, body, secret);
+    const webhook = await createWebhook(env, body, secret);
     if (webhook === null)
       throw new ProblemError("conflict", `There are ${LIMITS.webhooks} webhooks already: delete one first.`);
     return { ...webhook, secret };
   });
-  bind(app, endpoints.listWebhooks, ({ env, query }) => listWebhooks(openDatabase(env.DB), query));
+  bind(app, endpoints.listWebhooks, ({ env, query }) => listWebhooks(openProject(env), query));
   bind(app, endpoints.deleteWebhook, async ({ env, params }) => {
-    if (!(await deleteWebhook(env.DB, params.id))) throw noWebhook(params.id);
+    if (!(await deleteWebhook(env, params.id))) throw noWebhook(params.id);
     return new Response(null, { status: 204 });
   });
   bind(app, endpoints.pingWebhook, async ({ env, params }) => {
-    const receiver = await findReceiver(openDatabase(env.DB), params.id);
+    const receiver = await findReceiver(openProject(env), params.id);
     if (receiver === null) throw noWebhook(params.id);
     const body = JSON.stringify({
       type: "webhook.ping",
@@ -36,7 +36,7 @@ export function bindWebhooks(app: Hono<AppEnv>): void {
     return { delivered: kind === "arrived", outcome: text };
   });
   bind(app, endpoints.listDeliveries, async ({ env, params, query }) => {
-    const db = openDatabase(env.DB);
+    const db = openProject(env);
     const page = await listDeliveries(db, params.id, query);
     if (page.items.length === 0 && (await findReceiver(db, params.id)) === null) throw noWebhook(params.id);
     return page;

@@ -1,9 +1,9 @@
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { AgentPool, type AgentPoolSpec, type PooledAgents } from "../../protocol/agent-pool.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, openDatabase } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { agentPools } from "./schema.ts";
 
@@ -24,35 +24,39 @@ export function toPooledAgents(pool: AgentPool): PooledAgents {
   return { name, digest, agents, stateSize, residency, minFreeGpu, minFreeHost, generation, version };
 }
 
-/** Creates a pool, unless its name is taken or there are as many as there may be. */
-export async function createAgentPool(binding: D1Database, spec: AgentPoolSpec): Promise<AgentPool | "taken" | "full"> {
-  const { meta } = await binding
-    .prepare(
-      `insert into agent_pools (name, spec, digest, generation, version, created_at_ms, updated_at_ms)
-       select ?1, ?2, null, 0, 1, ?3, ?3 where (select count(*) from agent_pools) < ?4 on conflict do nothing`,
-    )
-    .bind(spec.name, JSON.stringify(spec), Date.now(), LIMITS.agentPools)
-    .run();
-  const found = await findAgentPool(openDatabase(binding), spec.name);
+function isNamed({ project }: ProjectDatabase, name: string): SQL {
+  return and(eq(agentPools.project, project), eq(agentPools.name, name))!;
+}
+
+/** Creates a pool, unless its name is taken or the project has as many as there may be. */
+export async function createAgentPool(db: ProjectDatabase, spec: AgentPoolSpec): Promise<AgentPool | "taken" | "full"> {
+  const { project } = db;
+  const nowMs = Date.now();
+  const { meta } = await db.run(sql`
+    insert into agent_pools (project, name, spec, digest, generation, version, created_at_ms, updated_at_ms)
+    select ${project}, ${spec.name}, ${JSON.stringify(spec)}, null, 0, 1, ${nowMs}, ${nowMs}
+    where (select count(*) from agent_pools where project = ${project}) < ${LIMITS.agentPools}
+    on conflict do nothing`);
+  const found = await findAgentPool(db, spec.name);
   if (meta.changes > 0 && found !== null) return found;
   return found === null ? "full" : "taken";
 }
 
-export async function findAgentPool(db: Database, name: string): Promise<AgentPool | null> {
-  const [row] = await db.select().from(agentPools).where(eq(agentPools.name, name));
+export async function findAgentPool(db: ProjectDatabase, name: string): Promise<AgentPool | null> {
+  const [row] = await db.select().from(agentPools).where(isNamed(db, name));
   return row === undefined ? null : toAgentPool(row);
 }
 
 /** Pools by name. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listAgentPools(
-  db: Database,
+  db: ProjectDatabase,
   { cursor, limit }: PageQuery,
 ): Promise<{ items: AgentPool[]; nextCursor: string | null }> {
   const after = cursor === undefined ? undefined : gt(agentPools.name, String(decodeCursor(cursor, 1)[0]));
   const found = await db
     .select()
     .from(agentPools)
-    .where(after)
+    .where(and(eq(agentPools.project, db.project), after))
     .orderBy(asc(agentPools.name))
     .limit(limit + 1);
   const { rows, nextCursor } = cutPage(found, limit, (row) => [row.name]);
@@ -61,7 +65,7 @@ export async function listAgentPools(
 
 /** Gives a pool other states if it still has `version`; null where it does not, or is gone. */
 export async function saveStates(
-  db: Database,
+  db: ProjectDatabase,
   name: string,
   version: number,
   { digest, generation }: { readonly digest: string; readonly generation: number },
@@ -69,23 +73,23 @@ export async function saveStates(
   const [row] = await db
     .update(agentPools)
     .set({ digest, generation, version: sql`${agentPools.version} + 1`, updatedAtMs: Date.now() })
-    .where(and(eq(agentPools.name, name), eq(agentPools.version, version)))
+    .where(and(isNamed(db, name), eq(agentPools.version, version)))
     .returning();
   return row === undefined ? null : toAgentPool(row);
 }
 
 /** Deletes a pool and gives the digest of its states; undefined where there is none. */
-export async function deleteAgentPool(db: Database, name: string): Promise<string | null | undefined> {
-  const [gone] = await db.delete(agentPools).where(eq(agentPools.name, name)).returning({ digest: agentPools.digest });
+export async function deleteAgentPool(db: ProjectDatabase, name: string): Promise<string | null | undefined> {
+  const [gone] = await db.delete(agentPools).where(isNamed(db, name)).returning({ digest: agentPools.digest });
   return gone === undefined ? undefined : gone.digest;
 }
 
-/** Whether an artifact is the states of a pool. */
-export async function isPoolDigest(db: Database, digest: string): Promise<boolean> {
+/** Whether an artifact is the states of a pool of this project; of null, of any. */
+export async function isPoolDigest(db: Database, digest: string, project: string | null): Promise<boolean> {
   const [row] = await db
     .select({ name: agentPools.name })
     .from(agentPools)
-    .where(eq(agentPools.digest, digest))
+    .where(and(eq(agentPools.digest, digest), project === null ? undefined : eq(agentPools.project, project)))
     .limit(1);
   return row !== undefined;
 }

@@ -12,6 +12,7 @@ import {
 import { Finding } from "../../protocol/health.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { SeriesKey } from "../../protocol/series.ts";
+import type { ProjectEnv } from "../config.ts";
 import { type AlertRow as StoredAlert, describeAlert } from "../history/detect/describe-alert.ts";
 import { describeFinding } from "../watch/describe-finding.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
@@ -142,20 +143,19 @@ async function readLeading(binding: D1Database, ids: readonly string[]): Promise
 
 /** Alerts, newest first. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listAlerts(
-  binding: D1Database,
+  { DB, project }: ProjectEnv,
   { cursor, limit, state, kind, direction, subject, fingerprint, runner }: AlertQuery,
 ): Promise<{ items: Alert[]; nextCursor: string | null }> {
   const [beforeMs, id] = cursor === undefined ? [null, null] : decodeCursor(cursor, 2);
-  const { results } = await binding
-    .prepare(
-      `select ${LISTED_COLUMNS} from alerts
-       where (?1 is null or created_at_ms < ?1 or (created_at_ms = ?1 and id < ?2))
+  const { results } = await DB.prepare(
+    `select ${LISTED_COLUMNS} from alerts
+       where project = ?10 and (?1 is null or created_at_ms < ?1 or (created_at_ms = ?1 and id < ?2))
          and (?3 is null or state = ?3) and (?4 is null or direction = ?4) and (?5 is null or fingerprint_id = ?5)
          and (?6 is null or exists (
            select 1 from changes join series on series.no = series_no where alert_id = alerts.id and subject = ?6))
          and (?8 is null or iif(finding is null, 'change', 'finding') = ?8) and (?9 is null or runner_id = ?9)
        order by created_at_ms desc, id desc limit ?7`,
-    )
+  )
     .bind(
       beforeMs === null ? null : Number(beforeMs),
       id === null ? null : String(id),
@@ -166,13 +166,14 @@ export async function listAlerts(
       limit + 1,
       kind ?? null,
       runner ?? null,
+      project,
     )
     .all();
   const cut = cutPage(z.array(AlertRow).parse(results), limit, (row) => [row.createdAtMs, row.id]);
-  return { items: await describeAll(binding, cut.rows), nextCursor: cut.nextCursor };
+  return { items: await describeAll(DB, cut.rows), nextCursor: cut.nextCursor };
 }
 
-/** Alerts by their ids, in no order. */
+/** Alerts of whatever project by their ids, in no order. */
 export async function readAlerts(binding: D1Database, ids: readonly string[]): Promise<Alert[]> {
   const { results } = await binding
     .prepare(`select ${LISTED_COLUMNS} from alerts where id in (select value from json_each(?1))`)
@@ -181,30 +182,32 @@ export async function readAlerts(binding: D1Database, ids: readonly string[]): P
   return describeAll(binding, z.array(AlertRow).parse(results));
 }
 
-export async function findAlert(binding: D1Database, id: string): Promise<Alert | null> {
-  return (await readAlerts(binding, [id]))[0] ?? null;
+export async function findAlert({ DB, project }: ProjectEnv, id: string): Promise<Alert | null> {
+  const { results } = await DB.prepare(`select ${LISTED_COLUMNS} from alerts where project = ?1 and id = ?2`)
+    .bind(project, id)
+    .all();
+  return (await describeAll(DB, z.array(AlertRow).parse(results)))[0] ?? null;
 }
 
-export async function findAlertDetail(binding: D1Database, id: string): Promise<AlertDetail | null> {
-  const alert = await findAlert(binding, id);
+export async function findAlertDetail(env: ProjectEnv, id: string): Promise<AlertDetail | null> {
+  const alert = await findAlert(env, id);
   if (alert === null) return null;
   const [items, neighbours] = await Promise.all([
-    readChanges(binding, "changes.alert_id = ?2", BY_SIZE, LIMITS.alertChanges, [id]),
-    readNeighbours(binding, alert),
+    readChanges(env.DB, "changes.alert_id = ?2", BY_SIZE, LIMITS.alertChanges, [id]),
+    readNeighbours(env, alert),
   ]);
   return { ...alert, items, neighbours };
 }
 
-async function readNeighbours(binding: D1Database, { id, fingerprintId, after, at }: Alert): Promise<Alert[]> {
+async function readNeighbours({ DB, project }: ProjectEnv, { id, fingerprintId, after, at }: Alert): Promise<Alert[]> {
   if (fingerprintId === null) return [];
-  const { results } = await binding
-    .prepare(
-      `select ${LISTED_COLUMNS} from alerts
-       where fingerprint_id = ?1 and at_ms > ?2 and after_ms < ?3 and id <> ?4 order by at_ms, id limit ?5`,
-    )
-    .bind(fingerprintId, Date.parse(after), Date.parse(at), id, LIMITS.alertNeighbours)
+  const { results } = await DB.prepare(
+    `select ${LISTED_COLUMNS} from alerts where project = ?6
+       and fingerprint_id = ?1 and at_ms > ?2 and after_ms < ?3 and id <> ?4 order by at_ms, id limit ?5`,
+  )
+    .bind(fingerprintId, Date.parse(after), Date.parse(at), id, LIMITS.alertNeighbours, project)
     .all();
-  return describeAll(binding, z.array(AlertRow).parse(results));
+  return describeAll(DB, z.array(AlertRow).parse(results));
 }
 
 async function readChanges(
@@ -237,21 +240,19 @@ export async function readChangesOf(binding: D1Database, seriesNo: number, span:
  * somebody else was quicker. A search for changes that is under way begins again.
  */
 export async function saveAlertState(
-  binding: D1Database,
+  { DB, project }: ProjectEnv,
   alert: Pick<Alert, "id" | "state" | "note" | "version">,
   nowMs: number,
   further: readonly D1PreparedStatement[],
 ): Promise<boolean> {
   // A version that is null breaks the transaction, for the column must not be.
-  const update = binding
-    .prepare(
-      `update alerts set version = iif(version = ?2, version + 1, null), state = ?3, note = ?4, updated_at_ms = ?5
-       where id = ?1`,
-    )
-    .bind(alert.id, alert.version, alert.state, alert.note, nowMs);
-  const bump = binding.prepare("update history_state set detect_version = detect_version + 1");
+  const update = DB.prepare(
+    `update alerts set version = iif(version = ?2, version + 1, null), state = ?3, note = ?4, updated_at_ms = ?5
+       where id = ?1 and project = ?6`,
+  ).bind(alert.id, alert.version, alert.state, alert.note, nowMs, project);
+  const bump = DB.prepare("update history_state set detect_version = detect_version + 1");
   try {
-    await binding.batch([update, bump, ...further]);
+    await DB.batch([update, bump, ...further]);
     return true;
   } catch (error) {
     if (String(error).includes("NOT NULL constraint failed: alerts.version")) return false;

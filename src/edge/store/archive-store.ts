@@ -4,7 +4,7 @@ import { type ArchiveListQuery, type ArchiveSummary, StoredArchive } from "../..
 import { createId } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, openDatabase } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { archives } from "./schema.ts";
 
@@ -22,31 +22,36 @@ interface NewArchive {
   readonly summary: ArchiveSummary;
 }
 
-/** Stores an archive, of a job once; null where there are as many as there may be. */
-export async function addArchive(binding: D1Database, archive: NewArchive): Promise<StoredArchive | null> {
+/** Stores an archive, of a job once; null where the project has as many as there may be. */
+export async function addArchive(db: ProjectDatabase, archive: NewArchive): Promise<StoredArchive | null> {
   const { jobId, digest, sizeBytes, summary } = archive;
-  const row: Row = { id: createId("archive"), jobId, digest, sizeBytes, summary, createdAtMs: Date.now() };
-  const { meta } = await binding
-    .prepare(
-      `insert into archives (id, job_id, digest, size_bytes, summary, created_at_ms) select ?1, ?2, ?3, ?4, ?5, ?6
-       where (select count(*) from archives) < ?7 and not exists (select 1 from archives where job_id = ?2)`,
-    )
-    .bind(row.id, jobId, digest, sizeBytes, JSON.stringify(summary), row.createdAtMs, LIMITS.archives)
-    .run();
+  const { project } = db;
+  const row: Row = { id: createId("archive"), project, jobId, digest, sizeBytes, summary, createdAtMs: Date.now() };
+  const { meta } = await db.run(sql`
+    insert into archives (id, project, job_id, digest, size_bytes, summary, created_at_ms)
+    select ${row.id}, ${project}, ${jobId}, ${digest}, ${sizeBytes}, ${JSON.stringify(summary)}, ${row.createdAtMs}
+    where (select count(*) from archives where project = ${project}) < ${LIMITS.archives}
+    and not exists (select 1 from archives where job_id = ${jobId})`);
   if (meta.changes > 0) return toArchive(row);
   if (jobId === null) return null;
-  const [known] = await openDatabase(binding).select().from(archives).where(eq(archives.jobId, jobId));
+  const [known] = await db
+    .select()
+    .from(archives)
+    .where(and(eq(archives.project, project), eq(archives.jobId, jobId)));
   return known === undefined ? null : toArchive(known);
 }
 
-export async function findArchive(db: Database, id: string): Promise<StoredArchive | null> {
-  const [row] = await db.select().from(archives).where(eq(archives.id, id));
+export async function findArchive(db: ProjectDatabase, id: string): Promise<StoredArchive | null> {
+  const [row] = await db
+    .select()
+    .from(archives)
+    .where(and(eq(archives.project, db.project), eq(archives.id, id)));
   return row === undefined ? null : toArchive(row);
 }
 
 /** Archives, newest first. */
 export async function listArchives(
-  db: Database,
+  db: ProjectDatabase,
   { environment, job, cursor, limit }: z.infer<typeof ArchiveListQuery>,
 ): Promise<{ items: StoredArchive[]; nextCursor: string | null }> {
   const found = await db
@@ -54,6 +59,7 @@ export async function listArchives(
     .from(archives)
     .where(
       and(
+        eq(archives.project, db.project),
         environment === undefined
           ? undefined
           : eq(sql`json_extract(${archives.summary}, '$.environment')`, environment),
@@ -67,6 +73,6 @@ export async function listArchives(
   return { items: rows.map(toArchive), nextCursor };
 }
 
-export async function removeArchive(db: Database, id: string): Promise<void> {
-  await db.delete(archives).where(eq(archives.id, id));
+export async function removeArchive(db: ProjectDatabase, id: string): Promise<void> {
+  await db.delete(archives).where(and(eq(archives.project, db.project), eq(archives.id, id)));
 }

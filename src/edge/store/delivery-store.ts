@@ -1,11 +1,11 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq, inArray } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Delivery } from "../../protocol/webhook.ts";
 import { behindCursor, cutPage } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
-import { webhookDeliveries as deliveries } from "./schema.ts";
+import { webhookDeliveries as deliveries, webhooks } from "./schema.ts";
 
 /** How long deliveries are kept. */
 const KEPT_MS = 30 * 86_400_000;
@@ -33,15 +33,16 @@ function toDelivery(row: Row): Delivery {
 
 /** Deliveries of a webhook, newest first. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listDeliveries(
-  db: Database,
+  db: ProjectDatabase,
   webhookId: string,
   page: PageQuery,
 ): Promise<{ items: Delivery[]; nextCursor: string | null }> {
   const after = behindCursor(page.cursor, deliveries.createdAtMs, deliveries.id);
+  const own = db.select({ id: webhooks.id }).from(webhooks).where(eq(webhooks.project, db.project));
   const found = await db
     .select()
     .from(deliveries)
-    .where(and(eq(deliveries.webhookId, webhookId), after))
+    .where(and(eq(deliveries.webhookId, webhookId), inArray(deliveries.webhookId, own), after))
     .orderBy(desc(deliveries.createdAtMs), desc(deliveries.id))
     .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.createdAtMs, row.id]);
@@ -50,21 +51,30 @@ export async function listDeliveries(
 
 /** What webhooks choose by. */
 export interface Told {
+  readonly project: string;
   readonly event: string;
   readonly alertId: string;
   readonly direction: string;
 }
 
-/** Makes a delivery, due at once, for each webhook that wants to be told. */
+/** Makes a delivery, due at once, for each webhook of the project that wants to be told. */
 export function insertDeliveries(binding: D1Database, told: Told, body: string, nowMs: number): D1PreparedStatement {
   return binding
     .prepare(
       `insert into webhook_deliveries (id, webhook_id, alert_id, body, next_at_ms, created_at_ms)
        select ?1 || lower(hex(randomblob(8))), id, ?2, ?3, ?4, ?4 from webhooks
-       where disabled_at_ms is null and coalesce(spec ->> '$.direction', ?5) = ?5
+       where project = ?7 and disabled_at_ms is null and coalesce(spec ->> '$.direction', ?5) = ?5
        and exists (select 1 from json_each(spec, '$.events') where value = ?6)`,
     )
-    .bind(createId("delivery", nowMs).slice(0, ID_TIME_LENGTH), told.alertId, body, nowMs, told.direction, told.event);
+    .bind(
+      createId("delivery", nowMs).slice(0, ID_TIME_LENGTH),
+      told.alertId,
+      body,
+      nowMs,
+      told.direction,
+      told.event,
+      told.project,
+    );
 }
 
 /** A delivery that is the caller's to attempt, and where it goes. */

@@ -88,14 +88,18 @@ export async function readKnownChanges(
   return z.array(KnownChangeRow).parse(results);
 }
 
-/** Alerts of some ids, and those on some hardware whose span touches this one: what a new change may belong to. */
+/**
+ * Alerts of some ids, and those of some projects on some hardware whose span touches this one: what a new change may
+ * belong to.
+ */
 export async function readKnownAlerts(
   binding: D1Database,
   ids: readonly string[],
+  projects: readonly string[],
   fingerprintIds: readonly (string | null)[],
   span: Span | null,
 ): Promise<KnownAlert[]> {
-  const summed = `select ${ALERT_COLUMNS}, count(*) as changes, sum(coalesce(evidence ->> '$.returnedAt', evidence ->> '$.withdrawnAt') is null) as lasting,
+  const summed = `select ${ALERT_COLUMNS}, alerts.project, count(*) as changes, sum(coalesce(evidence ->> '$.returnedAt', evidence ->> '$.withdrawnAt') is null) as lasting,
       min(subject) as subject, min(changes.run_id) as runId
     from alerts join changes on alert_id = alerts.id join series on series.no = series_no`;
   const { results } = await binding
@@ -104,9 +108,16 @@ export async function readKnownAlerts(
          select value from json_each(?1)
          union select alerts.id from json_each(?2) join alerts on fingerprint_id is value
            where alerts.at_ms > ?3 and alerts.after_ms < ?4
+             and alerts.project in (select value from json_each(?5))
        ) group by alerts.id`,
     )
-    .bind(JSON.stringify(ids), JSON.stringify(fingerprintIds), span?.fromMs ?? 0, span?.toMs ?? 0)
+    .bind(
+      JSON.stringify(ids),
+      JSON.stringify(fingerprintIds),
+      span?.fromMs ?? 0,
+      span?.toMs ?? 0,
+      JSON.stringify(projects),
+    )
     .all<KnownAlert>();
   return results;
 }
@@ -165,14 +176,16 @@ export async function saveDetection(
 
 function upsertAlerts(binding: D1Database, alerts: readonly PlannedAlert[]): D1PreparedStatement[] {
   const statement = binding.prepare(
-    `insert into alerts (id, state, direction, fingerprint_id, after_ms, at_ms, note, version, created_at_ms, updated_at_ms)
-     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
-     from json_each(?1) where true
+    `insert into alerts (id, project, state, direction, fingerprint_id, after_ms, at_ms, note, version, created_at_ms,
+       updated_at_ms)
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9,
+       value->>10 from json_each(?1) where true
      on conflict (id) do update set state = excluded.state, after_ms = excluded.after_ms, at_ms = excluded.at_ms,
        note = excluded.note, version = excluded.version, updated_at_ms = excluded.updated_at_ms`,
   );
   const rows = alerts.map((a) => [
     a.id,
+    a.project,
     a.state,
     a.direction,
     a.fingerprintId,

@@ -1,11 +1,11 @@
-import { count, desc, eq, lt, or } from "drizzle-orm";
+import { and, count, desc, eq, lt, or } from "drizzle-orm";
 import type { EnvironmentInput, OfferedEnvironment } from "../../protocol/environment-definition.ts";
 import { createId, idSchema } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { digestOf } from "./artifact-store.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { environments } from "./schema.ts";
 
@@ -33,11 +33,11 @@ function toEnvironment({
 }
 
 /**
- * Adds an environment; the same of the same owner is the one that is there. `name-taken` where another has its name,
+ * Adds an environment; the same of the same owner is the one that is there. `name-taken` where another of the project has its name,
  * `too-many` where the owner has as many as may be.
  */
 export async function addEnvironment(
-  db: Database,
+  db: ProjectDatabase,
   keyId: string,
   definition: EnvironmentInput,
 ): Promise<{ environment: StoredEnvironment; created: boolean } | "name-taken" | "too-many"> {
@@ -47,10 +47,14 @@ export async function addEnvironment(
     const isSame = known.digest === digest && known.owner === keyId;
     return isSame ? { environment: known, created: false } : "name-taken";
   }
-  const [held] = await db.select({ held: count() }).from(environments).where(eq(environments.keyId, keyId));
+  const [held] = await db
+    .select({ held: count() })
+    .from(environments)
+    .where(and(eq(environments.project, db.project), eq(environments.keyId, keyId)));
   if ((held?.held ?? 0) >= LIMITS.environmentsPerKey) return "too-many";
   const row = {
     id: createId("environment"),
+    project: db.project,
     name: definition.name,
     keyId,
     definition,
@@ -64,30 +68,39 @@ export async function addEnvironment(
 }
 
 /** A submitted environment by its id or name. */
-export async function findEnvironment(db: Database, idOrName: string): Promise<StoredEnvironment | null> {
+export async function findEnvironment(db: ProjectDatabase, idOrName: string): Promise<StoredEnvironment | null> {
   const [row] = await db
     .select()
     .from(environments)
-    .where(or(eq(environments.id, idOrName), eq(environments.name, idOrName)));
+    .where(
+      and(eq(environments.project, db.project), or(eq(environments.id, idOrName), eq(environments.name, idOrName))),
+    );
   return row === undefined ? null : toEnvironment(row);
+}
+
+/** The one that a job was prepared with, whosever it is. */
+export async function readOfferedEnvironment(db: Database, id: string): Promise<OfferedEnvironment | null> {
+  const { digest, definition } = environments;
+  const [row] = await db.select({ digest, definition }).from(environments).where(eq(environments.id, id));
+  return row === undefined ? null : { id, ...row };
 }
 
 /** Submitted environments, newest first. */
 export async function listStoredEnvironments(
-  db: Database,
+  db: ProjectDatabase,
   page: PageQuery,
 ): Promise<{ items: StoredEnvironment[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? undefined : lt(environments.id, String(decodeCursor(page.cursor, 1)[0]));
   const found = await db
     .select()
     .from(environments)
-    .where(after)
+    .where(and(eq(environments.project, db.project), after))
     .orderBy(desc(environments.id))
     .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
   return { items: rows.map(toEnvironment), nextCursor };
 }
 
-export async function deleteEnvironment(db: Database, id: string): Promise<void> {
-  await db.delete(environments).where(eq(environments.id, id));
+export async function deleteEnvironment(db: ProjectDatabase, id: string): Promise<void> {
+  await db.delete(environments).where(and(eq(environments.project, db.project), eq(environments.id, id)));
 }

@@ -24,12 +24,12 @@ export async function readFindingAlerts(binding: D1Database, runnerId: string): 
 }
 
 /**
- * Saves what was planned for the alerts of a runner's findings, all or nothing, with `further` statements. False where
+ * Saves what was planned for the alerts of a runner's findings, which are its project's: all or nothing, with `further` statements. False where
  * one of them is not as it was planned for any more.
  */
 export async function saveFindingAlerts(
   binding: D1Database,
-  runnerId: string,
+  { id: runnerId, project }: { readonly id: string; readonly project: string },
   planned: readonly PlannedFindingAlert[],
   further: readonly D1PreparedStatement[],
 ): Promise<boolean> {
@@ -39,14 +39,14 @@ export async function saveFindingAlerts(
      where id = ?1`,
   );
   const insert = binding.prepare(
-    `insert into alerts (id, state, direction, after_ms, at_ms, note, runner_id, finding_key, finding, version,
+    `insert into alerts (id, project, state, direction, after_ms, at_ms, note, runner_id, finding_key, finding, version,
        created_at_ms, updated_at_ms)
-     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
+     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`,
   );
   const statements = planned.map(({ alert: a, version }) => {
     const finding = JSON.stringify(a.finding);
     if (version !== null) return update.bind(a.id, version, a.version, a.state, a.note, finding, a.updatedAtMs);
-    const place = [a.id, a.state, a.direction, a.afterMs, a.atMs, a.note, runnerId];
+    const place = [a.id, project, a.state, a.direction, a.afterMs, a.atMs, a.note, runnerId];
     return insert.bind(...place, a.findingKey, finding, a.version, a.createdAtMs, a.updatedAtMs);
   });
   try {

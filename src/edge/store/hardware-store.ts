@@ -26,7 +26,7 @@ export async function readHardware(binding: D1Database, { no }: StoredSeries): P
          (select min(at_ms) from rollups where series_no = kin.no and step_ms = ?2) as firstHourMs,
          (select max(at_ms) from rollups where series_no = kin.no and step_ms = ?2) as lastHourMs
        from series as one join series as kin
-         on kin.subject = one.subject and kin.metric = one.metric and kin.label is one.label
+         on kin.project = one.project and kin.subject = one.subject and kin.metric = one.metric and kin.label is one.label
          and json_remove(kin.key, '$.fingerprint') = json_remove(one.key, '$.fingerprint')
        where one.no = ?1 order by kin.created_at_ms limit ?3`,
     )

@@ -1,9 +1,9 @@
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { ItemMemory, type ItemMemorySpec } from "../../protocol/item-memory.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, openDatabase } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { itemMemories, itemMemoryParts } from "./schema.ts";
 
@@ -22,40 +22,43 @@ export interface StoredMemory {
   readonly parts: readonly MemoryPart[];
 }
 
-/** Creates a memory, unless its name is taken or there are as many as there may be. */
+function isNamed({ project }: ProjectDatabase, name: string): SQL {
+  return and(eq(itemMemories.project, project), eq(itemMemories.name, name))!;
+}
+
+/** Creates a memory, unless its name is taken or the project has as many as there may be. */
 export async function createItemMemory(
-  binding: D1Database,
+  db: ProjectDatabase,
   spec: ItemMemorySpec,
 ): Promise<ItemMemory | "taken" | "full"> {
   const nowMs = Date.now();
-  const { meta } = await binding
-    .prepare(
-      `insert into item_memories (name, spec, version, created_at_ms, updated_at_ms) select ?1, ?2, 1, ?3, ?3
-       where (select count(*) from item_memories) < ?4 on conflict do nothing`,
-    )
-    .bind(spec.name, JSON.stringify(spec), nowMs, LIMITS.itemMemories)
-    .run();
-  const found = await describeItemMemory(openDatabase(binding), spec.name);
+  const { project } = db;
+  const { meta } = await db.run(sql`
+    insert into item_memories (project, name, spec, version, created_at_ms, updated_at_ms)
+    select ${project}, ${spec.name}, ${JSON.stringify(spec)}, 1, ${nowMs}, ${nowMs}
+    where (select count(*) from item_memories where project = ${project}) < ${LIMITS.itemMemories}
+    on conflict do nothing`);
+  const found = await describeItemMemory(db, spec.name);
   if (meta.changes > 0 && found !== null) return found;
   return found === null ? "full" : "taken";
 }
 
 /** What is told of a memory; null where there is none. */
-export async function describeItemMemory(db: Database, name: string): Promise<ItemMemory | null> {
-  const [row] = await db.select(described).from(itemMemories).where(eq(itemMemories.name, name));
+export async function describeItemMemory(db: ProjectDatabase, name: string): Promise<ItemMemory | null> {
+  const [row] = await db.select(described).from(itemMemories).where(isNamed(db, name));
   return row === undefined ? null : toItemMemory(row);
 }
 
 /** Memories by name. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listItemMemories(
-  db: Database,
+  db: ProjectDatabase,
   { cursor, limit }: PageQuery,
 ): Promise<{ items: ItemMemory[]; nextCursor: string | null }> {
   const after = cursor === undefined ? undefined : gt(itemMemories.name, String(decodeCursor(cursor, 1)[0]));
   const found = await db
     .select(described)
     .from(itemMemories)
-    .where(after)
+    .where(and(eq(itemMemories.project, db.project), after))
     .orderBy(asc(itemMemories.name))
     .limit(limit + 1);
   const { rows, nextCursor } = cutPage(found, limit, (row) => [row.name]);
@@ -63,54 +66,70 @@ export async function listItemMemories(
 }
 
 /** A memory with its parts in order; null where there is none. */
-export async function readItemMemory(db: Database, name: string): Promise<StoredMemory | null> {
+export async function readItemMemory(db: ProjectDatabase, name: string): Promise<StoredMemory | null> {
   const [[row], parts] = await db.batch([
-    db.select().from(itemMemories).where(eq(itemMemories.name, name)),
-    db.select().from(itemMemoryParts).where(eq(itemMemoryParts.memory, name)).orderBy(asc(itemMemoryParts.part)),
+    db.select().from(itemMemories).where(isNamed(db, name)),
+    db
+      .select()
+      .from(itemMemoryParts)
+      .where(and(eq(itemMemoryParts.project, db.project), eq(itemMemoryParts.memory, name)))
+      .orderBy(asc(itemMemoryParts.part)),
   ]);
   return row === undefined ? null : { spec: row.spec, version: row.version, parts };
 }
 
 /** Puts a part and makes a new version of the memory, if it still has that of before; false where it has not. */
 export async function savePart(
-  binding: D1Database,
+  db: ProjectDatabase,
   { spec: { name }, version }: StoredMemory,
   { part, digest, sizeBytes, keys }: MemoryPart,
 ): Promise<boolean> {
-  const guard = "exists (select 1 from item_memories where name = ?1 and version = ?2)";
-  const [, updated] = await binding.batch([
-    binding
-      .prepare(
-        `insert into item_memory_parts (memory, part, digest, size_bytes, keys)
-         select ?1, ?3, ?4, ?5, ?6 where ${guard}
-         on conflict do update set digest = excluded.digest, size_bytes = excluded.size_bytes, keys = excluded.keys`,
+  const isIt = and(isNamed(db, name), eq(itemMemories.version, version));
+  const [, updated] = await db.batch([
+    db
+      .insert(itemMemoryParts)
+      .select(
+        sql`select ${db.project}, ${name}, ${part}, ${digest}, ${sizeBytes}, ${JSON.stringify(keys)}
+          where exists (select 1 from ${itemMemories} where ${isIt})`,
       )
-      .bind(name, version, part, digest, sizeBytes, JSON.stringify(keys)),
-    binding
-      .prepare("update item_memories set version = version + 1, updated_at_ms = ?3 where name = ?1 and version = ?2")
-      .bind(name, version, Date.now()),
+      .onConflictDoUpdate({
+        target: [itemMemoryParts.project, itemMemoryParts.memory, itemMemoryParts.part],
+        set: { digest, sizeBytes, keys: [...keys] },
+      }),
+    db
+      .update(itemMemories)
+      .set({ version: version + 1, updatedAtMs: Date.now() })
+      .where(isIt)
+      .returning({ name: itemMemories.name }),
   ]);
-  return updated?.meta.changes === 1;
+  return updated.length > 0;
 }
 
 /** Deletes a memory and gives the digests of its parts; null where there is none. */
-export async function deleteItemMemory(binding: D1Database, name: string): Promise<string[] | null> {
-  const [parts, gone] = await binding.batch<{ digest: string }>([
-    binding.prepare("delete from item_memory_parts where memory = ?1 returning digest").bind(name),
-    binding.prepare("delete from item_memories where name = ?1").bind(name),
+export async function deleteItemMemory(db: ProjectDatabase, name: string): Promise<string[] | null> {
+  const { project, memory, digest } = itemMemoryParts;
+  const [parts, gone] = await db.batch([
+    db
+      .delete(itemMemoryParts)
+      .where(and(eq(project, db.project), eq(memory, name)))
+      .returning({ digest }),
+    db.delete(itemMemories).where(isNamed(db, name)).returning({ name: itemMemories.name }),
   ]);
-  return gone?.meta.changes === 1 ? (parts?.results ?? []).map(({ digest }) => digest) : null;
+  return gone.length > 0 ? parts.map((part) => part.digest) : null;
 }
 
-/** Whether an artifact is a part of a memory. */
-export async function isMemoryPart(db: Database, digest: string): Promise<boolean> {
+/** Whether an artifact is a part of a memory of this project; of null, of any. */
+export async function isMemoryPart(db: Database, digest: string, project: string | null): Promise<boolean> {
   const [row] = await db
     .select({ memory: itemMemoryParts.memory })
     .from(itemMemoryParts)
-    .where(and(eq(itemMemoryParts.digest, digest)))
+    .where(and(eq(itemMemoryParts.digest, digest), project === null ? undefined : eq(itemMemoryParts.project, project)))
     .limit(1);
   return row !== undefined;
 }
+
+const OF_MEMORY = sql`${itemMemoryParts.project} = ${itemMemories.project}
+  and ${itemMemoryParts.memory} = ${itemMemories.name}`;
 
 const described = {
   name: itemMemories.name,
@@ -118,8 +137,8 @@ const described = {
   version: itemMemories.version,
   createdAtMs: itemMemories.createdAtMs,
   updatedAtMs: itemMemories.updatedAtMs,
-  items: sql<number>`(select coalesce(sum(json_array_length(keys)), 0) from item_memory_parts where memory = ${itemMemories.name})`,
-  sizeBytes: sql<number>`(select coalesce(sum(size_bytes), 0) from item_memory_parts where memory = ${itemMemories.name})`,
+  items: sql<number>`(select coalesce(sum(json_array_length(keys)), 0) from ${itemMemoryParts} where ${OF_MEMORY})`,
+  sizeBytes: sql<number>`(select coalesce(sum(size_bytes), 0) from ${itemMemoryParts} where ${OF_MEMORY})`,
 };
 
 function toItemMemory(row: {

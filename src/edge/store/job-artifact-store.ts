@@ -1,7 +1,8 @@
 import { and, asc, eq } from "drizzle-orm";
 import { JobArtifact, type JobArtifactName } from "../../protocol/job-artifact.ts";
+import type { ProjectEnv } from "../config.ts";
 import { deleteArtifacts } from "./artifact-store.ts";
-import { type Database, openDatabase } from "./database.ts";
+import { openProject, type ProjectDatabase } from "./database.ts";
 import { jobArtifacts } from "./schema.ts";
 
 /** Artifacts that one step of cleaning deletes. */
@@ -20,38 +21,42 @@ const NAMING_TABLES = [
 ] as const;
 const UNNAMED = NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = value)`).join(" and ");
 
-/** Notes a file of a job, whose bytes are stored; the file that had its name goes, unless something else has it. */
+/** Notes a file of a job of the project, whose bytes are stored; the file that had its name goes, unless something else has it. */
 export async function recordJobArtifact(
-  { DB, ARTIFACTS }: { readonly DB: D1Database; readonly ARTIFACTS: R2Bucket },
+  env: ProjectEnv,
   jobId: string,
   artifact: JobArtifact,
   nowMs: number,
 ): Promise<void> {
-  const db = openDatabase(DB);
+  const db = openProject(env);
   const before = await findJobArtifact(db, jobId, artifact.name);
   const { digest, sizeBytes, mediaType } = artifact;
   const set = { digest, sizeBytes, mediaType, createdAtMs: nowMs };
   await db
     .insert(jobArtifacts)
-    .values({ jobId, name: artifact.name, ...set })
+    .values({ jobId, project: db.project, name: artifact.name, ...set })
     .onConflictDoUpdate({ target: [jobArtifacts.jobId, jobArtifacts.name], set });
-  if (before !== null && before.digest !== digest) await deleteUnnamed(DB, ARTIFACTS, [before.digest]);
+  if (before !== null && before.digest !== digest) await deleteUnnamed(env.DB, env.ARTIFACTS, [before.digest]);
 }
 
-export async function findJobArtifact(db: Database, jobId: string, name: JobArtifactName): Promise<JobArtifact | null> {
+export async function findJobArtifact(
+  db: ProjectDatabase,
+  jobId: string,
+  name: JobArtifactName,
+): Promise<JobArtifact | null> {
   const [row] = await db
     .select()
     .from(jobArtifacts)
-    .where(and(eq(jobArtifacts.jobId, jobId), eq(jobArtifacts.name, name)));
+    .where(and(eq(jobArtifacts.project, db.project), eq(jobArtifacts.jobId, jobId), eq(jobArtifacts.name, name)));
   return row === undefined ? null : JobArtifact.parse(row);
 }
 
 /** The files of a job by name. */
-export async function listJobArtifacts(db: Database, jobId: string): Promise<JobArtifact[]> {
+export async function listJobArtifacts(db: ProjectDatabase, jobId: string): Promise<JobArtifact[]> {
   const rows = await db
     .select()
     .from(jobArtifacts)
-    .where(eq(jobArtifacts.jobId, jobId))
+    .where(and(eq(jobArtifacts.project, db.project), eq(jobArtifacts.jobId, jobId)))
     .orderBy(asc(jobArtifacts.name));
   return rows.map((row) => JobArtifact.parse(row));
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, ne } from "drizzle-orm";
+import { and, desc, eq, lt, ne, not, type SQL, sql } from "drizzle-orm";
 import { createId, idSchema } from "../../protocol/id.ts";
 import { KernelDefinition, type KernelProgram } from "../../protocol/kernel-definition.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -8,9 +8,9 @@ import type { ListedKernel, SubmittedKernel } from "../../protocol/submitted-ker
 import type { DType } from "../../protocol/tensor.ts";
 import { digestOf } from "./artifact-store.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, openDatabase } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { kernels } from "./schema.ts";
+import { kernels, standings } from "./schema.ts";
 
 /** The one variant of a submitted kernel. */
 export const SUBMITTED_VARIANT = "submitted";
@@ -39,6 +39,10 @@ function toKernel(row: typeof kernels.$inferSelect): SubmittedKernel {
   };
 }
 
+function isKernel({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(kernels.project, project), eq(kernels.id, id))!;
+}
+
 export interface NewKernel {
   readonly ownerId: string;
   readonly definition: KernelDefinition;
@@ -52,60 +56,53 @@ export interface NewKernel {
  * may be, or the submitted kernel that it competes with is gone.
  */
 export async function addKernel(
-  binding: D1Database,
+  db: ProjectDatabase,
   { ownerId, definition, dtype, reference }: NewKernel,
 ): Promise<{ kernel: SubmittedKernel; created: boolean } | null> {
   const text = JSON.stringify(definition);
   const digest = await digestOf(new TextEncoder().encode(text).buffer as ArrayBuffer);
   const id = createId("kernel");
   const { name, description, dimensions } = definition;
-  const inserted = await binding
-    .prepare(
-      `insert into kernels (id, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
-       select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unchecked', ?9, ?10
-       where (select count(*) from kernels where owner_id = ?2) < ?11
-       and (?12 is null or exists (select 1 from kernels where id = ?12)) on conflict do nothing`,
-    )
-    .bind(
-      id,
-      ownerId,
-      digest,
-      name,
-      description,
-      dtype,
-      JSON.stringify(dimensions),
-      reference ?? id,
-      text,
-      Date.now(),
-      LIMITS.kernelsPerKey,
-      reference !== null && isKernelId(reference) ? reference : null,
-    )
-    .run();
-  const [row] = await openDatabase(binding)
+  const rival = reference !== null && isKernelId(reference) ? reference : null;
+  const { project } = db;
+  const inserted = await db.run(sql`
+    insert into kernels
+      (id, project, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
+    select ${id}, ${project}, ${ownerId}, ${digest}, ${name}, ${description}, ${dtype}, ${JSON.stringify(dimensions)},
+      ${reference ?? id}, 'unchecked', ${text}, ${Date.now()}
+    where (select count(*) from kernels where project = ${project} and owner_id = ${ownerId}) < ${LIMITS.kernelsPerKey}
+    and (${rival} is null or exists (select 1 from kernels where project = ${project} and id = ${rival}))
+    on conflict do nothing`);
+  const [row] = await db
     .select()
     .from(kernels)
-    .where(and(eq(kernels.ownerId, ownerId), eq(kernels.digest, digest)));
+    .where(and(eq(kernels.project, project), eq(kernels.ownerId, ownerId), eq(kernels.digest, digest)));
   return row === undefined ? null : { kernel: toKernel(row), created: inserted.meta.changes === 1 };
 }
 
-export async function findKernel(db: Database, id: string): Promise<SubmittedKernel | null> {
+export async function findKernel(db: ProjectDatabase, id: string): Promise<SubmittedKernel | null> {
+  const [row] = await db.select().from(kernels).where(isKernel(db, id));
+  return row === undefined ? null : toKernel(row);
+}
+
+/** What a runner needs for a job's kernel, whosever it is; null where it, or the one that it competes with, is gone. */
+export async function findProgram(db: Database, id: string): Promise<KernelProgram | null> {
+  const kernel = await readDefinition(db, id);
+  if (kernel === null) return null;
+  const { definition, reference } = kernel;
+  if (reference === id || !isKernelId(reference)) return { id, definition, reference: null };
+  const found = await readDefinition(db, reference);
+  return found && { id, definition, reference: { id: reference, definition: found.definition } };
+}
+
+async function readDefinition(db: Database, id: string): Promise<SubmittedKernel | null> {
   const [row] = await db.select().from(kernels).where(eq(kernels.id, id));
   return row === undefined ? null : toKernel(row);
 }
 
-/** What a runner needs for a kernel; null where it, or the one that it competes with, is gone. */
-export async function findProgram(db: Database, id: string): Promise<KernelProgram | null> {
-  const kernel = await findKernel(db, id);
-  if (kernel === null) return null;
-  const { definition, reference } = kernel;
-  if (reference === id || !isKernelId(reference)) return { id, definition, reference: null };
-  const found = await findKernel(db, reference);
-  return found && { id, definition, reference: { id: reference, definition: found.definition } };
-}
-
 /** Submitted kernels, newest first, without their programs. */
 export async function listSubmittedKernels(
-  db: Database,
+  db: ProjectDatabase,
   page: PageQuery,
 ): Promise<{ items: ListedKernel[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? undefined : lt(kernels.id, String(decodeCursor(page.cursor, 1)[0]));
@@ -113,7 +110,7 @@ export async function listSubmittedKernels(
   const found = await db
     .select({ id, owner, name, description, dtype, dimensions, reference, state, createdAtMs })
     .from(kernels)
-    .where(after)
+    .where(and(eq(kernels.project, db.project), after))
     .orderBy(desc(kernels.id))
     .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
@@ -133,34 +130,33 @@ export async function listSubmittedKernels(
   return { items, nextCursor };
 }
 
-export async function setCheckJob(db: Database, id: string, checkJobId: string): Promise<void> {
-  await db.update(kernels).set({ checkJobId }).where(eq(kernels.id, id));
+export async function setCheckJob(db: ProjectDatabase, id: string, checkJobId: string): Promise<void> {
+  await db.update(kernels).set({ checkJobId }).where(isKernel(db, id));
 }
 
 /** A run of the kernel was right: it is valid from now on. */
-export async function markKernelValid(db: Database, id: string): Promise<void> {
-  await db.update(kernels).set({ state: "valid", problem: null }).where(eq(kernels.id, id));
+export async function markKernelValid(db: ProjectDatabase, id: string): Promise<void> {
+  await db.update(kernels).set({ state: "valid", problem: null }).where(isKernel(db, id));
 }
 
 /** A run failed: tells why, unless another one was right, since what fits one device or shape may not fit the next. */
-export async function markKernelInvalid(db: Database, id: string, problem: Problem): Promise<void> {
+export async function markKernelInvalid(db: ProjectDatabase, id: string, problem: Problem): Promise<void> {
   await db
     .update(kernels)
     .set({ state: "invalid", problem })
-    .where(and(eq(kernels.id, id), ne(kernels.state, "valid")));
+    .where(and(isKernel(db, id), ne(kernels.state, "valid")));
 }
 
 /** Deletes a kernel and its standings; false where others compete with it, or it is not there. */
-export async function deleteKernel(binding: D1Database, id: string): Promise<boolean> {
-  const [gone] = await binding.batch([
-    binding
-      .prepare(
-        "delete from kernels where id = ?1 and not exists (select 1 from kernels where reference = ?1 and id <> ?1)",
-      )
-      .bind(id),
-    binding
-      .prepare("delete from standings where kernel = ?1 and not exists (select 1 from kernels where id = ?1)")
-      .bind(id),
+export async function deleteKernel(db: ProjectDatabase, id: string): Promise<boolean> {
+  const isRivalled = sql`exists (select 1 from kernels where reference = ${id} and id <> ${id})`;
+  const isThere = sql`exists (select 1 from kernels where id = ${id})`;
+  const [gone] = await db.batch([
+    db
+      .delete(kernels)
+      .where(and(isKernel(db, id), not(isRivalled)))
+      .returning({ id: kernels.id }),
+    db.delete(standings).where(and(eq(standings.project, db.project), eq(standings.kernel, id), not(isThere))),
   ]);
-  return gone?.meta.changes === 1;
+  return gone.length > 0;
 }

@@ -1,11 +1,11 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Device, Fingerprint, Hardware } from "../../protocol/hardware.ts";
 import type { Placement } from "../../protocol/model.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
-import type { Database } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toPlacement } from "./placement-store.ts";
-import { placements, runners } from "./schema.ts";
+import { models, modelVersions, placements, runners } from "./schema.ts";
 
 /** An eligible placement with what admission and telemetry need to know of it and its runner. */
 export interface LivePlacement extends Placement {
@@ -13,7 +13,7 @@ export interface LivePlacement extends Placement {
   readonly online: boolean;
   readonly draining: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Names of the hardware profiles that its device fits. */
+  /** Names of the hardware profiles of its project that its device fits. */
   readonly profiles: readonly string[];
   /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
   readonly connectedAtMs: number;
@@ -22,18 +22,42 @@ export interface LivePlacement extends Placement {
   readonly direct: boolean;
 }
 
-/** Every eligible placement; which of `profiles` a device fits is worked out here, once for all requests. */
-export async function readLivePlacements(db: Database, profiles: readonly Profile[]): Promise<LivePlacement[]> {
-  const [rows, hosts] = await Promise.all([
-    db.select().from(placements).where(eq(placements.state, "eligible")),
+/** Every project's eligible placements; which of its profiles a device fits is worked out here, once for all requests. */
+export function readAllLivePlacements(
+  db: Database,
+  profilesOf: (project: string) => readonly Profile[],
+): Promise<LivePlacement[]> {
+  return read(db, undefined, profilesOf);
+}
+
+/** The project's eligible placements, without the profiles that they fit. */
+export function readLivePlacements(db: ProjectDatabase): Promise<LivePlacement[]> {
+  return read(db, eq(models.project, db.project), () => []);
+}
+
+async function read(
+  db: Database,
+  which: SQL | undefined,
+  profilesOf: (project: string) => readonly Profile[],
+): Promise<LivePlacement[]> {
+  const [found, hosts] = await Promise.all([
+    db
+      .select({ row: placements, project: models.project })
+      .from(placements)
+      .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+      .innerJoin(models, eq(models.id, modelVersions.modelId))
+      .where(and(which, eq(placements.state, "eligible"))),
     readHosts(db),
   ]);
   const hostById = new Map(hosts.map((host) => [host.id, host]));
   const loadMsByRunner = new Map<string, number>();
-  for (const { runnerId, loadMs } of rows) loadMsByRunner.set(runnerId, (loadMsByRunner.get(runnerId) ?? 0) + loadMs);
-  return rows.flatMap((row) => {
+  for (const { row } of found) {
+    loadMsByRunner.set(row.runnerId, (loadMsByRunner.get(row.runnerId) ?? 0) + row.loadMs);
+  }
+  return found.flatMap(({ row, project }) => {
     const host = hostById.get(row.runnerId);
-    if (host === undefined) return [];
+    // What another project has ceased to share serves that one alone from then on.
+    if (host === undefined || (host.project !== project && !host.shared)) return [];
     const { online, draining, labels } = host;
     const connectedAtMs = host.connectedAtMs ?? 0;
     return {
@@ -43,7 +67,7 @@ export async function readLivePlacements(db: Database, profiles: readonly Profil
       draining,
       labels,
       direct: host.direct === 1,
-      profiles: fittedProfiles(profiles, host, row.deviceKey),
+      profiles: fittedProfiles(profilesOf(project), host, row.deviceKey),
       connectedAtMs,
       warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
     };
@@ -54,10 +78,12 @@ type Host = Awaited<ReturnType<typeof readHosts>>[number];
 
 /** The runners of all placements, without what they say of kernels. */
 function readHosts(db: Database) {
-  const { id, online, draining, labels, connectedAtMs, capabilities } = runners;
+  const { id, project, shared, online, draining, labels, connectedAtMs, capabilities } = runners;
   return db
     .select({
       id,
+      project,
+      shared,
       online,
       draining,
       labels,

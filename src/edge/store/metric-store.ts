@@ -4,6 +4,7 @@ import { FOUR_WEEKS_MS } from "./rollup-store.ts";
 
 /** What series of live requests are told apart by, as metrics name it; null of those that have no such thing. */
 export interface RequestPlace {
+  readonly project: string;
   readonly model: string;
   readonly variant: string | null;
   readonly backend: string | null;
@@ -33,6 +34,14 @@ export interface MetricRunner {
   readonly devices: readonly { readonly kind: Device["kind"]; readonly software: boolean }[];
 }
 
+/** Alerts of a project in a state. */
+interface AlertCount {
+  readonly project: string;
+  readonly state: string;
+  readonly direction: string;
+  readonly count: number;
+}
+
 /** What the database knows that metrics are made of, as of one moment. */
 export interface MetricRows {
   readonly requests: {
@@ -44,7 +53,7 @@ export interface MetricRows {
   /** Series of requests that are left out, since they are too many. */
   readonly droppedSeries: number;
   readonly runners: readonly MetricRunner[];
-  readonly alerts: readonly { readonly state: string; readonly direction: string; readonly count: number }[];
+  readonly alerts: readonly AlertCount[];
 }
 
 /** Metrics of live requests; those of refusals have their reason behind a dot. */
@@ -59,7 +68,7 @@ const OF_REQUESTS = `subject_kind = 'model' and label is null and ${METRICS}
  * none yet. So no sum ever falls, whatever comes and goes.
  */
 const PARTS = `
-  chosen as (select no, subject as model, metric, key ->> '$.configuration.variant' as variant,
+  chosen as (select no, project, subject as model, metric, key ->> '$.configuration.variant' as variant,
       key ->> '$.configuration.backend' as backend,
       coalesce(key ->> '$.fingerprint.adapter', key ->> '$.fingerprint.cpu') as hardware
     from series where ${OF_REQUESTS} order by no limit ?1),
@@ -79,13 +88,13 @@ export async function readMetricRows(binding: D1Database): Promise<MetricRows> {
   const [sums, sketches, stored, runners, alerts] = await binding.batch<Record<string, unknown>>([
     binding
       .prepare(
-        `with ${PARTS} select model, variant, backend, hardware, metric, sum(count) as count, sum(sum) as sum
-         from parts join chosen on no = series_no group by 1, 2, 3, 4, 5 order by min(no)`,
+        `with ${PARTS} select project, model, variant, backend, hardware, metric, sum(count) as count, sum(sum) as sum
+         from parts join chosen on no = series_no group by 1, 2, 3, 4, 5, 6 order by min(no)`,
       )
       .bind(metricStoredSeries),
     binding
       .prepare(
-        `with ${PARTS} select model, variant, backend, hardware, count, sum, sketch
+        `with ${PARTS} select project, model, variant, backend, hardware, count, sum, sketch
          from parts join chosen on no = series_no where metric = 'totalMs' order by no limit ?2`,
       )
       .bind(metricStoredSeries, metricSketches + 1),
@@ -95,7 +104,9 @@ export async function readMetricRows(binding: D1Database): Promise<MetricRows> {
          'software', value ->> 'software')) from json_each(capabilities, '$.devices')) as devices
        from runners where removed_at_ms is null order by id`,
     ),
-    binding.prepare("select state, direction, count(*) as count from alerts group by 1, 2 order by 1, 2"),
+    binding.prepare(
+      "select project, state, direction, count(*) as count from alerts group by 1, 2, 3 order by 1, 2, 3",
+    ),
   ]);
   const rows = <Row>(result: D1Result | undefined) => (result?.results ?? []) as Row[];
   const [{ count } = { count: 0 }] = rows<{ count: number }>(stored);

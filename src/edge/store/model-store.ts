@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNull, lt, max, or } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, lt, max, or, type SQL } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import {
@@ -14,7 +14,7 @@ import type { PageQuery } from "../../protocol/page.ts";
 import type { PolicyCard } from "../../protocol/policy-card.ts";
 import { AUTOMATIC, type PlacementRule } from "../../protocol/placement-rule.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import { type Database, listOf } from "./database.ts";
+import { type Database, listOf, type ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { models, modelVariants, modelVersions, versionData } from "./schema.ts";
 import { learnSummary } from "./summary-store.ts";
@@ -135,15 +135,18 @@ const VERSION_RACES = 5;
  * numbers: the loser of the race takes the next.
  */
 export async function addModelVersion(
-  db: Database,
+  db: ProjectDatabase,
   input: VersionInput,
 ): Promise<{ model: Model; version: ModelVersion; created: boolean; learnt: boolean }> {
   const nowMs = Date.now();
   await db
     .insert(models)
-    .values({ id: createId("model"), name: input.name, createdAtMs: nowMs })
+    .values({ id: createId("model"), project: db.project, name: input.name, createdAtMs: nowMs })
     .onConflictDoNothing();
-  const [model] = await db.select().from(models).where(eq(models.name, input.name));
+  const [model] = await db
+    .select()
+    .from(models)
+    .where(and(eq(models.project, db.project), eq(models.name, input.name)));
   if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
   const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null } = input;
   if (summary !== null) await learnSummary(db, digest, summary);
@@ -194,14 +197,14 @@ async function learnEdgeParameters(db: Database, modelId: string, digest: string
 }
 
 export async function listModels(
-  db: Database,
+  db: ProjectDatabase,
   page: PageQuery,
 ): Promise<{ items: Model[]; nextCursor: string | null }> {
   const after = page.cursor === undefined ? undefined : lt(models.id, String(decodeCursor(page.cursor, 1)[0]));
   const found = await db
     .select()
     .from(models)
-    .where(after)
+    .where(and(eq(models.project, db.project), after))
     .orderBy(desc(models.id))
     .limit(page.limit + 1);
   const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
@@ -213,35 +216,33 @@ export async function listModels(
 }
 
 /** A model by name or id. */
-export async function findModel(db: Database, nameOrId: string): Promise<Model | null> {
+export async function findModel(db: ProjectDatabase, nameOrId: string): Promise<Model | null> {
   const [row] = await db
     .select()
     .from(models)
-    .where(or(eq(models.name, nameOrId), eq(models.id, nameOrId)));
+    .where(and(eq(models.project, db.project), or(eq(models.name, nameOrId), eq(models.id, nameOrId))));
   if (row === undefined) return null;
   return toModel(row, (await readVersions(db, [row.id])).get(row.id) ?? []);
 }
 
-/** A version with name and id of its model and where that is placed. */
+/** A version with name, id and project of its model and where that is placed. */
 export interface NamedVersion extends ServedVersion {
+  readonly project: string;
   readonly model: string;
   readonly modelId: string;
   readonly placement: PlacementRule;
 }
 
-export async function findModelVersion(db: Database, versionId: string): Promise<NamedVersion | null> {
-  const [row] = await db
-    .select({ version: modelVersions, model: models.name, placement: models.placementRule })
-    .from(modelVersions)
-    .innerJoin(models, eq(models.id, modelVersions.modelId))
-    .where(eq(modelVersions.id, versionId));
-  if (row === undefined) return null;
-  const [version] = await addVariants(db, [row.version]);
-  const { modelId } = row.version;
-  return { ...toServedVersion(version!), model: row.model, modelId, placement: row.placement ?? AUTOMATIC };
+export async function findModelVersion(db: ProjectDatabase, versionId: string): Promise<NamedVersion | null> {
+  return (await readNamedVersions(db, and(eq(models.project, db.project), eq(modelVersions.id, versionId))))[0] ?? null;
 }
 
-/** Versions that have these bytes. */
+/** A version, whosever it is: for what rests on its placements. */
+export async function findAnyVersion(db: Database, versionId: string): Promise<NamedVersion | null> {
+  return (await readNamedVersions(db, eq(modelVersions.id, versionId)))[0] ?? null;
+}
+
+/** Versions that have these bytes, whosever they are. */
 export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
   const [own, further] = await Promise.all([
     db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest)),
@@ -250,22 +251,35 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
   return [...new Set([...own, ...further].map(({ id }) => id))];
 }
 
-/** Every version of every model; the snapshot of placements is made of it. */
-export async function readAllVersions(db: Database): Promise<NamedVersion[]> {
+/** Every version of every project's models; the snapshot of placements is made of it. */
+export function readAllVersions(db: Database): Promise<NamedVersion[]> {
+  return readNamedVersions(db, undefined);
+}
+
+/** The versions of the project's models, or of one of them by its name or id. */
+export function readVersionsOf(db: ProjectDatabase, nameOrId?: string): Promise<NamedVersion[]> {
+  const isModel = nameOrId === undefined ? undefined : or(eq(models.name, nameOrId), eq(models.id, nameOrId));
+  return readNamedVersions(db, and(eq(models.project, db.project), isModel));
+}
+
+async function readNamedVersions(db: Database, which: SQL | undefined): Promise<NamedVersion[]> {
   const { card: _, ...served } = getTableColumns(modelVersions);
+  const { project, name: model, placementRule } = models;
   const rows = await db
-    .select({ version: served, model: models.name, placement: models.placementRule })
+    .select({ version: served, project, model, placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(which)
     .orderBy(asc(modelVersions.version));
   const versions = await addVariants(
     db,
-    rows.map(({ version, model, placement }) => ({ ...version, model, placement: placement ?? AUTOMATIC })),
+    rows.map(({ version, ...of }) => ({ ...version, of })),
   );
-  return versions.map(({ model, modelId, placement, ...row }) => ({
-    ...toServedVersion({ ...row, modelId }),
-    model,
-    modelId,
-    placement,
+  return versions.map(({ of, ...row }) => ({
+    ...toServedVersion(row),
+    project: of.project,
+    model: of.model,
+    modelId: row.modelId,
+    placement: of.placementRule ?? AUTOMATIC,
   }));
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
@@ -12,7 +12,7 @@ import {
   isSameConfiguration,
   type ServingConfiguration,
 } from "../../protocol/serving-configuration.ts";
-import { type Database, listOf } from "./database.ts";
+import { type Database, listOf, type ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { ensureEdgeRunner } from "./runner-store.ts";
 import { models, modelVariants, modelVersions, placements } from "./schema.ts";
@@ -40,6 +40,16 @@ export function toPlacement(row: Row): Placement {
     validated: row.validated === null ? null : PlacementSchema.shape.validated.parse(JSON.parse(row.validated)),
     updatedAt: toInstant(row.updatedAtMs),
   };
+}
+
+/** Placements of the project's models. */
+function isOwn(db: ProjectDatabase): SQL {
+  const own = db
+    .select({ id: modelVersions.id })
+    .from(modelVersions)
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(eq(models.project, db.project));
+  return inArray(placements.modelVersionId, own);
 }
 
 /**
@@ -99,12 +109,12 @@ export interface Validated {
  * twice changes nothing.
  */
 export async function saveValidated(
-  db: Database,
+  db: ProjectDatabase,
   runnerId: string,
   placementId: string,
   { configuration, fingerprint, validated }: Validated,
 ): Promise<void> {
-  const isIt = and(eq(placements.id, placementId), eq(placements.runnerId, runnerId));
+  const isIt = and(isOwn(db), eq(placements.id, placementId), eq(placements.runnerId, runnerId));
   const [row] = await db.select().from(placements).where(isIt);
   if (row === undefined || fingerprintText(row.fingerprint) !== fingerprintText(fingerprint)) return;
   const standing = toPlacement(row);
@@ -146,7 +156,7 @@ export interface AppliedConfiguration {
  * told by RunnerLink's `configure`. Gives the placement, or null where there is none. Doing it twice changes nothing.
  */
 export async function applyConfiguration(
-  db: Database,
+  db: ProjectDatabase,
   id: string,
   { configuration, measured, validated }: AppliedConfiguration,
 ): Promise<Placement | null> {
@@ -157,35 +167,47 @@ export async function applyConfiguration(
   const [row] = await db
     .update(placements)
     .set({ ...found, ...linkMs, configuration, validated: validated === null ? null : JSON.stringify(validated) })
-    .where(eq(placements.id, id))
+    .where(and(isOwn(db), eq(placements.id, id)))
     .returning();
   return row === undefined ? null : toPlacement(row);
 }
 
-export async function findPlacement(db: Database, id: string): Promise<Placement | null> {
-  const [row] = await db.select().from(placements).where(eq(placements.id, id));
+export async function findPlacement(db: ProjectDatabase, id: string): Promise<Placement | null> {
+  const [row] = await db
+    .select()
+    .from(placements)
+    .where(and(isOwn(db), eq(placements.id, id)));
   return row === undefined ? null : toPlacement(row);
 }
 
-export async function listPlacementsOfVersions(db: Database, versionIds: string[]): Promise<Placement[]> {
+export async function listPlacementsOfVersions(db: ProjectDatabase, versionIds: string[]): Promise<Placement[]> {
   const rows = await db
     .select()
     .from(placements)
-    .where(inArray(placements.modelVersionId, listOf(versionIds)));
+    .where(and(isOwn(db), inArray(placements.modelVersionId, listOf(versionIds))));
   return rows.map(toPlacement);
 }
 
-/** Eligible placements of a runner, each with what it is called: `lenet5@1 int8 on cpu by ort-cpu`. */
-export async function listPlacementsOfRunner(
-  db: Database,
-  runnerId: string,
-): Promise<(Placement & { readonly subject: string })[]> {
+/** A placement with what it is called: `lenet5@1 int8 on cpu by ort-cpu`. */
+type NamedPlacement = Placement & { readonly subject: string };
+
+/** Eligible placements of a runner, of whichever project: for those who look after it. */
+export function listPlacementsOfRunner(db: Database, runnerId: string): Promise<NamedPlacement[]> {
+  return readNamed(db, eq(placements.runnerId, runnerId));
+}
+
+/** Those of the project's own models. */
+export function listOwnPlacementsOfRunner(db: ProjectDatabase, runnerId: string): Promise<NamedPlacement[]> {
+  return readNamed(db, and(isOwn(db), eq(placements.runnerId, runnerId)));
+}
+
+async function readNamed(db: Database, which: SQL | undefined): Promise<NamedPlacement[]> {
   const rows = await db
     .select({ row: placements, model: models.name, version: modelVersions.version })
     .from(placements)
     .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
     .innerJoin(models, eq(models.id, modelVersions.modelId))
-    .where(and(eq(placements.runnerId, runnerId), eq(placements.state, "eligible")));
+    .where(and(which, eq(placements.state, "eligible")));
   return rows.map(({ row, model, version }) => ({
     ...toPlacement(row),
     subject: `${model}@${version} ${row.variant} on ${row.deviceKey} by ${row.backend}`,
@@ -233,6 +255,7 @@ export async function readPlacementSubjects(db: Database, runnerId: string, ids:
       software,
       fingerprint,
       configuration,
+      project: models.project,
       model: models.name,
       version: modelVersions.version,
     })

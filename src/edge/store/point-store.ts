@@ -9,6 +9,8 @@ import { seriesIdOf } from "./series-store.ts";
 
 /** A measurement on its way into the history; `sourceId` makes storing it twice harmless. */
 export interface Measurement {
+  /** Whose series it becomes a point of. */
+  readonly project: string;
   readonly key: SeriesKey;
   readonly atMs: number;
   readonly sourceId: string;
@@ -30,16 +32,17 @@ export async function appendMeasurements(
   if (measurements.length + further.length === 0) return;
   const keys = new Map<string, Promise<SeriesRow>>();
   const rows = await Promise.all(
-    measurements.map(async ({ key, atMs, sourceId, runId, revision = null, aggregate: a }) => {
-      const text = JSON.stringify(key);
-      const row = keys.get(text) ?? toSeriesRow(key);
+    measurements.map(async ({ project, key, atMs, sourceId, runId, revision = null, aggregate: a }) => {
+      const text = `${project} ${JSON.stringify(key)}`;
+      const row = keys.get(text) ?? toSeriesRow(key, project);
       keys.set(text, row);
       return [(await row)[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
     }),
   );
   const insertSeries = binding.prepare(
-    `insert into series (id, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
-     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, ?2 from json_each(?1) where true
+    `insert into series (id, project, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ?2
+     from json_each(?1) where true
      on conflict do nothing`,
   );
   const insertPoints = binding.prepare(
@@ -57,10 +60,10 @@ export async function appendMeasurements(
 
 type SeriesRow = [id: string, ...(string | null)[]];
 
-async function toSeriesRow(key: SeriesKey): Promise<SeriesRow> {
-  const { id, canonical } = await seriesIdOf(key);
+async function toSeriesRow(key: SeriesKey, project: string): Promise<SeriesRow> {
+  const { id, canonical } = await seriesIdOf(key, project);
   const fingerprintId = key.fingerprint === null ? null : await fingerprintIdOf(key.fingerprint);
-  return [id, key.subjectKind, key.subject, key.metric, fingerprintId, key.label, canonical];
+  return [id, project, key.subjectKind, key.subject, key.metric, fingerprintId, key.label, canonical];
 }
 
 export interface StoredPoint extends Aggregate {

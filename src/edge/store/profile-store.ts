@@ -2,7 +2,7 @@ import { and, asc, eq, gt, type SQL } from "drizzle-orm";
 import type { PageQuery } from "../../protocol/page.ts";
 import { BUILT_IN_PROFILES, type Profile, type ProfileInput, type ProfileUpdate } from "../../protocol/profile.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import type { ProjectDatabase } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { profiles } from "./schema.ts";
 
@@ -32,6 +32,13 @@ export async function findProfile(db: ProjectDatabase, name: string): Promise<Pr
 export async function readAllProfiles(db: ProjectDatabase): Promise<Profile[]> {
   const rows = await db.select().from(profiles).where(eq(profiles.project, db.project)).orderBy(asc(profiles.name));
   return [...builtIn, ...rows.map(toProfile)];
+}
+
+/** The profiles of each project, which has the built-in ones at least. */
+export async function readProfilesByProject(db: Database): Promise<(project: string) => readonly Profile[]> {
+  const byProject = Map.groupBy(await db.select().from(profiles), ({ project }) => project);
+  const all = new Map([...byProject].map(([project, rows]) => [project, [...builtIn, ...rows.map(toProfile)]]));
+  return (project) => all.get(project) ?? builtIn;
 }
 
 export async function listProfiles(

@@ -1,8 +1,8 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { createContentId } from "../../protocol/id.ts";
 import { ReportFormat } from "../../protocol/report-format.ts";
 import type { ReportRun } from "../../protocol/run.ts";
-import type { Database } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { reports } from "./schema.ts";
 
@@ -15,17 +15,20 @@ export type StoredReport = typeof reports.$inferSelect;
 
 /** A statement that stores a report; it fails, and all of its transaction with it, where its run is there already. */
 export function insertReport(binding: D1Database, report: StoredReport): D1PreparedStatement {
-  const { id, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs } = report;
+  const { id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs } = report;
   return binding
     .prepare(
-      `insert into reports (id, owner_id, name, digest, tool, label, revision, points, at_ms, stored_at_ms)
-       values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
+      `insert into reports (id, project, owner_id, name, digest, tool, label, revision, points, at_ms, stored_at_ms)
+       values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
     )
-    .bind(id, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs);
+    .bind(id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs);
 }
 
-export async function findReport(db: Database, id: string): Promise<StoredReport | null> {
-  const [row] = await db.select().from(reports).where(eq(reports.id, id));
+export async function findReport(db: ProjectDatabase, id: string): Promise<StoredReport | null> {
+  const [row] = await db
+    .select()
+    .from(reports)
+    .where(and(eq(reports.project, db.project), eq(reports.id, id)));
   return row ?? null;
 }
 

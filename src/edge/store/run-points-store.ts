@@ -1,3 +1,4 @@
+import type { ProjectEnv } from "../config.ts";
 import type { StoredPoint } from "./point-store.ts";
 import type { Span } from "./rollup-store.ts";
 
@@ -51,13 +52,12 @@ const OF_RUN = `
   order by p.series_no, p.at_ms desc`;
 
 /** Ids of the series that a run has points of; one more than `limit` tells of a cut. */
-export async function seriesIdsOfRun(binding: D1Database, runId: string, limit: number): Promise<string[]> {
-  const { results } = await binding
-    .prepare(
-      `select distinct series.id from points join series on series.no = points.series_no
-       where points.run_id = ?1 limit ?2`,
-    )
-    .bind(runId, limit + 1)
+export async function seriesIdsOfRun({ DB, project }: ProjectEnv, runId: string, limit: number): Promise<string[]> {
+  const { results } = await DB.prepare(
+    `select distinct series.id from points join series on series.no = points.series_no
+       where points.run_id = ?1 and series.project = ?3 limit ?2`,
+  )
+    .bind(runId, limit + 1, project)
     .all<{ id: string }>();
   return results.map(({ id }) => id);
 }

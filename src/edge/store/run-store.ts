@@ -1,7 +1,7 @@
-import { eq } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 import { JobResult, JobSpec } from "../../protocol/job.ts";
 import type { JobRun } from "../../protocol/run.ts";
-import type { Database } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { runs } from "./schema.ts";
 
@@ -21,26 +21,34 @@ export function runIdOf(jobId: string): string {
   return jobId.replace(/^job_/, "run_");
 }
 
+function isRun({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(runs.project, project), eq(runs.id, id))!;
+}
+
 /** Stores a run and tells when it ended; one that is stored already (a resent outcome) keeps its time. */
-export async function recordRun(db: Database, input: RunInput): Promise<{ id: string; endedAtMs: number }> {
+export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<{ id: string; endedAtMs: number }> {
   const id = runIdOf(input.jobId);
   await db
     .insert(runs)
     .values({
       ...input,
       id,
+      project: db.project,
       kind: input.spec.kind,
       spec: JSON.stringify(input.spec),
       result: JSON.stringify(input.result),
     })
     .onConflictDoNothing();
-  const [stored] = await db.select({ endedAtMs: runs.endedAtMs }).from(runs).where(eq(runs.id, id));
+  const [stored] = await db.select({ endedAtMs: runs.endedAtMs }).from(runs).where(isRun(db, id));
   return { id, endedAtMs: stored?.endedAtMs ?? input.endedAtMs };
 }
 
 /** A job's run, less what only the bucket knows of it. */
-export async function findRun(db: Database, id: string): Promise<Omit<JobRun, "traceBytes" | "samplesBytes"> | null> {
-  const [row] = await db.select().from(runs).where(eq(runs.id, id));
+export async function findRun(
+  db: ProjectDatabase,
+  id: string,
+): Promise<Omit<JobRun, "traceBytes" | "samplesBytes"> | null> {
+  const [row] = await db.select().from(runs).where(isRun(db, id));
   if (row === undefined) return null;
   const { jobId, attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = row;
   return {

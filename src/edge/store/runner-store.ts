@@ -148,15 +148,19 @@ export async function findRunner(
   return row === undefined ? null : toRunner(row, db.project, profiles);
 }
 
+/** A runner with what it announced of itself, and whom it works for: its project, or where it is shared all. */
+export interface AnnouncedRunner {
+  readonly id: string;
+  readonly project: string;
+  readonly shared: boolean;
+  readonly capabilities: Capabilities;
+}
+
 /** What every runner that works for the project announced of itself. */
-export async function readRunnerCapabilities(
-  db: ProjectDatabase,
-): Promise<{ id: string; capabilities: Capabilities }[]> {
-  const rows = await db
-    .select({ id: runners.id, capabilities: runners.capabilities })
-    .from(runners)
-    .where(isInSight(db));
-  return rows.flatMap(({ id, capabilities }) => (capabilities === null ? [] : [{ id, capabilities }]));
+export async function readRunnerCapabilities(db: ProjectDatabase): Promise<AnnouncedRunner[]> {
+  const { id, project, shared, capabilities: announced } = runners;
+  const rows = await db.select({ id, project, shared, capabilities: announced }).from(runners).where(isInSight(db));
+  return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
 }
 
 export async function readAllCapabilities(db: ProjectDatabase): Promise<Capabilities[]> {
@@ -181,12 +185,12 @@ export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[])
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes down that a runner connected and what it said of itself; tells whether it is to drain. */
+/** Writes down that a runner connected and what it said of itself; tells whom it works for, and whether it is to drain. */
 export async function recordHello(
   db: Database,
   id: string,
   capabilities: Capabilities,
-): Promise<{ draining: boolean } | null> {
+): Promise<Pick<Row, "project" | "shared" | "draining"> | null> {
   const nowMs = Date.now();
   const [row] = await db
     .update(runners)
@@ -198,7 +202,7 @@ export async function recordHello(
       version: sql`${runners.version} + 1`,
     })
     .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
-    .returning({ draining: runners.draining });
+    .returning({ project: runners.project, shared: runners.shared, draining: runners.draining });
   return row ?? null;
 }
 
@@ -249,13 +253,14 @@ export async function changeRunner(
 /** Removes a runner and its placements; its runs and series stay. False where there is none. */
 export async function removeRunner(db: ProjectDatabase, id: string): Promise<boolean> {
   const nowMs = Date.now();
+  const own = db.select({ id: runners.id }).from(runners).where(eq(runners.project, db.project));
   const [changed] = await db.batch([
     db
       .update(runners)
       .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
       .where(isOwn(db, id))
       .returning({ id: runners.id }),
-    db.delete(placements).where(eq(placements.runnerId, id)),
+    db.delete(placements).where(and(eq(placements.runnerId, id), inArray(placements.runnerId, own))),
   ]);
   return changed.length > 0;
 }
@@ -281,13 +286,14 @@ export async function ensureEdgeRunner(db: Database): Promise<void> {
     .onConflictDoNothing();
 }
 
-/** Runners that are connected and take the project's work, with what they can do. */
+/** Runners that are connected and take work, with what they can do and whom they work for. */
 export async function readConnectedRunners(
-  db: ProjectDatabase,
-): Promise<{ id: string; labels: Record<string, string>; capabilities: Capabilities }[]> {
+  db: Database,
+): Promise<(AnnouncedRunner & { readonly labels: Record<string, string> })[]> {
+  const { id, project, shared, labels, capabilities: announced } = runners;
   const rows = await db
-    .select({ id: runners.id, labels: runners.labels, capabilities: runners.capabilities })
+    .select({ id, project, shared, labels, capabilities: announced })
     .from(runners)
-    .where(and(eq(runners.online, true), eq(runners.draining, false), isInSight(db)));
+    .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
   return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
 }

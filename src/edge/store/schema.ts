@@ -311,6 +311,7 @@ export const jobArtifacts = sqliteTable(
   "job_artifacts",
   {
     jobId: text().notNull(),
+    project: text().notNull(),
     name: text().$type<JobArtifact["name"]>().notNull(),
     digest: text().notNull(),
     sizeBytes: integer().notNull(),

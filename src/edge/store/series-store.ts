@@ -1,19 +1,24 @@
 import { and, desc, eq, gt, isNull, isNotNull, type SQL, sql } from "drizzle-orm";
 import { fingerprintIdOf } from "../../protocol/fingerprint-id.ts";
 import { createContentId } from "../../protocol/id.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { type Series, SeriesKey, type SeriesQuery, type SeriesSelector } from "../../protocol/series.ts";
 import { behindCursor, cutPage } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
 import { historyState, points, series } from "./schema.ts";
 
 /** Series that were stored before their fingerprint had a column, and are given it in one step. */
 const FILLED_SERIES = 200;
 
-/** Id of the series with this key: a digest over the key in a fixed order of fields. */
-export async function seriesIdOf(key: SeriesKey): Promise<{ id: string; canonical: string }> {
+/**
+ * Id of a project's series with this key: a digest over the project and the key in a fixed order of fields. The ids of
+ * `main` are older than projects, and have none in front.
+ */
+export async function seriesIdOf(key: SeriesKey, project: string): Promise<{ id: string; canonical: string }> {
   const canonical = JSON.stringify(SeriesKey.parse(sortKeys(key)));
-  return { id: await createContentId("series", canonical), canonical };
+  const content = project === MAIN_PROJECT ? canonical : `${project} ${canonical}`;
+  return { id: await createContentId("series", content), canonical };
 }
 
 function sortKeys(key: SeriesKey): SeriesKey {
@@ -25,14 +30,15 @@ function sortKeys(key: SeriesKey): SeriesKey {
 export interface StoredSeries extends SeriesKey {
   readonly no: number;
   readonly id: string;
+  readonly project: string;
   readonly fingerprintId: string | null;
   readonly mutedAtMs: number | null;
 }
 
 type Row = typeof series.$inferSelect;
 
-function toStored({ no, id, key, fingerprintId, mutedAtMs }: Row): StoredSeries {
-  return { no, id, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs };
+function toStored({ no, id, project, key, fingerprintId, mutedAtMs }: Row): StoredSeries {
+  return { no, id, project, ...SeriesKey.parse(JSON.parse(key)), fingerprintId, mutedAtMs };
 }
 
 /** A series with what is known of its points. */
@@ -55,7 +61,7 @@ function toSelected(row: Row, tail: Tail | undefined): SelectedSeries {
 
 /** A series as the wire has it. */
 export function toSeries(found: SelectedSeries): Series {
-  const { no: _no, createdAtMs, lastPointAtMs, mutedAtMs, ...rest } = found;
+  const { no: _no, project: _project, createdAtMs, lastPointAtMs, mutedAtMs, ...rest } = found;
   return {
     ...rest,
     createdAt: toInstant(createdAtMs),
@@ -93,12 +99,16 @@ async function readTails(db: Database, numbers: readonly number[]): Promise<Map<
   return new Map(rows.map((row) => [row.no, row]));
 }
 
-export async function findStoredSeries(db: Database, id: string): Promise<StoredSeries | null> {
-  const [row] = await db.select().from(series).where(eq(series.id, id));
+function isSeries({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(series.project, project), eq(series.id, id))!;
+}
+
+export async function findStoredSeries(db: ProjectDatabase, id: string): Promise<StoredSeries | null> {
+  const [row] = await db.select().from(series).where(isSeries(db, id));
   return row === undefined ? null : toStored(row);
 }
 
-/** Series by their numbers, in no order. */
+/** Series of whatever project by their numbers, in no order. */
 export async function readSeriesByNo(db: Database, numbers: readonly number[]): Promise<StoredSeries[]> {
   const rows = await db
     .select()
@@ -108,13 +118,13 @@ export async function readSeriesByNo(db: Database, numbers: readonly number[]): 
 }
 
 /** Mutes a series, or with null lets its changes alert again; one that is muted stays so since then. */
-export async function muteSeries(db: Database, id: string, mutedAtMs: number | null): Promise<void> {
+export async function muteSeries(db: ProjectDatabase, id: string, mutedAtMs: number | null): Promise<void> {
   const muted = mutedAtMs === null ? null : sql`coalesce(${series.mutedAtMs}, ${mutedAtMs})`;
-  await db.update(series).set({ mutedAtMs: muted }).where(eq(series.id, id));
+  await db.update(series).set({ mutedAtMs: muted }).where(isSeries(db, id));
 }
 
-/** Which series a selector means; undefined for all of them. */
-function selected(selector: SeriesSelector): SQL | undefined {
+/** Which series of the project a selector means. */
+function selected({ project }: ProjectDatabase, selector: SeriesSelector): SQL {
   const inKey = (path: string, value: string | number | undefined) =>
     value === undefined ? undefined : sql`cast(${series.key} ->> ${path} as text) = ${String(value)}`;
   const configuration = Object.entries({
@@ -124,6 +134,7 @@ function selected(selector: SeriesSelector): SQL | undefined {
     ...selector.configuration,
   });
   return and(
+    eq(series.project, project),
     selector.series === undefined
       ? undefined
       : sql`${series.id} in (select value from json_each(${JSON.stringify(selector.series)}))`,
@@ -136,18 +147,18 @@ function selected(selector: SeriesSelector): SQL | undefined {
     inKey("$.unit", selector.unit),
     inKey("$.clock", selector.clock),
     ...configuration.map(([name, value]) => inKey(`$.configuration.${JSON.stringify(name)}`, value)),
-  );
+  )!;
 }
 
 export async function listSeries(
-  db: Database,
+  db: ProjectDatabase,
   { cursor, limit, ...selector }: SeriesQuery,
 ): Promise<{ items: Series[]; nextCursor: string | null }> {
   const after = behindCursor(cursor, series.createdAtMs, series.id);
   const found = await db
     .select()
     .from(series)
-    .where(and(after, selected(selector)))
+    .where(and(after, selected(db, selector)))
     .orderBy(desc(series.createdAtMs), desc(series.id))
     .limit(limit + 1);
   const { rows, nextCursor } = cutPage(found, limit, (row) => [row.createdAtMs, row.id]);
@@ -159,11 +170,15 @@ export async function listSeries(
 }
 
 /** The series that a selector means, newest first; one more than `limit` tells of a cut. */
-export async function selectSeries(db: Database, selector: SeriesSelector, limit: number): Promise<StoredSeries[]> {
+export async function selectSeries(
+  db: ProjectDatabase,
+  selector: SeriesSelector,
+  limit: number,
+): Promise<StoredSeries[]> {
   const rows = await db
     .select()
     .from(series)
-    .where(selected(selector))
+    .where(selected(db, selector))
     .orderBy(desc(series.createdAtMs), desc(series.id))
     .limit(limit + 1);
   return rows.map(toStored);
@@ -179,13 +194,13 @@ export interface Selection {
   readonly prunedSeq: number;
 }
 
-export async function readSelection(db: Database, selector: SeriesSelector, limit: number): Promise<Selection> {
-  const numbers = sql`(select ${series.no} from ${series} where ${selected(selector) ?? sql`true`})`;
+export async function readSelection(db: ProjectDatabase, selector: SeriesSelector, limit: number): Promise<Selection> {
+  const numbers = sql`(select ${series.no} from ${series} where ${selected(db, selector)})`;
   const [rows, tails, [state]] = await db.batch([
     db
       .select()
       .from(series)
-      .where(selected(selector))
+      .where(selected(db, selector))
       .orderBy(desc(series.createdAtMs), desc(series.id))
       .limit(limit + 1),
     tailsOf(db, numbers),

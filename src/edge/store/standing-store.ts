@@ -12,7 +12,7 @@ import {
 } from "../../protocol/leaderboard.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { medianInterval } from "../../stats/median-interval.ts";
-import type { Database } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { kernels, runs, standings } from "./schema.ts";
 
@@ -27,7 +27,7 @@ interface RankedRun {
  * Notes a benchmark where it is its kernel's best by a clock: the wall's always, the GPU's where the
  * result trusts it. Noting a run again changes nothing.
  */
-export async function recordStandings(db: Database, result: BenchmarkResult, run: RankedRun): Promise<void> {
+export async function recordStandings(db: ProjectDatabase, result: BenchmarkResult, run: RankedRun): Promise<void> {
   const { environment } = result;
   const byClock: [Clock, Distribution | null][] = [
     ["runner-wall", result.wallMs],
@@ -50,6 +50,7 @@ export async function recordStandings(db: Database, result: BenchmarkResult, run
       .insert(standings)
       .values({
         ...measured,
+        project: db.project,
         reference: run.reference,
         fingerprintId: await fingerprintIdOf(environment.fingerprint),
         shape: toShapeText(result.shape),
@@ -62,6 +63,7 @@ export async function recordStandings(db: Database, result: BenchmarkResult, run
       })
       .onConflictDoUpdate({
         target: [
+          standings.project,
           standings.reference,
           standings.fingerprintId,
           standings.shape,
@@ -76,7 +78,11 @@ export async function recordStandings(db: Database, result: BenchmarkResult, run
 }
 
 /** The standings of kernels that do the work of `reference`, board by board. */
-export async function readLeaderboard(db: Database, reference: string, query: LeaderboardQuery): Promise<Leaderboard> {
+export async function readLeaderboard(
+  db: ProjectDatabase,
+  reference: string,
+  query: LeaderboardQuery,
+): Promise<Leaderboard> {
   const { shape, device, clock, limit } = query;
   const rows = await db
     .select({ standing: standings, name: kernels.name, shareOfRoof: SHARE_OF_ROOF })
@@ -85,6 +91,7 @@ export async function readLeaderboard(db: Database, reference: string, query: Le
     .leftJoin(runs, eq(runs.id, standings.runId))
     .where(
       and(
+        eq(standings.project, db.project),
         eq(standings.reference, reference),
         // A run of a kernel that was deleted while it ran.
         or(isNotNull(kernels.id), sql`${standings.kernel} not glob ${idGlob("kernel")}`),

@@ -1,10 +1,10 @@
-import { and, asc, desc, eq } from "drizzle-orm";
+import { and, asc, desc, eq, type SQL } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { Threshold, type ThresholdInput } from "../../protocol/threshold.ts";
 import { behindCursor, cutPage } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
 import { thresholds } from "./schema.ts";
 
@@ -13,36 +13,44 @@ function toThreshold(row: typeof thresholds.$inferSelect): Threshold {
   return Threshold.parse({ ...JSON.parse(row.spec), id: row.id, version: row.version, ...times });
 }
 
+function isOwn({ project }: ProjectDatabase): SQL {
+  return eq(thresholds.project, project);
+}
+
 /** Creates a rule; null where there are as many as there may be. */
-export async function createThreshold(db: Database, input: ThresholdInput): Promise<Threshold | null> {
-  if ((await db.$count(thresholds)) >= LIMITS.thresholds) return null;
+export async function createThreshold(db: ProjectDatabase, input: ThresholdInput): Promise<Threshold | null> {
+  if ((await db.$count(thresholds, isOwn(db))) >= LIMITS.thresholds) return null;
   const nowMs = Date.now();
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
-  const row = { id: createId("threshold", nowMs), spec: JSON.stringify(input), version: 1, ...times };
+  const spec = JSON.stringify(input);
+  const row = { id: createId("threshold", nowMs), project: db.project, spec, version: 1, ...times };
   await db.insert(thresholds).values(row);
   return toThreshold(row);
 }
 
-export async function findThreshold(db: Database, id: string): Promise<Threshold | null> {
-  const [row] = await db.select().from(thresholds).where(eq(thresholds.id, id));
+export async function findThreshold(db: ProjectDatabase, id: string): Promise<Threshold | null> {
+  const [row] = await db
+    .select()
+    .from(thresholds)
+    .where(and(isOwn(db), eq(thresholds.id, id)));
   return row === undefined ? null : toThreshold(row);
 }
 
-/** Every rule, oldest first. */
-export async function readThresholds(db: Database): Promise<Threshold[]> {
-  return (await db.select().from(thresholds).orderBy(asc(thresholds.id))).map(toThreshold);
+/** Every rule of the project, oldest first. */
+export async function readThresholds(db: ProjectDatabase): Promise<Threshold[]> {
+  return (await db.select().from(thresholds).where(isOwn(db)).orderBy(asc(thresholds.id))).map(toThreshold);
 }
 
 /** Rules, newest first. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listThresholds(
-  db: Database,
+  db: ProjectDatabase,
   { cursor, limit }: PageQuery,
 ): Promise<{ items: Threshold[]; nextCursor: string | null }> {
   const after = behindCursor(cursor, thresholds.createdAtMs, thresholds.id);
   const found = await db
     .select()
     .from(thresholds)
-    .where(after)
+    .where(and(isOwn(db), after))
     .orderBy(desc(thresholds.createdAtMs), desc(thresholds.id))
     .limit(limit + 1);
   const cut = cutPage(found, limit, (row) => [row.createdAtMs, row.id]);
@@ -51,7 +59,7 @@ export async function listThresholds(
 
 /** Replaces a rule if it still has `version`; null where it does not, or is gone. */
 export async function updateThreshold(
-  db: Database,
+  db: ProjectDatabase,
   id: string,
   version: number,
   input: ThresholdInput,
@@ -59,12 +67,15 @@ export async function updateThreshold(
   const [row] = await db
     .update(thresholds)
     .set({ spec: JSON.stringify(input), version: version + 1, updatedAtMs: Date.now() })
-    .where(and(eq(thresholds.id, id), eq(thresholds.version, version)))
+    .where(and(isOwn(db), eq(thresholds.id, id), eq(thresholds.version, version)))
     .returning();
   return row === undefined ? null : toThreshold(row);
 }
 
-export async function deleteThreshold(db: Database, id: string): Promise<boolean> {
-  const gone = await db.delete(thresholds).where(eq(thresholds.id, id)).returning({ id: thresholds.id });
+export async function deleteThreshold(db: ProjectDatabase, id: string): Promise<boolean> {
+  const gone = await db
+    .delete(thresholds)
+    .where(and(isOwn(db), eq(thresholds.id, id)))
+    .returning({ id: thresholds.id });
   return gone.length > 0;
 }

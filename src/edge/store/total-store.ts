@@ -1,5 +1,6 @@
 import { SeriesKey } from "../../protocol/series.ts";
 import { calibratedLevel, type PredictionCalibrationQuery } from "../../protocol/prediction-calibration.ts";
+import type { ProjectEnv } from "../config.ts";
 import type { ForecastSum } from "../history/add-up-forecasts.ts";
 import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
 
@@ -32,14 +33,17 @@ function partsOf(of: string, isRolledUp: boolean): string {
 }
 
 /** Totals of a model version's requests of the UTC day that begins at `dayMs`, over all placements. */
-export async function readRequestTotals(binding: D1Database, subject: string, dayMs: number): Promise<RequestTotals[]> {
-  const { results } = await binding
-    .prepare(
-      `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
-       from (${partsOf("select no from series where subject_kind = 'model' and subject = ?4", true)})
+export async function readRequestTotals(
+  { DB, project }: ProjectEnv,
+  subject: string,
+  dayMs: number,
+): Promise<RequestTotals[]> {
+  const { results } = await DB.prepare(
+    `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
+       from (${partsOf("select no from series where project = ?5 and subject_kind = 'model' and subject = ?4", true)})
        join series on no = series_no group by 1, 2`,
-    )
-    .bind(DAY_MS, dayMs, dayMs + DAY_MS, subject)
+  )
+    .bind(DAY_MS, dayMs, dayMs + DAY_MS, subject, project)
     .all<RequestTotals>();
   return results;
 }
@@ -49,23 +53,22 @@ export async function readRequestTotals(binding: D1Database, subject: string, da
  * Added up in the database, since requests are many and steps are few. The span must be whole steps.
  */
 export async function readForecastSums(
-  binding: D1Database,
+  { DB, project }: ProjectEnv,
   { model, placement, confidence }: Pick<PredictionCalibrationQuery, "model" | "placement" | "confidence">,
   { fromMs, toMs }: Span,
   stepMs: number,
   limit: number,
 ): Promise<ForecastSum[]> {
-  const selected = `select no from series where subject_kind = 'model' and metric in ('inTime', 'asPredicted')
+  const selected = `select no from series where project = ?9 and subject_kind = 'model' and metric in ('inTime', 'asPredicted')
     and (?6 is null or subject = ?6) and (?7 is null or key ->> '$.configuration.placement' = ?7)
     and (?8 is null or key ->> '$.configuration.confidence' = ?8)`;
   const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0) ?? null;
   // A number is bound as a real one, by which a division leaves no whole steps.
-  const { results } = await binding
-    .prepare(
-      `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
+  const { results } = await DB.prepare(
+    `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
        from (${partsOf(selected, rollupMs !== null)}) join series on no = series_no
        group by no, 2 order by 2 desc, id limit ?5`,
-    )
+  )
     .bind(
       rollupMs,
       fromMs,
@@ -75,6 +78,7 @@ export async function readForecastSums(
       model ?? null,
       placement ?? null,
       confidence === undefined ? null : calibratedLevel(confidence),
+      project,
     )
     .all<Omit<ForecastSum, "key"> & { key: string }>();
   return results.map((row) => ({ ...row, key: SeriesKey.parse(JSON.parse(row.key)) }));

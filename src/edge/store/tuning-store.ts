@@ -9,7 +9,7 @@ import {
   type TuningResult,
 } from "../../protocol/tuning.ts";
 import { behindCursor, cutPage } from "./cursor.ts";
-import type { Database } from "./database.ts";
+import type { ProjectDatabase } from "./database.ts";
 import { type RunInput, runIdOf } from "./run-store.ts";
 import { runs, tunings } from "./schema.ts";
 
@@ -24,22 +24,26 @@ function toStoredTuning({ id, fingerprintId, jobId, runnerId, tuning }: Row): St
  * stored first; what a runner knew already is kept only where nothing is.
  */
 export async function saveTuning(
-  db: Database,
+  db: ProjectDatabase,
   { jobId, runnerId, endedAtMs }: Pick<RunInput, "jobId" | "runnerId" | "endedAtMs">,
   { tuning, cached }: TuningResult,
 ): Promise<void> {
   const id = await tuningIdOf(tuning);
   const fingerprintId = await fingerprintIdOf(tuning.fingerprint);
   const found = { kernel: tuning.kernel, fingerprintId, jobId, runnerId, tuning, storedAtMs: endedAtMs };
-  const insert = db.insert(tunings).values({ id, ...found });
+  const insert = db.insert(tunings).values({ project: db.project, id, ...found });
   await (cached
     ? insert.onConflictDoNothing()
     : // Ids of jobs sort by creation.
-      insert.onConflictDoUpdate({ target: tunings.id, set: found, setWhere: lte(tunings.jobId, jobId) }));
+      insert.onConflictDoUpdate({
+        target: [tunings.project, tunings.id],
+        set: found,
+        setWhere: lte(tunings.jobId, jobId),
+      }));
 }
 
 export async function listTunings(
-  db: Database,
+  db: ProjectDatabase,
   { kernel, device, limit, cursor }: TuningListQuery,
 ): Promise<{ items: StoredTuning[]; nextCursor: string | null }> {
   const after = behindCursor(cursor, tunings.storedAtMs, tunings.id);
@@ -48,6 +52,7 @@ export async function listTunings(
     .from(tunings)
     .where(
       and(
+        eq(tunings.project, db.project),
         after,
         kernel === undefined ? undefined : eq(tunings.kernel, kernel),
         device === undefined ? undefined : eq(tunings.fingerprintId, device),
@@ -60,8 +65,11 @@ export async function listTunings(
 }
 
 /** A tuning with its trials, which are in the result of the run that found it. */
-export async function findTuning(db: Database, id: string): Promise<StoredTuningRecord | null> {
-  const [row] = await db.select().from(tunings).where(eq(tunings.id, id));
+export async function findTuning(db: ProjectDatabase, id: string): Promise<StoredTuningRecord | null> {
+  const [row] = await db
+    .select()
+    .from(tunings)
+    .where(and(eq(tunings.project, db.project), eq(tunings.id, id)));
   if (row === undefined) return null;
   const [run] = await db
     .select({ result: runs.result })

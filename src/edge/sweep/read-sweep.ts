@@ -1,8 +1,8 @@
 import { ProblemError } from "../../protocol/problem.ts";
 import type { PlacementSweep, SweepQuery } from "../../protocol/sweep.ts";
 import { usableBytes } from "../budget/usable-machine.ts";
-import type { Env } from "../config.ts";
-import { openDatabase } from "../store/database.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
 import { findModelVersion } from "../store/model-store.ts";
 import { findPlacement } from "../store/placement-store.ts";
 import { findRunner } from "../store/runner-store.ts";
@@ -10,8 +10,12 @@ import { analyseSweep } from "./analyse-sweep.ts";
 import { chooseMemoryBudget } from "./safe-rows.ts";
 
 /** What the sweep of a placement says; throws `not-found` where there is no such placement. */
-export async function readSweep(env: Env, id: string, { memoryBytes, latencyMs }: SweepQuery): Promise<PlacementSweep> {
-  const db = openDatabase(env.DB);
+export async function readSweep(
+  env: ProjectEnv,
+  id: string,
+  { memoryBytes, latencyMs }: SweepQuery,
+): Promise<PlacementSweep> {
+  const db = openProject(env);
   const placement = await findPlacement(db, id);
   if (placement === null) throw new ProblemError("not-found", `There is no placement ${id}.`);
   const { modelVersionId, runnerId, deviceKey, variant, backend, software } = placement;

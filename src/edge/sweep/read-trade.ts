@@ -1,15 +1,15 @@
 import { ProblemError } from "../../protocol/problem.ts";
 import type { Trade } from "../../protocol/trade.ts";
 import { chooseVersion } from "../budget/choose-version.ts";
-import type { Env } from "../config.ts";
-import { openDatabase } from "../store/database.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
 import { findModel } from "../store/model-store.ts";
 import { listPlacementsOfVersions } from "../store/placement-store.ts";
 import { weighVariants } from "./weigh-variants.ts";
 
 /** The trade of a version of a model, the latest that is placed where none is wanted; throws `not-found` where it is not. */
-export async function readTrade(env: Env, nameOrId: string, wanted: number | undefined): Promise<Trade> {
-  const db = openDatabase(env.DB);
+export async function readTrade(env: ProjectEnv, nameOrId: string, wanted: number | undefined): Promise<Trade> {
+  const db = openProject(env);
   const model = await findModel(db, nameOrId);
   if (model === null) throw new ProblemError("not-found", `There is no model ${nameOrId}.`);
   const ids = model.versions.map(({ id }) => id);

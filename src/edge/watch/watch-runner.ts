@@ -5,6 +5,7 @@ import { prepareDeliveries } from "../history/webhooks/prepare-deliveries.ts";
 import { openDatabase } from "../store/database.ts";
 import { readFindingAlerts, saveFindingAlerts } from "../store/finding-store.ts";
 import { listPlacementsOfRunner } from "../store/placement-store.ts";
+import { findOwnerOfRunner } from "../store/owner-store.ts";
 import { jobQueue } from "../stubs.ts";
 import { describeFinding } from "./describe-finding.ts";
 import { expectationOf, findExpectation } from "./expectation.ts";
@@ -60,13 +61,22 @@ async function tell(env: Env, runnerId: string, findings: readonly OpenFinding[]
     const known = await readFindingAlerts(env.DB, runnerId);
     const planned = planFindingAlerts(findings, known, nowMs, () => createId("alert", nowMs));
     if (planned.length === 0) return true;
+    const { project } = (await findOwnerOfRunner(openDatabase(env.DB), runnerId)) ?? {};
+    if (project === undefined) return true;
     const deliveries = planned.flatMap(({ alert, event }) =>
       event === null
         ? []
-        : [prepareDeliveries(env.DB, { type: event, alert: describeFinding(alert, alert.finding), atMs: nowMs })],
+        : [
+            prepareDeliveries(env.DB, {
+              project,
+              type: event,
+              alert: describeFinding(alert, alert.finding),
+              atMs: nowMs,
+            }),
+          ],
     );
-    if (!(await saveFindingAlerts(env.DB, runnerId, planned, deliveries))) continue;
-    for (const { alert } of planned) await jobQueue(env).announce({ type: "alert", id: alert.id });
+    if (!(await saveFindingAlerts(env.DB, { id: runnerId, project }, planned, deliveries))) continue;
+    for (const { alert } of planned) await jobQueue(env).announce({ type: "alert", id: alert.id }, project);
     return true;
   }
   return false;

@@ -1,8 +1,8 @@
 import type { DetectionParameters } from "../../../protocol/detection.ts";
 import { createId } from "../../../protocol/id.ts";
 import type { Threshold } from "../../../protocol/threshold.ts";
-import type { Env } from "../../config.ts";
-import { openDatabase } from "../../store/database.ts";
+import { type Env, scopeEnv } from "../../config.ts";
+import { openProject } from "../../store/database.ts";
 import {
   type DetectionProgress,
   type DetectionState,
@@ -41,13 +41,13 @@ export type DetectionOutcome =
   | { readonly kind: "saved"; readonly findings: readonly Findings[]; readonly plan: Plan }
   | { readonly kind: "overtaken" };
 
-/** Searches series for changes, judges them by the rules that select them, and keeps what comes of it. */
+/** Searches series for changes, judges them by the rules of their projects that select them, and keeps what comes of it. */
 export async function detectSeries(env: Env, task: DetectionTask): Promise<DetectionOutcome> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const state = await readDetectionState(env.DB);
     // Somebody else has seen these points meanwhile.
     if (task.progress !== null && state.detectedSeq >= task.progress.detectedSeq) return { kind: "overtaken" };
-    const findings = await findAll(env.DB, task);
+    const findings = await findAll(env, task);
     const plan = await planFor(env.DB, findings, task);
     if ((await save(env.DB, state, task, plan)) === "saved") {
       await announce(env, plan);
@@ -58,14 +58,17 @@ export async function detectSeries(env: Env, task: DetectionTask): Promise<Detec
 }
 
 /** The same, and nothing is kept. */
-export async function findAll(binding: D1Database, task: DetectionTask): Promise<Findings[]> {
-  const rules = await readThresholds(openDatabase(binding));
+export async function findAll(env: Env, task: DetectionTask): Promise<Findings[]> {
+  const rulesOf = new Map<string, readonly Threshold[]>();
+  for (const { project } of task.series) {
+    if (!rulesOf.has(project)) rulesOf.set(project, await readThresholds(openProject(scopeEnv(env, project))));
+  }
   const findings: Findings[] = [];
   for (const series of task.series) {
     if (isCount(series)) continue;
     // One that cannot be searched must not keep the others waiting for ever.
     try {
-      findings.push(await findIn(binding, series, rules, task));
+      findings.push(await findIn(env.DB, series, rulesOf.get(series.project) ?? [], task));
     } catch (error) {
       console.error(JSON.stringify({ event: "detection-failed", series: series.id, error: String(error) }));
     }
@@ -96,6 +99,7 @@ async function planFor(binding: D1Database, findings: readonly Findings[], task:
   const alerts = await readKnownAlerts(
     binding,
     [...new Set(changes.map(({ alertId }) => alertId))],
+    [...new Set(shifts.map(({ series }) => series.project))],
     [...new Set(shifts.map(({ series }) => series.fingerprintId))],
     shifts.length === 0 ? null : spanOf(shifts.map(({ shift }) => shift)),
   );
@@ -126,7 +130,7 @@ async function save(binding: D1Database, state: DetectionState, task: DetectionT
 /** Tells pages that listen; one that is not told reads the same a little later. */
 async function announce(env: Env, { alerts }: Plan): Promise<void> {
   try {
-    for (const { id } of alerts) await jobQueue(env).announce({ type: "alert", id });
+    for (const { id, project } of alerts) await jobQueue(env).announce({ type: "alert", id }, project);
   } catch (error) {
     console.error(JSON.stringify({ event: "announce-failed", error: String(error) }));
   }

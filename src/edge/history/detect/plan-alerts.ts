@@ -17,6 +17,7 @@ export interface Findings {
 
 /** An alert, stored or about to be. */
 export interface KnownAlert extends AlertRow {
+  readonly project: string;
   readonly changes: number;
   /** Its changes that were not withdrawn, and whose series are not back at their old level. */
   readonly lasting: number;
@@ -162,13 +163,14 @@ function isSame(a: object, b: object | undefined): boolean {
 }
 
 /**
- * The alert that a shift belongs to: it moved the same way, at what may be the same time, on the same hardware; where
- * no hardware is told, as the same subject in the same run. The nearest, if there are several.
+ * The alert that a shift belongs to, one of its own project: it moved the same way, at what may be the same time, on the
+ * same hardware; where no hardware is told, as the same subject in the same run. The nearest, if there are several.
  */
 function findHost(alerts: readonly Working[], series: StoredSeries, shift: Shift): Working | undefined {
   return alerts
     .filter(
       (alert) =>
+        alert.project === series.project &&
         alert.direction === shift.direction &&
         Math.max(alert.afterMs, shift.afterMs) < Math.min(alert.atMs, shift.atMs) &&
         alert.fingerprintId === series.fingerprintId &&
@@ -180,11 +182,11 @@ function findHost(alerts: readonly Working[], series: StoredSeries, shift: Shift
 
 function openAlert(id: string, series: StoredSeries, shift: Shift, nowMs: number): Working {
   const { direction, afterMs, atMs, runId } = shift;
-  const { subject, fingerprintId } = series;
+  const { project, subject, fingerprintId } = series;
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
   const origin = { isNew: true, before: null, version: 1, note: null, changes: 0, lasting: 0 };
   const state = series.mutedAtMs === null ? "open" : "muted";
-  return { id, state, direction, fingerprintId, afterMs, atMs, subject, runId, ...times, ...origin };
+  return { id, project, state, direction, fingerprintId, afterMs, atMs, subject, runId, ...times, ...origin };
 }
 
 function join(alert: Working, series: StoredSeries, shift: Shift): void {

@@ -22,7 +22,7 @@ export async function prepareTelling(
   return told.flatMap(({ alert, type }) => {
     const old = before.find(({ id }) => id === alert.id);
     const shown = old === undefined ? describeNew(alert, changes) : describeAgain(alert, old);
-    return [prepareDeliveries(binding, { type, alert: shown, atMs: nowMs })];
+    return [prepareDeliveries(binding, { project: alert.project, type, alert: shown, atMs: nowMs })];
   });
 }
 

@@ -4,6 +4,8 @@ import { toInstant } from "../../store/instant.ts";
 
 /** What became of an alert, for those who want to be told. */
 export interface AlertEvent {
+  /** Whose alert it is. */
+  readonly project: string;
   readonly type: WebhookEvent;
   /** Sent as it stands. */
   readonly alert: { readonly id: string; readonly direction: string };
@@ -11,10 +13,14 @@ export interface AlertEvent {
 }
 
 /**
- * The statement that makes a delivery for each webhook that wants this event: in one transaction with what
+ * The statement that makes a delivery for each webhook of the project that wants this event: in one transaction with what
  * happened, it is neither lost nor told twice. The body is frozen here; its form is Standard Webhooks'.
  */
-export function prepareDeliveries(binding: D1Database, { type, alert, atMs }: AlertEvent): D1PreparedStatement {
+export function prepareDeliveries(
+  binding: D1Database,
+  { project, type, alert, atMs }: AlertEvent,
+): D1PreparedStatement {
   const body = JSON.stringify({ type, timestamp: toInstant(atMs), data: alert });
-  return insertDeliveries(binding, { event: type, alertId: alert.id, direction: alert.direction }, body, atMs);
+  const told = { project, event: type, alertId: alert.id, direction: alert.direction };
+  return insertDeliveries(binding, told, body, atMs);
 }

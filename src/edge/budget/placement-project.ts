@@ -1,0 +1,16 @@
+import type { Env } from "../config.ts";
+import { openDatabase } from "../store/database.ts";
+import { findProjectOfPlacement } from "../store/owner-store.ts";
+
+const KEPT = 10_000;
+/** A placement stays with its project: what was read once holds, and a request that measures waits for no database. */
+const known = new Map<string, string>();
+
+/** Whose model a placement is of; null where there is none of that id. */
+export async function projectOfPlacement(env: Env, id: string): Promise<string | null> {
+  const found = known.get(id) ?? (await findProjectOfPlacement(openDatabase(env.DB), id));
+  if (found === null) return null;
+  if (known.size >= KEPT) known.clear();
+  known.set(id, found);
+  return found;
+}

@@ -1,0 +1,89 @@
+import { type Job, type JobEvent, JobProgress, JobResult, JobSpec, JobSummary } from "../../protocol/job.ts";
+import { Problem } from "../../protocol/problem.ts";
+import type { Profile } from "../../protocol/profile.ts";
+import { RooflinePosition } from "../../protocol/roofline.ts";
+import { toInstant, toInstantOrNull } from "../store/instant.ts";
+import { runIdOf } from "../store/run-store.ts";
+import type { JobRecord } from "./lease-machine.ts";
+
+/** A row of the queue object's SQLite. */
+export type Row = Record<string, SqlStorageValue>;
+
+/** A job that waits, with what decides who may have it. */
+export interface QueuedJob {
+  readonly project: string;
+  readonly record: JobRecord;
+  readonly spec: JobSpec;
+  readonly profile: Profile | null;
+}
+
+export function toRecord(row: Row): JobRecord {
+  return {
+    id: text(row.id),
+    state: text(row.state) as JobRecord["state"],
+    attempt: Number(row.attempt),
+    maxAttempts: Number(row.max_attempts),
+    epoch: Number(row.epoch),
+    runnerId: row.runner_id === null ? null : text(row.runner_id),
+    leaseUntilMs: numberOrNull(row.lease_until_ms),
+    startedAtMs: numberOrNull(row.started_at_ms),
+    endedAtMs: numberOrNull(row.ended_at_ms),
+    problem: row.problem === null ? null : Problem.parse(JSON.parse(text(row.problem))),
+  };
+}
+
+export function toQueued(row: Row): QueuedJob {
+  return {
+    project: text(row.project),
+    record: toRecord(row),
+    spec: JobSpec.parse(JSON.parse(text(row.spec))),
+    profile: row.profile === null ? null : (JSON.parse(text(row.profile)) as Profile),
+  };
+}
+
+export function toListed(row: Row): JobSummary {
+  const roofline = row.roofline === null ? null : RooflinePosition.nullable().parse(JSON.parse(text(row.roofline)));
+  return { ...toSummary(row), roofline, verdict: JobSummary.shape.verdict.parse(row.verdict) };
+}
+
+function toSummary(row: Row): Omit<Job, "result"> {
+  const record = toRecord(row);
+  return {
+    id: record.id,
+    state: record.state,
+    spec: JobSpec.parse(JSON.parse(text(row.spec))),
+    attempt: record.attempt,
+    maxAttempts: record.maxAttempts,
+    runnerId: record.runnerId,
+    runId: record.state === "succeeded" ? runIdOf(record.id) : null,
+    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
+    problem: record.problem,
+    createdAt: toInstant(Number(row.created_at_ms)),
+    startedAt: toInstantOrNull(record.startedAtMs),
+    endedAt: toInstantOrNull(record.endedAtMs),
+  };
+}
+
+export function toJob(row: Row): Job {
+  return { ...toSummary(row), result: row.result === null ? null : JobResult.parse(JSON.parse(text(row.result))) };
+}
+
+export function toEvent(row: Row): JobEvent {
+  return {
+    seq: Number(row.seq),
+    at: toInstant(Number(row.at_ms)),
+    type: text(row.type) as JobEvent["type"],
+    attempt: Number(row.attempt),
+    progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
+    detail: row.detail === null ? null : text(row.detail),
+  };
+}
+
+export function text(value: SqlStorageValue | undefined): string {
+  if (typeof value !== "string") throw new TypeError("the column holds no text");
+  return value;
+}
+
+function numberOrNull(value: SqlStorageValue | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
