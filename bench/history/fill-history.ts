@@ -3,6 +3,7 @@ import { seriesIdOf } from "../../src/edge/store/series-store.ts";
 import { fingerprintIdOf } from "../../src/protocol/fingerprint-id.ts";
 import { type Aggregate, closeAggregate, mergeInto, openAggregate } from "../../src/stats/distribution.ts";
 import { addToSketch, createSketch } from "../../src/stats/sketch.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import type { MeasuredYear } from "./measured-year.ts";
 
 /**
@@ -14,13 +15,13 @@ export async function fillHistory(file: string, year: MeasuredYear): Promise<str
   const db = new DatabaseSync(file);
   db.exec("begin");
   const insertSeries = db.prepare(
-    `insert into series (id, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
-     values (?, ?, ?, ?, ?, null, ?, ?)`,
+    `insert into series (id, project, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
+     values (?, ?, ?, ?, ?, ?, null, ?, ?)`,
   );
   for (const { key } of year.series) {
-    const { id, canonical } = await seriesIdOf(key);
+    const { id, canonical } = await seriesIdOf(key, MAIN_PROJECT);
     const fingerprintId = key.fingerprint === null ? null : await fingerprintIdOf(key.fingerprint);
-    insertSeries.run(id, key.subjectKind, key.subject, key.metric, fingerprintId, canonical, Date.now());
+    insertSeries.run(id, MAIN_PROJECT, key.subjectKind, key.subject, key.metric, fingerprintId, canonical, Date.now());
     ids.push(id);
   }
   const insertPoint = db.prepare(

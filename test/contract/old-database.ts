@@ -6,6 +6,7 @@ import { seriesIdOf } from "../../src/edge/store/series-store.ts";
 import { applyMigrations } from "../../src/local/apply-migrations.ts";
 import type { SeriesKey } from "../../src/protocol/series.ts";
 import { summarise } from "../../src/stats/distribution.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 
 const root = join(import.meta.dirname, "../..");
 const migrations = join(root, "migrations");
@@ -66,7 +67,7 @@ export async function fillOldHistory(
   const rows = await Promise.all(
     Array.from({ length: seriesCount }, async (_, i) => {
       const key = keyOf(i);
-      const { id, canonical } = await seriesIdOf(key);
+      const { id, canonical } = await seriesIdOf(key, MAIN_PROJECT);
       return [id, key.subjectKind, key.subject, key.metric, canonical, toMs - days * DAY_MS + i];
     }),
   );

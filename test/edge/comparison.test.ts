@@ -9,6 +9,7 @@ import { LIMITS } from "../../src/protocol/limits.ts";
 import type { SeriesKey } from "../../src/protocol/series.ts";
 import { summarise } from "../../src/stats/distribution.ts";
 import { lehmer } from "../../src/stats/lehmer.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { callEdge, pointersOf, problemOf } from "./edge-client.ts";
 
 const START_MS = Date.parse("2026-03-01T00:00:00.000Z");
@@ -56,6 +57,7 @@ async function plant({ key, runs, level, between = 0.01, fromHour = 0, revision 
     const runId = createId("run");
     ids.push(runId);
     measurements.push({
+      project: MAIN_PROJECT,
       key: keyOf(key),
       atMs: START_MS + (fromHour + run) * HOUR_MS,
       sourceId: `${runId}/1/0`,
@@ -75,7 +77,7 @@ const compare = async (query: Record<string, string>): Promise<ComparisonReply> 
 };
 const refusal = (query: Record<string, string>) =>
   callEdge("GET", `/v1/history/compare?${new URLSearchParams(query).toString()}`);
-const idOf = async (change: Partial<SeriesKey>) => (await seriesIdOf(keyOf(change))).id;
+const idOf = async (change: Partial<SeriesKey>) => (await seriesIdOf(keyOf(change), MAIN_PROJECT)).id;
 
 describe("labels", () => {
   beforeAll(async () => {
@@ -232,6 +234,7 @@ describe("sides", () => {
       const { count, min, max, sum, sketch } = summarise(Array.from({ length: 50 }, (_, i) => level + i / 100));
       const aggregate = { count, min, max, sum, sketch };
       return {
+        project: MAIN_PROJECT,
         key: keyOf({ subject: "live" }),
         atMs: START_MS + hour * HOUR_MS,
         sourceId: `${hour}`,
@@ -273,6 +276,7 @@ describe("sides", () => {
     const { count, min, max, sum, sketch } = aggregate;
     const wide = (label: string, total: number) =>
       Array.from({ length: total }, (_, i): Measurement => ({
+        project: MAIN_PROJECT,
         key: keyOf({ subject: "wide", label, configuration: { n: i } }),
         atMs: START_MS,
         sourceId: "x",
@@ -314,7 +318,14 @@ describe("many pairs", () => {
         sketch: sketchOf(value, sketch),
       };
       const key = keyOf({ subject, label, configuration: { n } });
-      return { key, atMs: START_MS + run, sourceId: `${run}`, runId: createId("run"), aggregate };
+      return {
+        project: MAIN_PROJECT,
+        key,
+        atMs: START_MS + run,
+        sourceId: `${run}`,
+        runId: createId("run"),
+        aggregate,
+      };
     };
     const runs = [0, 1, 2, 3, 4];
     await appendMeasurements(

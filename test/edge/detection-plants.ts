@@ -8,6 +8,7 @@ import { appendMeasurements, type Measurement } from "../../src/edge/store/point
 import { seriesIdOf } from "../../src/edge/store/series-store.ts";
 import { summarise } from "../../src/stats/distribution.ts";
 import { lehmer } from "../../src/stats/lehmer.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { callEdge } from "./edge-client.ts";
 
 /** Series with known changes, for the tests of what is found in them. */
@@ -48,16 +49,21 @@ export function timeOf(run: number): string {
 }
 
 /** Stores one run for each value, from the run `first` on; all series of the same run have its id. */
-export async function plant(key: SeriesKey, values: readonly number[], first = 0): Promise<string> {
+export async function plant(
+  key: SeriesKey,
+  values: readonly number[],
+  first = 0,
+  project: string = MAIN_PROJECT,
+): Promise<string> {
   const points = values.map(async (value, index): Promise<Measurement> => {
     const { count, min, max, sum, sketch } = summarise([value]);
     const runId = await runOf(key.subject, first + index);
     const aggregate = { count, min, max, sum, sketch };
     const atMs = START_MS + (first + index) * RUN_GAP_MS;
-    return { key, atMs, sourceId: runId, runId, revision: `commit-${first + index}`, aggregate };
+    return { project, key, atMs, sourceId: runId, runId, revision: `commit-${first + index}`, aggregate };
   });
   await appendMeasurements(env.DB, await Promise.all(points));
-  return (await seriesIdOf(key)).id;
+  return (await seriesIdOf(key, project)).id;
 }
 
 export function runOf(subject: string, run: number): Promise<string> {

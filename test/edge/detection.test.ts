@@ -5,6 +5,7 @@ import { detectLanded } from "../../src/edge/history/detect/detect-landed.ts";
 import { readDetectionState } from "../../src/edge/store/detection-store.ts";
 import { appendMeasurements } from "../../src/edge/store/point-store.ts";
 import { summarise } from "../../src/stats/distribution.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { alertsOf, around, fingerprintOf, keyOf, plant, runOf, tend, timeOf } from "./detection-plants.ts";
 import { byNumber, callEdge, fetchEdge, pointersOf } from "./edge-client.ts";
 import { newOnlineRunner, readUntil, submitJob } from "./queue-client.ts";
@@ -85,7 +86,7 @@ describe("a step", () => {
       const { count, min, max, sum, sketch } = summarise([1, ...Array(20).fill(middle), 100]);
       const aggregate = { count, min, max, sum, sketch };
       const at = { atMs: Date.parse(timeOf(run)), sourceId: `run ${run}`, runId: `run ${run}` };
-      return { key, ...at, aggregate };
+      return { project: MAIN_PROJECT, key, ...at, aggregate };
     };
     // Both lie close to a bound of the buckets, on either side of it.
     const bound = Math.exp(230 * Math.log(1.005 / 0.995));
@@ -398,7 +399,8 @@ describe("the search", () => {
     const hours = values.map((value, index) => {
       const { count, min, max, sum, sketch } = summarise(around(value, 30, 0.2));
       const atMs = hourMs - (values.length - 1 - index) * 3_600_000;
-      return { key, atMs, sourceId: `hour ${index}`, runId: null, aggregate: { count, min, max, sum, sketch } };
+      const aggregate = { count, min, max, sum, sketch };
+      return { project: MAIN_PROJECT, key, atMs, sourceId: `hour ${index}`, runId: null, aggregate };
     });
     // The last hour is not over yet.
     await appendMeasurements(env.DB, hours);

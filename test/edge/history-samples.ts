@@ -5,6 +5,7 @@ import { seriesIdOf } from "../../src/edge/store/series-store.ts";
 import type { Fingerprint } from "../../src/protocol/hardware.ts";
 import type { SeriesKey } from "../../src/protocol/series.ts";
 import { summarise } from "../../src/stats/distribution.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 
 let sources = 0;
 
@@ -17,10 +18,11 @@ export function measured(
   key: Partial<SeriesKey>,
   atMs: number,
   values: readonly number[],
-  more: Partial<Pick<Measurement, "runId" | "revision" | "sourceId">> = {},
+  more: Partial<Pick<Measurement, "project" | "runId" | "revision" | "sourceId">> = {},
 ): Measurement {
   const { count, min, max, sum, sketch } = summarise(values);
   return {
+    project: MAIN_PROJECT,
     key: {
       subjectKind: "kernel",
       subject: "sample",
@@ -47,7 +49,7 @@ export function append(...measurements: Measurement[]): Promise<void> {
 }
 
 export async function idOf(measurement: Measurement): Promise<string> {
-  return (await seriesIdOf(measurement.key)).id;
+  return (await seriesIdOf(measurement.key, measurement.project)).id;
 }
 
 export async function rollUpAll(): Promise<void> {

@@ -4,6 +4,7 @@ import type { HistoryPoint, PointsReply } from "../../src/protocol/history.ts";
 import { appendMeasurements, type Measurement } from "../../src/edge/store/point-store.ts";
 import { seriesIdOf } from "../../src/edge/store/series-store.ts";
 import { aggregateQuantile, summarise } from "../../src/stats/distribution.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { callEdge, pointersOf } from "./edge-client.ts";
 
 const START_MS = Date.parse("2026-11-21T00:00:00.000Z");
@@ -13,6 +14,7 @@ const samples = Array.from({ length: 10 }, (_, i) => [i + 1, i + 2, 10 * (i + 1)
 function measurement(index: number, metric = "wallMs"): Measurement {
   const { count, min, max, sum, sketch } = summarise(samples[index] ?? []);
   return {
+    project: MAIN_PROJECT,
     key: {
       subjectKind: "kernel",
       subject: "triad",
@@ -42,7 +44,7 @@ beforeAll(async () => {
     env.DB,
     samples.map((_, index) => measurement(index)),
   );
-  series = (await seriesIdOf(measurement(0).key)).id;
+  series = (await seriesIdOf(measurement(0).key, MAIN_PROJECT)).id;
 });
 
 describe("appending", () => {
@@ -56,8 +58,11 @@ describe("appending", () => {
 
   it("finds the same series whatever the order of the configuration", async () => {
     const { key } = measurement(0);
-    expect((await seriesIdOf({ ...key, configuration: { dtype: "float32", n: 64 } })).id).toBe(series);
-    expect((await seriesIdOf({ ...key, configuration: { dtype: "float32", n: 65 } })).id).not.toBe(series);
+    const idOf = async (n: number, project: string) =>
+      (await seriesIdOf({ ...key, configuration: { dtype: "float32", n } }, project)).id;
+    expect(await idOf(64, MAIN_PROJECT)).toBe(series);
+    expect(await idOf(65, MAIN_PROJECT)).not.toBe(series);
+    expect(await idOf(64, "other")).not.toBe(series);
   });
 });
 

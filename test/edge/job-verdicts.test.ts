@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { JobStore } from "../../src/edge/queue/job-store.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { type JobResult, JobSpec, JobSummary } from "../../src/protocol/job.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { callEdge } from "./edge-client.ts";
 import { queueStub } from "./queue-client.ts";
 import { benchmarkResult } from "./samples.ts";
@@ -29,7 +30,7 @@ async function storeJob(kind: string, result: JobResult | null): Promise<string>
   await runInDurableObject(queueStub(), (_, { storage }) => {
     const store = new JobStore(storage.sql);
     const about = { profile: null, idempotencyKey: null, requestHash: "none", createdAtMs: 1, maxAttempts: 3 };
-    store.insert({ id, spec, ...about });
+    store.insert({ id, project: MAIN_PROJECT, spec, ...about });
     if (result !== null) store.saveResult(id, result);
     const record = store.findRecord(id);
     if (record === null) throw new Error("the job was not stored");

@@ -6,6 +6,7 @@ import { rollUp } from "../../src/edge/history/roll-up.ts";
 import { forgetMetrics } from "../../src/edge/metrics/collect-metrics.ts";
 import { JobStore } from "../../src/edge/queue/job-store.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { type ParsedFamily, parseMetrics, valueOf } from "./parse-metrics.ts";
 import { callEdge, createKey, fetchEdge, problemOf } from "./edge-client.ts";
 import { device, MiB, report, sensor } from "./health-samples.ts";
@@ -25,6 +26,7 @@ async function scrape(): Promise<Map<string, ParsedFamily>> {
 
 function outcome(told: Partial<RequestOutcome> & Pick<RequestOutcome, "subject">): RequestOutcome {
   return {
+    project: MAIN_PROJECT,
     variant: "fp32",
     backend: "ort-cpu",
     batch: 1,
@@ -84,7 +86,7 @@ describe("the metrics", () => {
     const subjects = Array.from({ length: LIMITS.metricSeries + 3 }, (_, index) => `bounded-${index}@1`);
     await record(
       "bounded",
-      subjects.map((subject) => ({ subject, refusedFor: "overloaded" as const })),
+      subjects.map((subject) => ({ project: MAIN_PROJECT, subject, refusedFor: "overloaded" as const })),
     );
     const families = await scrape();
     expect(families.get("millrace_inference_unanswered_total")?.samples).toHaveLength(LIMITS.metricSeries);
@@ -105,15 +107,15 @@ describe("the metrics", () => {
 
 describe("metrics of requests", () => {
   const subject = 'counted "one"@1';
-  const labels = { model: subject, variant: "fp32", backend: "ort-cpu", hardware: "Sample CPU" };
+  const labels = { project: MAIN_PROJECT, model: subject, variant: "fp32", backend: "ort-cpu", hardware: "Sample CPU" };
   const counters = (families: ReadonlyMap<string, ParsedFamily>) => ({
     answered: valueOf(families, "millrace_inference_answered_total", labels),
     lost: valueOf(families, "millrace_inference_lost_total", labels),
     promised: valueOf(families, "millrace_inference_promised_total", labels),
     inBudget: valueOf(families, "millrace_inference_in_budget_total", labels),
     rows: valueOf(families, "millrace_inference_rows_total", labels),
-    overloaded: valueOf(families, "millrace_inference_unanswered_total", { model: subject, reason: "overloaded" }),
-    late: valueOf(families, "millrace_inference_unanswered_total", { model: subject, reason: "budget-exceeded" }),
+    overloaded: valueOf(families, "millrace_inference_unanswered_total", { project: MAIN_PROJECT, model: subject, reason: "overloaded" }),
+    late: valueOf(families, "millrace_inference_unanswered_total", { project: MAIN_PROJECT, model: subject, reason: "budget-exceeded" }),
   });
 
   it("count all that ever came, over batches, flushes and rollups, and never fall", async () => {
@@ -124,9 +126,9 @@ describe("metrics of requests", () => {
       outcome({ subject, batch: 4, rows: 3, totalMs: 7 }),
       outcome({ subject, forecast: null }),
       missed,
-      { subject, refusedFor: "overloaded" as const },
-      { subject, refusedFor: "overloaded" as const },
-      { subject, refusedFor: "budget-exceeded" as const },
+      { project: MAIN_PROJECT, subject, refusedFor: "overloaded" as const },
+      { project: MAIN_PROJECT, subject, refusedFor: "overloaded" as const },
+      { project: MAIN_PROJECT, subject, refusedFor: "budget-exceeded" as const },
     ];
     await record("counted", outcomes);
     const first = await scrape();

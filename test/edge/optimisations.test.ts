@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { storeResult } from "../../src/edge/history/store-result.ts";
@@ -7,7 +6,7 @@ import type { Placement } from "../../src/protocol/model.ts";
 import type { OptimisationResult, OptimisationSpec } from "../../src/protocol/optimisation.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
-import { callEdge, countStored, pointersOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
+import { callEdge, countStored, mainEnv, pointersOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
 import { answerOptimisation } from "./job-answers.ts";
 import { calibrationResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
@@ -176,13 +175,13 @@ describe("an optimisation that ended", () => {
       endedAtMs: 2,
     };
     const found = answerOptimisation(spec, { threads: 4, maxRows: 2, maxInFlight: null });
-    await storeResult(env.DB, { ...input, result: found });
+    await storeResult(mainEnv, { ...input, result: found });
     const stored = await readPlacement();
     expect(stored.configuration).toEqual({ threads: 4, maxRows: 2, maxInFlight: null });
-    await storeResult(env.DB, { ...input, result: found });
+    await storeResult(mainEnv, { ...input, result: found });
     expect(await readPlacement()).toEqual(stored);
     const late = { ...input, jobId: `job_${"2".repeat(26)}`, result: answerOptimisation(spec) };
-    await storeResult(env.DB, late);
+    await storeResult(mainEnv, late);
     expect(await readPlacement()).toEqual(stored);
   });
 

@@ -12,6 +12,7 @@ import {
   countStored,
   createKey,
   fetchEdge,
+  mainEnv,
   pointersOf,
   problemOf,
   type Reply,
@@ -219,7 +220,7 @@ describe("a database in trouble", () => {
       },
     });
     const nowMs = Date.parse(AT);
-    return storeReport({ ...env, DB: db }, { ownerId: submitter.id, tool: "native", report: input, nowMs });
+    return storeReport({ ...mainEnv, DB: db }, { ownerId: submitter.id, tool: "native", report: input, nowMs });
   };
   const countRows = async () => {
     const { points, reports, series } = await countStored();

@@ -5,11 +5,13 @@ import { mergePoints } from "../../src/edge/history/merge-points.ts";
 import { readHistory } from "../../src/edge/history/read-history.ts";
 import { rollUp } from "../../src/edge/history/roll-up.ts";
 import { tendHistory } from "../../src/edge/history/tend-history.ts";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { appendMeasurements, type Measurement } from "../../src/edge/store/point-store.ts";
 import { readUnrolled, saveRollups } from "../../src/edge/store/rollup-store.ts";
 import { findStoredSeries, readSelection, seriesIdOf } from "../../src/edge/store/series-store.ts";
 import { summarise } from "../../src/stats/distribution.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
+import { mainEnv } from "./edge-client.ts";
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse("2026-03-01T00:00:00.000Z");
@@ -20,6 +22,7 @@ let samplesSeen = 0;
 function measured(subject: string, atMs: number, values: number[], runId: string | null = null): Measurement {
   const { count, min, max, sum, sketch } = summarise(values);
   return {
+    project: MAIN_PROJECT,
     key: {
       subjectKind: "benchmark",
       subject,
@@ -40,8 +43,8 @@ function measured(subject: string, atMs: number, values: number[], runId: string
 }
 
 async function numberOf(subject: string): Promise<number> {
-  const { id } = await seriesIdOf(measured(subject, 0, [1]).key);
-  return (await findStoredSeries(openDatabase(env.DB), id))?.no ?? -1;
+  const { id } = await seriesIdOf(measured(subject, 0, [1]).key, MAIN_PROJECT);
+  return (await findStoredSeries(openProject(mainEnv), id))?.no ?? -1;
 }
 
 /** The series by a step, with sums rounded: floating sums depend on the order in their last digit. */
@@ -86,8 +89,8 @@ describe("rolling up", () => {
         for (const stepMs of [60_000, 300_000, 3_600_000, DAY_MS, 7 * DAY_MS, 28 * DAY_MS])
           expect(await read(rolledNo, stepMs)).toEqual(await read(plainNo, stepMs));
         const total = parts.flat().length;
-        const { id } = await seriesIdOf(measured(rolled, 0, [1]).key);
-        const [series] = (await readSelection(openDatabase(env.DB), { series: [id] }, 1)).series;
+        const { id } = await seriesIdOf(measured(rolled, 0, [1]).key, MAIN_PROJECT);
+        const [series] = (await readSelection(openProject(mainEnv), { series: [id] }, 1)).series;
         expect(series?.points).toBe(total);
         expect(series?.lastPointAtMs).toBe(Math.max(...parts.flat().map(({ atMs }) => atMs)));
       }),
@@ -179,7 +182,7 @@ describe("rolling up", () => {
         };
       },
     });
-    const { series } = await readSelection(openDatabase(counting), { subject }, 10);
+    const { series } = await readSelection(openProject({ ...mainEnv, DB: counting }), { subject }, 10);
     expect(series.map(({ points }) => points)).toEqual([501]);
     expect(rowsRead).toBeGreaterThan(0);
     expect(rowsRead).toBeLessThan(100);

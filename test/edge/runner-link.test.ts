@@ -8,6 +8,7 @@ import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { CLOSE_CODES, PING } from "../../src/protocol/link.ts";
 import { attach, attachmentOf } from "../../src/edge/link/runner-socket.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { callEdge, fetchEdge } from "./edge-client.ts";
 import { linkStub, newOnlineRunner, newRunner, readUntil, submitJob } from "./queue-client.ts";
 import { capabilities } from "./samples.ts";
@@ -132,6 +133,7 @@ describe("the socket", () => {
 
 describe("measurements of requests", () => {
   const outcome = (subject: string, totalMs: number): RequestOutcome => ({
+    project: MAIN_PROJECT,
     subject,
     variant: "fp32",
     backend: "ort-cpu",
@@ -180,8 +182,8 @@ describe("measurements of requests", () => {
       const outbox = new Outbox(storage.sql, id.toString());
       const [measured] = measureOutcomes([outcome("taken@1", 7)]);
       // A whole batch, and one row that nobody can read.
-      for (let row = 0; row < 2_000; row++) outbox.add(measured!.key, measured!.aggregate, 1);
-      outbox.add(null as never, measured!.aggregate, 1);
+      for (let row = 0; row < 2_000; row++) outbox.add(measured!, 1);
+      outbox.add({ ...measured!, key: null as never }, 1);
       await storage.setAlarm(Date.now() + 60_000);
     });
     await runDurableObjectAlarm(link);

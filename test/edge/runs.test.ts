@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openDatabase, openProject } from "../../src/edge/store/database.ts";
 import { readAllCapabilities, recordRoofline } from "../../src/edge/store/runner-store.ts";
 import { putTrace } from "../../src/edge/store/trace-store.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
@@ -10,7 +10,7 @@ import { Run } from "../../src/protocol/run.ts";
 import type { RunSamples } from "../../src/protocol/run-samples.ts";
 import type { Roofline, RooflinePosition } from "../../src/protocol/roofline.ts";
 import { Trace } from "../../src/protocol/trace.ts";
-import { callEdge, createKey, fetchEdge, missingId, pointersOf, problemOf } from "./edge-client.ts";
+import { callEdge, createKey, fetchEdge, mainEnv, missingId, pointersOf, problemOf } from "./edge-client.ts";
 import { countRuns, newOnlineRunner, queueStub, readJob, submitJob } from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
 import { benchmarkResult } from "./samples.ts";
@@ -277,7 +277,8 @@ describe("the roofs of a device", () => {
     const { runnerId } = await newOnlineRunner();
     const db = openDatabase(env.DB);
     await Promise.all(["cpu", "gpu0"].map((deviceKey) => recordRoofline(db, runnerId, deviceKey, roofline)));
-    const read = async () => (await readAllCapabilities(db)).map(({ devices }) => devices.map((each) => each.roofline));
+    const read = async () =>
+      (await readAllCapabilities(openProject(mainEnv))).map(({ devices }) => devices.map((each) => each.roofline));
     expect(await read()).toContainEqual([roofline, roofline]);
     await callEdge("DELETE", `/v1/runners/${runnerId}`);
     await recordRoofline(db, runnerId, "cpu", { ...roofline, tookMs: 2 });

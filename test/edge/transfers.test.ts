@@ -107,13 +107,13 @@ describe("an export", () => {
   });
 
   it("bounds its pages by bytes, and gives a row that is larger than that by itself", async () => {
-    const insert = env.DB.prepare("insert into profiles (name, spec, version, updated_at_ms) values (?1, ?2, 1, 1)");
+    const insert = env.DB.prepare("insert into profiles (project, name, spec, version, updated_at_ms) values ('main', ?1, ?2, 1, 1)");
     const long = "x".repeat(1_500_000);
     await env.DB.batch(["a", "b", "c", "d", "e"].map((name) => insert.bind(name, JSON.stringify(long))));
     const { id } = await begin();
     const { rows } = await page(id, "profiles", null);
-    expect(rows.map(([name]) => name)).toEqual(["a", "b", "c"]);
-    expect((await readAll(id, "profiles")).map(([name]) => name)).toEqual(["a", "b", "c", "d", "e"]);
+    expect(rows.map(([, name]) => name)).toEqual(["a", "b", "c"]);
+    expect((await readAll(id, "profiles")).map(([, name]) => name)).toEqual(["a", "b", "c", "d", "e"]);
     const target = await begin(newImport((await begin()).schemaVersion));
     expect((await post(target.id, "profiles", [rows[1]])).status).toBe(200);
     const back = await env.DB.prepare("select * from profiles where name = 'b'").raw();
@@ -137,7 +137,7 @@ describe("an export", () => {
     await env.DB.prepare("update transfers set touched_at_ms = 0").run();
     await tendHistory(env, Date.now());
     expect(await rolledSeq()).toEqual(before);
-    expect((await post(target.id, "profiles", [["p", "{}", 1, 1]])).status).toBe(200);
+    expect((await post(target.id, "profiles", [["main", "p", "{}", 1, 1]])).status).toBe(200);
     await callEdge("DELETE", `/v1/transfers/${target.id}`);
     await callEdge("DELETE", `/v1/transfers/${begun.at(-1)}`);
     await tendHistory(env, Date.now());
@@ -163,10 +163,10 @@ describe("an import", () => {
     const { schemaVersion } = await begin();
     const input = newImport(schemaVersion);
     const { id } = await begin(input);
-    await post(id, "profiles", [["mine", "{}", 1, 1]]);
+    await post(id, "profiles", [["main", "mine", "{}", 1, 1]]);
     expect((await begin({ ...input, into: "empty" })).id).toBe(id);
-    expect((await post(id, "profiles", [["mine", '{"a":1}', 2, 2]])).json).toEqual({ rows: 1 });
-    expect((await env.DB.prepare("select * from profiles").raw())[0]).toEqual(["mine", '{"a":1}', 2, 2]);
+    expect((await post(id, "profiles", [["main", "mine", '{"a":1}', 2, 2]])).json).toEqual({ rows: 1 });
+    expect((await env.DB.prepare("select * from profiles").raw())[0]).toEqual(["main", "mine", '{"a":1}', 2, 2]);
     await env.DB.prepare("delete from profiles").run();
   });
 
@@ -190,8 +190,8 @@ describe("an import", () => {
   it("refuses what is no row, and a row that refers to nothing, and stores nothing of that page", async () => {
     const { schemaVersion } = await begin();
     const { id } = await begin(newImport(schemaVersion));
-    const good = ["good", "{}", 1, 1];
-    for (const bad of [[...good, 1], good.slice(1), { name: "x" }, [["x"], "{}", 1, 1], [null, "{}", 1, null]]) {
+    const good = ["main", "good", "{}", 1, 1];
+    for (const bad of [[...good, 1], good.slice(1), { name: "x" }, [["x"], "y", "{}", 1, 1], ["main", null, "{}", 1, null]]) {
       const reply = await post(id, "profiles", [good, bad]);
       expect([400, 409]).toContain(reply.status);
       if (reply.status === 400) expect(problemOf(reply).errors?.[0]?.pointer).toBe("#/1");

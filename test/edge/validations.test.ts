@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../src/protocol/job.ts";
 import type { Placement } from "../../src/protocol/model.ts";
@@ -6,7 +5,7 @@ import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.
 import type { ValidationResult, ValidationSpec } from "../../src/protocol/validation.ts";
 import { storeResult } from "../../src/edge/history/store-result.ts";
 import type { z } from "zod";
-import { callEdge, countStored, pointersOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
+import { callEdge, countStored, mainEnv, pointersOf, type RegisteredRunner, registerRunner } from "./edge-client.ts";
 import { answerValidation } from "./job-answers.ts";
 import { calibrationResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
@@ -166,10 +165,10 @@ describe("a validation that ended", () => {
       startedAtMs: 1,
       endedAtMs: 2,
     };
-    await storeResult(env.DB, input);
+    await storeResult(mainEnv, input);
     expect(await readPlacement()).toEqual(stored);
     const otherId = job.id.slice(0, -1) + (job.id.endsWith("0") ? "1" : "0");
-    await storeResult(env.DB, { ...input, jobId: otherId });
+    await storeResult(mainEnv, { ...input, jobId: otherId });
     expect(await readPlacement()).toEqual(stored);
     const { items } = (await callEdge("GET", "/v1/history/series?label=twice&metric=latencyMs")).json;
     expect(items[0].points).toBe(2);

@@ -6,6 +6,7 @@ import { tendHistory } from "../../src/edge/history/tend-history.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { CreatedWebhook, Delivery, Webhook, WebhookInput } from "../../src/protocol/webhook.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { callEdge, pointersOf, problemOf } from "./edge-client.ts";
 
 const MINUTE_MS = 60_000;
@@ -37,7 +38,13 @@ async function create(name: string, more: Partial<WebhookInput> = {}): Promise<C
 }
 
 function happened(change: Partial<AlertEvent> = {}): AlertEvent {
-  return { type: "alert.opened", alert: { id: "alr_1", direction: "regression" }, atMs: NOW_MS, ...change };
+  return {
+    project: MAIN_PROJECT,
+    type: "alert.opened",
+    alert: { id: "alr_1", direction: "regression" },
+    atMs: NOW_MS,
+    ...change,
+  };
 }
 
 async function deliveriesOf(id: string): Promise<Delivery[]> {
