@@ -48,7 +48,7 @@ function createCommand(shell: Shell): Command {
 
 function closeCommand(shell: Shell): Command {
   return addEdge(new Command("close"), SCOPE)
-    .description("Revoke all keys of a project for good and remove its runners; what it stored stays")
+    .description("Revoke a project's keys for good, remove its runners and cancel its jobs; what it stored stays")
     .argument("<name>", "of the project")
     .action(async (name: string, options: EdgeOptions) => {
       const client = await openEdge(options, shell);

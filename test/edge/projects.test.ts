@@ -7,6 +7,8 @@ import { callEdge, createKey, pointersOf, problemOf } from "./edge-client.ts";
 import { capabilities } from "./samples.ts";
 import { Tenant } from "./tenant.ts";
 
+const BENCHMARK = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
+
 let names = 0;
 const freshName = () => `tenant-${names++}`;
 const openTenant = () => Tenant.open(freshName(), capabilities);
@@ -139,10 +141,9 @@ describe("a runner", () => {
   it("that is shared does the jobs of others, and one that is not does none", async () => {
     const [mine, theirs] = [await openTenant(), await openTenant()];
     await theirs.post(`/v1/runners/${theirs.runner.runnerId}/drain`);
-    const benchmark = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
-    const { id } = await theirs.post("/v1/jobs", benchmark);
+    const { id } = await theirs.post("/v1/jobs", BENCHMARK);
     // What is its own comes at once, though the other job came before.
-    const { id: own } = await mine.post("/v1/jobs", benchmark);
+    const { id: own } = await mine.post("/v1/jobs", BENCHMARK);
     const first = await mine.scripted.next("offer");
     expect(first.lease.jobId).toBe(own);
     mine.scripted.succeed(first);
@@ -180,6 +181,25 @@ describe("a project that is closed", () => {
     expect(problemOf(await create(doomed.project)).code).toBe("conflict");
     expect((await close(doomed.project)).json).toEqual(closed.json);
     expect(await other.get(`/v1/runners/${other.runner.runnerId}`)).toMatchObject({ state: "online" });
+  });
+
+  it("has its jobs cancelled, whoever would do them", async () => {
+    const [doomed, other] = [await openTenant(), await openTenant()];
+    await other.post(`/v1/runners/${other.runner.runnerId}/share`);
+    const jobs: string[] = [];
+    for (const { runner } of [doomed, other]) {
+      // One is under work, one waits for that to end.
+      for (let count = 0; count < 2; count++) {
+        const { id } = await doomed.post("/v1/jobs", { ...BENCHMARK, runnerId: runner.runnerId });
+        jobs.push(id);
+      }
+    }
+    const { lease } = await other.scripted.next("offer");
+    await close(doomed.project);
+    const queue = env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("main"));
+    for (const id of jobs) expect(await queue.get(doomed.project, id)).toMatchObject({ state: "cancelled" });
+    expect((await other.scripted.next("jobCancel")).lease).toEqual(lease);
+    await other.post(`/v1/runners/${other.runner.runnerId}/unshare`);
   });
 
   it("keeps what it stored", async () => {

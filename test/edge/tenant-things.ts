@@ -59,7 +59,7 @@ export const POPULATION_NETWORK = '{"hidden":[]}';
 /** Makes one real thing of each kind as the tenant, with `word` in their names; its runner does the jobs. */
 export async function makeThings(tenant: Tenant, word: string): Promise<Things> {
   const model = await placeModel(tenant, `${word}-model`);
-  await serve(tenant, model.model);
+  await serve(tenant, model);
   const offline = await registerRunner(tenant, `${word}-offline`);
   return {
     ...NOTHING,
@@ -100,8 +100,8 @@ async function placeModel(tenant: Tenant, name: string) {
 }
 
 /** Has the model answer once, and waits until that is in the history. */
-async function serve(tenant: Tenant, model: string): Promise<void> {
-  const body = { model, inputs: { observation: { data: [[1, 2, 3, 4]] } } };
+async function serve(tenant: Tenant, { model, placement }: Pick<Things, "model" | "placement">): Promise<void> {
+  const body = { model, placementId: placement, inputs: { observation: { data: [[1, 2, 3, 4]] } } };
   await vi.waitFor(async () => {
     const tooSoon = await callEdge("POST", "/v1/infer", { key: tenant.key, body: { ...body, budgetMs: 0.1 } });
     expect(problemOf(tooSoon).code).toBe("budget-unattainable");
@@ -112,7 +112,7 @@ async function serve(tenant: Tenant, model: string): Promise<void> {
   tenant.scripted.answer(offer, [{ name: "logits", dtype: "float32", shape: [1, 2], bytes }]);
   await pending;
   await vi.waitFor(async () => {
-    const { items } = await tenant.get(`/v1/history/series?subject=${model}@1&metric=totalMs`);
+    const { items } = await tenant.get(`/v1/history/calibration?placement=${placement}`);
     expect(items).not.toEqual([]);
   }, BOUND);
 }

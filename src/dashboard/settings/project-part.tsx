@@ -41,7 +41,7 @@ export function ProjectPart({ client }: PartProps) {
       <Panel id="projects" title="Projects" resource={projects}>
         <p class="muted explained">
           Whoever holds a key of a project sees its models, jobs and history, and nobody else's. Closing one revokes its
-          keys and removes its runners for good; what it stored stays.
+          keys and removes its runners for good, and cancels its jobs; what it stored stays.
         </p>
         {failure !== null && (
           <p class="notice bad" role="alert">
