@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { startCommand } from "./runner/start-command.ts";
 import { listCommand } from "./runner/list-command.ts";
-import { setSharingCommand } from "./runner/set-sharing-command.ts";
 import { setWorkCommand } from "./runner/set-work-command.ts";
 import { statusCommand } from "./runner/status-command.ts";
 import { PROCESS, type Shell } from "./shell.ts";
@@ -15,6 +14,6 @@ export function runnerCommand(shell: Shell = PROCESS): Command {
     .addCommand(statusCommand(shell))
     .addCommand(setWorkCommand("drain", shell))
     .addCommand(setWorkCommand("resume", shell))
-    .addCommand(setSharingCommand("share", shell))
-    .addCommand(setSharingCommand("unshare", shell));
+    .addCommand(setWorkCommand("share", shell))
+    .addCommand(setWorkCommand("unshare", shell));
 }

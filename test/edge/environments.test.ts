@@ -6,25 +6,8 @@ import { openProject } from "../../src/edge/store/database.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { TrainingSpec } from "../../src/protocol/training.ts";
 import { callEdge, createKey, mainEnv, missingId, pointersOf, problemOf, type Sent } from "./edge-client.ts";
+import { counter } from "./environment-samples.ts";
 import { capabilities } from "./samples.ts";
-
-const counter = {
-  name: "counter",
-  description: "Counts to ten",
-  observationSize: 1,
-  action: { kind: "discrete", count: 2 },
-  stepLimit: 10,
-  measures: 0,
-  scores: { worst: 0, best: 10, solvedAt: null },
-  wgsl: `struct State { at: f32 }
-fn reset(random: ptr<function, Random>) -> State { return State(0f); }
-fn observe(state: State) -> Observation { return Observation(state.at); }
-fn step(state: ptr<function, State>, action: Action, random: ptr<function, Random>) -> Transition {
-  (*state).at += 1f;
-  return Transition(1f, false);
-}`,
-  stateWords: 1,
-} as const;
 
 let names = 0;
 const fresh = () => ({ ...counter, name: `counter-${names++}` });

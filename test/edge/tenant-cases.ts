@@ -3,10 +3,10 @@ import { encodeFrame } from "../../src/protocol/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference.ts";
 import type { Tensor } from "../../src/protocol/tensor.ts";
 import { dataFile } from "./compression-samples.ts";
+import { counter } from "./environment-samples.ts";
 import { competitor } from "./kernel-samples.ts";
 import { OCTETS } from "./tenant.ts";
 import {
-  environmentNamed,
   networkFile,
   POPULATION_NETWORK,
   populationFile,
@@ -236,7 +236,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
     hidden(({ kernel }) => ({ params: { kernel } })),
     hidden(({ kernelName }) => ({ params: { kernel: kernelName } }), "it goes by ids"),
   ],
-  submitEnvironment: own(({ environmentName }) => ({ body: environmentNamed(environmentName) })),
+  submitEnvironment: own(({ environmentName }) => ({ body: { ...counter, name: environmentName } })),
   listEnvironments: hidden(),
   getEnvironment: [
     hidden(({ environment }) => ({ params: { environment } })),

@@ -4,6 +4,7 @@ import { digestOf } from "../../src/edge/store/artifact-store.ts";
 import { createId } from "../../src/protocol/id.ts";
 import type { Trace } from "../../src/protocol/trace.ts";
 import { dataFile } from "./compression-samples.ts";
+import { counter } from "./environment-samples.ts";
 import { callEdge, missingId, problemOf } from "./edge-client.ts";
 import { device, report } from "./health-samples.ts";
 import { competitor } from "./kernel-samples.ts";
@@ -138,31 +139,11 @@ async function storeByName(tenant: Tenant, word: string) {
   const required = [{ metric: "latencyMs", percentile: 0.5, atMost: 10 }];
   await tenant.post("/v1/requirements", { name: requirements, requirements: required });
   const environmentName = `${word}-environment`;
-  const environment = (await tenant.post("/v1/environments", environmentNamed(environmentName))).id as string;
+  const environment = (await tenant.post("/v1/environments", { ...counter, name: environmentName })).id as string;
   const populationName = `${word}-population`;
   const query = new URLSearchParams({ name: populationName, network: POPULATION_NETWORK });
   const uploaded = await tenant.call("POST", `/v1/populations?${query.toString()}`, { body: populationFile });
   return { memory, pool, profile, requirements, environment, environmentName, population: uploaded.id, populationName };
-}
-
-export function environmentNamed(name: string) {
-  return {
-    name,
-    description: "Counts to ten",
-    observationSize: 1,
-    action: { kind: "discrete", count: 2 },
-    stepLimit: 10,
-    measures: 0,
-    scores: { worst: 0, best: 10, solvedAt: null },
-    wgsl: `struct State { at: f32 }
-fn reset(random: ptr<function, Random>) -> State { return State(0f); }
-fn observe(state: State) -> Observation { return Observation(state.at); }
-fn step(state: ptr<function, State>, action: Action, random: ptr<function, Random>) -> Transition {
-  (*state).at += 1f;
-  return Transition(1f, false);
-}`,
-    stateWords: 1,
-  };
 }
 
 /** A run with its trace and samples, and a tuning. */
