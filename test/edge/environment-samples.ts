@@ -1,4 +1,4 @@
-/** An environment as callers submit them. */
+/** An environment as callers submit it. */
 export const counter = {
   name: "counter",
   description: "Counts to ten",

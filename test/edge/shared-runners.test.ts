@@ -218,7 +218,7 @@ describe("a runner that is shared", () => {
     expect(kept).not.toContain(theirs.id);
   });
 
-  it("keeps the placements of one project whatever another one rules", async () => {
+  it("keeps the placements of one project whatever another one rules or removes", async () => {
     await serveBoth("ruled");
     const mine = await registerRunner("own", guest.secret);
     const rule = { kind: "pinned", runnerIds: [mine.runnerId] };
@@ -226,7 +226,30 @@ describe("a runner that is shared", () => {
     expect(ruled.status).toBe(200);
     expect(await placementsOf("ruled", guest.secret)).toEqual([]);
     expect(await placementsOf("ruled", host.secret)).toMatchObject([{ runnerId: runner.runnerId }]);
+    const removed = await callEdge("DELETE", `/v1/runners/${runner.runnerId}`, { key: guest.secret });
+    expect(problemOf(removed).code).toBe("not-found");
+    expect(await placementsOf("ruled", host.secret)).toHaveLength(1);
     await callEdge("DELETE", `/v1/runners/${mine.runnerId}`, { key: guest.secret });
+  });
+});
+
+describe("a project that is closed", () => {
+  it("has nothing on shared runners any more", async () => {
+    const brief = await createProject(`brief-${++seeds}`);
+    await lend("share");
+    const theirs = await upload("brief", brief.secret);
+    await calibrate(theirs.id);
+    expect((await connect()).welcome.placed.map(({ modelVersionId }) => modelVersionId)).toContain(theirs.id);
+    expect((await callEdge("DELETE", `/v1/projects/${brief.project}`)).status).toBe(200);
+    const { scripted: again, welcome } = await connect();
+    expect(welcome.placed.map(({ modelVersionId }) => modelVersionId)).not.toContain(theirs.id);
+    const placed = env.DB.prepare("select count(*) as n from placements where model_version_id = ?1");
+    expect(await placed.bind(theirs.id).first("n")).toBe(0);
+    // What the runner owes now is another's.
+    const own = await upload("behind", host.secret);
+    const offers = [await again.next("offer")];
+    while (offers.at(-1)!.model?.modelVersionId !== own.id) offers.push(await again.next("offer"));
+    expect(offers.map(({ model }) => model?.modelVersionId)).not.toContain(theirs.id);
   });
 });
 
@@ -240,7 +263,7 @@ describe("what a runner may read", () => {
       await callEdge("POST", "/v1/agent-pools", { key, body: { name, agents: 1, stateSize: 4 } });
       const bytes = new Uint8Array(Float32Array.of(1, 2, 3, ++seeds).buffer);
       const digest = await digestOf(bytes.buffer);
-      await putArtifact(env.ARTIFACTS, digest, bytes);
+      await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
       await saveStates(openProject(scopeEnv(env, project)), name, 1, { digest, generation: 1 });
       return digest;
     };

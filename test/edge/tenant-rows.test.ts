@@ -11,6 +11,7 @@ import { encodeArchive } from "../../src/protocol/archive-file.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { tuningIdOf } from "../../src/protocol/tuning.ts";
 import { callEdge, createProject, fetchEdge, missingId, problemOf } from "./edge-client.ts";
+import { counter } from "./environment-samples.ts";
 import { competitor, ownReference } from "./kernel-samples.ts";
 import { POPULATION_FILES } from "./population-files.ts";
 import { benchmarkResult, tuningResult } from "./samples.ts";
@@ -48,6 +49,21 @@ interface Aggregate {
   readonly isKept?: boolean;
 }
 
+const upload: Omit<Aggregate, "by"> = {
+  path: "/v1/models",
+  query: (name) => `?name=${name}`,
+  body: () => cartpole,
+  headers: octets,
+  toThing: ({ model }) => model,
+  isKept: true,
+};
+const fill: Omit<Aggregate, "by"> = {
+  path: "/v1/populations",
+  query: (name) => `?name=${name}&network=${network}`,
+  body: () => population,
+  headers: octets,
+};
+
 const aggregates: Record<string, Aggregate> = {
   "a profile": { path: "/v1/profiles", by: "name", body: (name) => ({ name, requirements: {} }) },
   "a requirement set": {
@@ -55,58 +71,14 @@ const aggregates: Record<string, Aggregate> = {
     by: "name",
     body: (name) => ({ name, requirements: [{ metric: "latencyMs", percentile: 0.5, atMost: 10 }] }),
   },
-  "a model by its name": {
-    path: "/v1/models",
-    by: "name",
-    query: (name) => `?name=${name}`,
-    body: () => cartpole,
-    headers: octets,
-    toThing: ({ model }) => model,
-    isKept: true,
-  },
-  "a model by its id": {
-    path: "/v1/models",
-    by: "id",
-    query: (name) => `?name=${name}`,
-    body: () => cartpole,
-    headers: octets,
-    toThing: ({ model }) => model,
-    isKept: true,
-  },
-  "a population by its name": {
-    path: "/v1/populations",
-    by: "name",
-    query: (name) => `?name=${name}&network=${network}`,
-    body: () => population,
-    headers: octets,
-  },
-  "a population by its id": {
-    path: "/v1/populations",
-    by: "id",
-    query: (name) => `?name=${name}&network=${network}`,
-    body: () => population,
-    headers: octets,
-  },
+  "a model by its name": { ...upload, by: "name" },
+  "a model by its id": { ...upload, by: "id" },
+  "a population by its name": { ...fill, by: "name" },
+  "a population by its id": { ...fill, by: "id" },
   "an environment": {
     path: "/v1/environments",
     by: "id",
-    body: (name) => ({
-      name,
-      description: "Counts",
-      observationSize: 1,
-      action: { kind: "discrete", count: 2 },
-      stepLimit: 10,
-      measures: 0,
-      scores: { worst: 0, best: 10, solvedAt: null },
-      wgsl: `struct State { at: f32 }
-fn reset(random: ptr<function, Random>) -> State { return State(0f); }
-fn observe(state: State) -> Observation { return Observation(state.at); }
-fn step(state: ptr<function, State>, action: Action, random: ptr<function, Random>) -> Transition {
-  (*state).at += 1f;
-  return Transition((*state).at, false);
-}`,
-      stateWords: 1,
-    }),
+    body: (name) => ({ ...counter, name }),
   },
   "an item memory": { path: "/v1/item-memories", by: "name", body: (name) => ({ name, dimension: 3 }) },
   "an agent pool": { path: "/v1/agent-pools", by: "name", body: (name) => ({ name, agents: 2, stateSize: 4 }) },
@@ -155,11 +127,11 @@ describe.each(Object.entries(aggregates))(
 );
 
 describe("a model of another project", () => {
-  const upload = async (name: string, key: string, seed: number) =>
+  const uploadTo = async (name: string, key: string, seed: number) =>
     (await callEdge("POST", `/v1/models?name=${name}`, { key, body: variantOf(cartpole, seed), headers: octets })).json;
 
   it("gets no version, variant, data or rule", async () => {
-    const { model } = await upload("guarded", owner.secret, 1);
+    const { model } = await uploadTo("guarded", owner.secret, 1);
     for (const named of ["guarded", model.id]) {
       const at = `/v1/models/${named}`;
       const sent = { key: stranger.secret, body: cartpole, headers: octets };
@@ -173,12 +145,12 @@ describe("a model of another project", () => {
       expect(codes).toEqual(["not-found", "not-found", "not-found"]);
       expect(await codeOf("GET", `${at}/placements`, stranger.secret)).toBe("not-found");
     }
-    expect((await upload("guarded", stranger.secret, 2)).version.version).toBe(1);
+    expect((await uploadTo("guarded", stranger.secret, 2)).version.version).toBe(1);
     expect((await get("/v1/models/guarded", owner.secret)).json).toEqual(model);
   });
 
   it("is not what a job is about", async () => {
-    const { version } = await upload("unnamed", owner.secret, 3);
+    const { version } = await uploadTo("unnamed", owner.secret, 3);
     const submit = (body: object) => callEdge("POST", "/v1/jobs", { key: stranger.secret, body });
     const calibration = await submit({ kind: "calibration", modelVersionId: version.id });
     expect(problemOf(calibration).errors).toMatchObject([{ pointer: "#/modelVersionId" }]);
@@ -229,7 +201,7 @@ describe("what jobs left", () => {
   });
 
   it("of files is the job's project's", async () => {
-    const bytes = new TextEncoder().encode("left");
+    const bytes = Uint8Array.of(1, 2, 3);
     const digest = await digestOf(bytes.buffer);
     await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
     const jobId = createId("job");
