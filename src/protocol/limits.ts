@@ -133,7 +133,7 @@ export const LIMITS = {
   rateTrials: 64,
   /** Queries that one load may have in flight; where more would be, its rate is lost. */
   outstandingQueries: 1_024,
-  /** Requirement sets of one edge. */
+  /** Requirement sets of one project. */
   requirementSets: 1_000,
   /** Search for a configuration: its time, and what it tries. */
   optimisationMs: 3_600_000,
@@ -265,7 +265,7 @@ export const LIMITS = {
   /** Of one page of episodes, and bytes of their file that it may read. */
   episodePageSize: 10_000,
   episodePageBytes: 4 * MiB,
-  /** Members of one population, policies of one evaluation that are models, and populations of one edge. */
+  /** Members of one population, policies of one evaluation that are models, and populations of one project. */
   populationMembers: 2 ** 20,
   evaluatedPolicies: 64,
   populations: 1_000,
@@ -284,7 +284,7 @@ export const LIMITS = {
   /** Numbers that describe a behaviour, cells of an archive. */
   archiveMeasures: 4,
   archiveCells: 2 ** 20,
-  /** Archives of one edge, and the size of one that it prunes, which it has in memory twice. */
+  /** Archives of one project, and the size of one that it prunes, which it has in memory twice. */
   archives: 10_000,
   prunedArchiveBytes: 32 * MiB,
   /** Elites of one page, and cells along an axis that a heat map draws one by one. */
@@ -305,7 +305,7 @@ export const LIMITS = {
   environmentWgslLength: 65_536,
   environmentStateWords: 4_096,
   environmentsPerKey: 64,
-  /** Pools of agents of one edge; agents of one, numbers of an agent, bytes of all of them: what one dispatch evolves. */
+  /** Pools of agents of one project; agents of one, numbers of an agent, bytes of all of them: what one dispatch evolves. */
   agentPools: 256,
   poolAgents: 16_384,
   poolStateSize: 2_048,
@@ -319,7 +319,7 @@ export const LIMITS = {
   hrrSymbols: 1_024,
   hrrQueries: 64,
   hrrMatches: 1_000,
-  /** Item memories of one edge, items of one, and bytes of its parts, each of which one dispatch goes through. */
+  /** Item memories of one project, items of one, and bytes of its parts, each of which one dispatch goes through. */
   itemMemories: 256,
   memoryItems: 65_536,
   memoryPartBytes: 8 * MiB,

@@ -2,12 +2,12 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { storeEvolution } from "../../src/edge/history/store-evolution.ts";
 import { findAgentPool, saveStates, toPooledAgents } from "../../src/edge/store/agent-pool-store.ts";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { recordJobArtifact } from "../../src/edge/store/job-artifact-store.ts";
 import { EvolutionInput } from "../../src/protocol/evolution.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { byNumber, callEdge, fetchEdge, pointersOf, problemOf, type RegisteredRunner } from "./edge-client.ts";
+import { byNumber, callEdge, fetchEdge, mainEnv, pointersOf, problemOf, type RegisteredRunner } from "./edge-client.ts";
 import { newRunner } from "./queue-client.ts";
 import { capabilities } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
@@ -70,12 +70,12 @@ describe("a generation", () => {
 
   it("is the pool's once, by the file that arrived, unless the pool was changed meanwhile", async () => {
     await create("evolved");
-    const pool = toPooledAgents((await findAgentPool(openDatabase(env.DB), "evolved"))!);
+    const pool = toPooledAgents((await findAgentPool(openProject(mainEnv), "evolved"))!);
     const spec = { ...EvolutionInput.parse({ kind: "evolution", pool: "evolved", fitness: [1, 2] }), pool };
-    const store = (jobId: string) => storeEvolution(env.DB, { jobId, spec }, { generation: 1 });
+    const store = (jobId: string) => storeEvolution(mainEnv, { jobId, spec }, { generation: 1 });
     const [lost, short, whole, late] = [createId("job"), createId("job"), createId("job"), createId("job")];
     const put = (jobId: string, byte: string, sizeBytes: number) =>
-      recordJobArtifact(env, jobId, { name: "population", digest: digestOfByte(byte), sizeBytes, mediaType }, 1);
+      recordJobArtifact(mainEnv, jobId, { name: "population", digest: digestOfByte(byte), sizeBytes, mediaType }, 1);
     await put(short, "0a", 16);
     for (const job of [lost, short]) await store(job);
     expect(await read()).toMatchObject({ digest: null, generation: 0, version: 1 });
@@ -96,7 +96,7 @@ describe("a generation", () => {
     await scripted.next("welcome");
     expect((await evolve({ pool: "moved", fitness: [1, 2], runnerId: holder.runnerId })).status).toBe(202);
     await scripted.next("offer");
-    await saveStates(openDatabase(env.DB), "moved", 2, { digest: digestOfByte("0d"), generation: 1 });
+    await saveStates(openProject(mainEnv), "moved", 2, { digest: digestOfByte("0d"), generation: 1 });
     const fetchStates = ({ credential }: RegisteredRunner) =>
       fetchEdge("GET", `/v1/artifacts/${digest}`, { key: credential });
     expect([(await fetchStates(holder)).status, (await fetchStates(other)).status]).toEqual([200, 404]);

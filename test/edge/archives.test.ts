@@ -3,12 +3,22 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { storeTrainedArchive } from "../../src/edge/archive/store-trained-archive.ts";
 import { addArchive } from "../../src/edge/store/archive-store.ts";
 import { digestOf, putArtifact } from "../../src/edge/store/artifact-store.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { recordJobArtifact } from "../../src/edge/store/job-artifact-store.ts";
 import { type ArchiveDescription, decodeArchive, encodeArchive } from "../../src/protocol/archive-file.ts";
 import type { StoredArchive } from "../../src/protocol/archive.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { callEdge, countStored, createKey, fetchEdge, missingId, pointersOf, problemOf } from "./edge-client.ts";
+import {
+  callEdge,
+  countStored,
+  createKey,
+  fetchEdge,
+  mainEnv,
+  missingId,
+  pointersOf,
+  problemOf,
+} from "./edge-client.ts";
 
 const description: ArchiveDescription = {
   environment: "arm",
@@ -32,7 +42,7 @@ async function storeArchive(environment = "arm", jobId: string | null = createId
   const { summary, bytes } = encodeArchive({ ...description, environment }, elites);
   const digest = await digestOf(bytes.buffer);
   await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-  return (await addArchive(env.DB, { jobId, digest, sizeBytes: bytes.length, summary }))!;
+  return (await addArchive(openProject(mainEnv), { jobId, digest, sizeBytes: bytes.length, summary }))!;
 }
 
 async function download(id: string) {
@@ -67,10 +77,10 @@ describe("an archive", () => {
     const file = { name: "archive", digest, sizeBytes, mediaType: "application/octet-stream" } as const;
     const jobs = [createId("job"), createId("job"), createId("job")] as const;
     const qualityDiversity = { archive: summary, covariance: null, restarts: 0 };
-    for (const job of [jobs[0], jobs[2]]) await recordJobArtifact(env, job, file, 1);
-    await storeTrainedArchive(env.DB, jobs[0], { qualityDiversity });
-    await storeTrainedArchive(env.DB, jobs[1], { qualityDiversity });
-    await storeTrainedArchive(env.DB, jobs[2], { qualityDiversity: null });
+    for (const job of [jobs[0], jobs[2]]) await recordJobArtifact(mainEnv, job, file, 1);
+    await storeTrainedArchive(mainEnv, jobs[0], { qualityDiversity });
+    await storeTrainedArchive(mainEnv, jobs[1], { qualityDiversity });
+    await storeTrainedArchive(mainEnv, jobs[2], { qualityDiversity: null });
     const { items } = (await callEdge("GET", "/v1/archives?environment=trained")).json;
     expect(items).toEqual([expect.objectContaining({ ...summary, jobId: jobs[0], digest, sizeBytes })]);
   });
@@ -173,11 +183,11 @@ describe("pruning", () => {
     const large = { jobId: null, digest: archive.digest, sizeBytes: LIMITS.prunedArchiveBytes + 1, summary };
     const wide = { ...summary, parameters: LIMITS.prunedArchiveBytes / 4 / summary.filled + 1 };
     for (const each of [large, { ...large, sizeBytes: 1_024, summary: wide }]) {
-      const refused = await prune((await addArchive(env.DB, each))!.id, { dropShare: 0.5 });
+      const refused = await prune((await addArchive(openProject(mainEnv), each))!.id, { dropShare: 0.5 });
       expect([refused.status, problemOf(refused).code]).toEqual([413, "payload-too-large"]);
     }
     const fill = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1) insert into archives
-      (id, digest, size_bytes, summary, created_at_ms) select 'filling' || i, 'sha256:0', 1, '{}', 1 from n`;
+      (id, project, digest, size_bytes, summary, created_at_ms) select 'filling' || i, 'main', 'sha256:0', 1, '{}', 1 from n`;
     await env.DB.prepare(fill).bind(LIMITS.archives).run();
     const full = await prune(archive.id, { dropShare: 0.25 });
     await env.DB.prepare("delete from archives where id like 'filling%'").run();

@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { readOfferContext } from "../../src/edge/link/offer-context.ts";
 import { resolveEnvironment, takesEnvironment } from "../../src/edge/queue/resolve-environment.ts";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { TrainingSpec } from "../../src/protocol/training.ts";
-import { callEdge, createKey, missingId, pointersOf, problemOf, type Sent } from "./edge-client.ts";
+import { callEdge, createKey, mainEnv, missingId, pointersOf, problemOf, type Sent } from "./edge-client.ts";
 import { capabilities } from "./samples.ts";
 
 const counter = {
@@ -29,7 +29,7 @@ fn step(state: ptr<function, State>, action: Action, random: ptr<function, Rando
 let names = 0;
 const fresh = () => ({ ...counter, name: `counter-${names++}` });
 const submit = (body: object, sent: Sent = {}) => callEdge("POST", "/v1/environments", { body, ...sent });
-const db = () => openDatabase(env.DB);
+const db = () => openProject(mainEnv);
 const specOf = (environment: string) =>
   TrainingSpec.parse({ kind: "training", environment, algorithm: { name: "openes" } });
 
@@ -59,9 +59,9 @@ describe("an environment that is submitted", () => {
   it("is one of so many of its key", async () => {
     const { id, secret } = await createKey(["submit"]);
     await env.DB.prepare(
-      `insert into environments (id, name, key_id, definition, digest, created_at_ms)
+      `insert into environments (id, project, name, key_id, definition, digest, created_at_ms)
        with recursive n(i) as (select 1 union all select i + 1 from n where i < ?2)
-       select 'env_' || printf('%026d', i), 'held-' || i, ?1, '{}', '', 1 from n`,
+       select 'env_' || printf('%026d', i), 'main', 'held-' || i, ?1, '{}', '', 1 from n`,
     )
       .bind(id, LIMITS.environmentsPerKey - 1)
       .run();

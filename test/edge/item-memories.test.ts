@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { readItemMemory } from "../../src/edge/store/item-memory-store.ts";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
-import { callEdge, pointersOf, problemOf } from "./edge-client.ts";
+import { callEdge, mainEnv, pointersOf, problemOf } from "./edge-client.ts";
 
 const create = (name: string, dimension = 3) => callEdge("POST", "/v1/item-memories", { body: { name, dimension } });
 const add = (name: string, items: readonly { key: string; vector: number[] }[]) =>
   callEdge("POST", `/v1/item-memories/${name}/items`, { body: { items } });
-const partsOf = async (name: string) => (await readItemMemory(openDatabase(env.DB), name))!.parts;
+const partsOf = async (name: string) => (await readItemMemory(openProject(mainEnv), name))!.parts;
 const keptFile = async (digest: string) => env.ARTIFACTS.get(`artifacts/${digest.replace(":", "/")}`);
 
 describe("an item memory", () => {

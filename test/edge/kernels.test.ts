@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { openProject } from "../../src/edge/store/database.ts";
 import { addKernel } from "../../src/edge/store/kernel-store.ts";
 import type { BenchmarkResult } from "../../src/protocol/benchmark.ts";
 import type { Leaderboard } from "../../src/protocol/leaderboard.ts";
@@ -11,6 +12,7 @@ import {
   callEdge,
   countStored,
   createKey,
+  mainEnv,
   missingId,
   pointersOf,
   problemOf,
@@ -103,9 +105,9 @@ describe("a submission", () => {
   it("beyond what a key may have is a conflict", async () => {
     const { id, secret } = await createKey(["submit"]);
     await env.DB.prepare(
-      `insert into kernels (id, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
+      `insert into kernels (id, project, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
        with recursive n(i) as (select 1 union all select i + 1 from n where i < ?2)
-       select 'krn_' || printf('%026d', i) || ?1, ?1, i, 'x', '', 'float32', '[]', 'triad', 'valid', '{}', 1 from n`,
+       select 'krn_' || printf('%026d', i) || ?1, 'main', ?1, i, 'x', '', 'float32', '[]', 'triad', 'valid', '{}', 1 from n`,
     )
       .bind(id, LIMITS.kernelsPerKey - 1)
       .run();
@@ -124,7 +126,9 @@ describe("a submission to compete with a kernel that is deleted meanwhile", () =
     const reference = missingId.kernel;
     const rival = { ...definition, reference: { kind: "kernel", kernel: reference } } as const;
     const before = await countStored();
-    expect(await addKernel(env.DB, { ownerId: "key", definition: rival, dtype: "float32", reference })).toBeNull();
+    expect(
+      await addKernel(openProject(mainEnv), { ownerId: "key", definition: rival, dtype: "float32", reference }),
+    ).toBeNull();
     expect(await countStored()).toEqual(before);
   });
 });

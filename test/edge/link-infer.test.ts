@@ -134,14 +134,14 @@ describe("a runner's credential under load", () => {
     const ask = () =>
       authorise(counted.env, `Bearer ${credential}`, endpoints.linkInfer, (work) => void behind.push(work));
     vi.useFakeTimers({ toFake: ["Date"] });
-    expect(await ask()).toEqual({ kind: "runner", id: runnerId });
+    expect(await ask()).toEqual({ kind: "runner", id: runnerId, project: "main" });
     const once = counted.asked();
     for (let i = 0; i < 20; i++) await ask();
     expect(counted.asked()).toBe(once);
     expect(behind).toEqual([]);
     await callEdge("DELETE", `/v1/runners/${runnerId}`);
     vi.setSystemTime(Date.now() + 6_000);
-    expect(await ask()).toEqual({ kind: "runner", id: runnerId });
+    expect(await ask()).toEqual({ kind: "runner", id: runnerId, project: "main" });
     expect(behind).toHaveLength(1);
     await Promise.all(behind);
     await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });

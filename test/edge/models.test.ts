@@ -170,7 +170,7 @@ describe("more than a database statement has parameters for", () => {
   it("models fit on one page", async () => {
     const rows = Array.from({ length: 150 }, (_, i) => [`mdl_${String(i).padStart(26, "0")}`, `many-${i}`]);
     await env.DB.prepare(
-      "insert into models (id, name, created_at_ms) select value->>0, value->>1, 0 from json_each(?1)",
+      "insert into models (id, project, name, created_at_ms) select value->>0, 'main', value->>1, 0 from json_each(?1)",
     )
       .bind(JSON.stringify(rows))
       .run();

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { applyConfiguration, findPlacement } from "../../src/edge/store/placement-store.ts";
 import type { CalibrationResult } from "../../src/protocol/calibration.ts";
 import type { Capabilities } from "../../src/protocol/hardware.ts";
@@ -13,6 +13,7 @@ import {
   byNumber,
   callEdge,
   createKey,
+  mainEnv,
   missingId,
   pointersOf,
   problemOf,
@@ -197,7 +198,7 @@ describe("a placement", () => {
       serviceMs: null,
       requirements: [],
     };
-    const db = openDatabase(env.DB);
+    const db = openProject(mainEnv);
     const applied = await applyConfiguration(db, id, { configuration, measured: found!, validated });
     expect(applied).toMatchObject({ id, configuration, validated, linkMs, sweep: found!.sweep, state: "eligible" });
     await applyConfiguration(db, id, { configuration, measured: found!, validated });

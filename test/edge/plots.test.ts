@@ -1,6 +1,5 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openDatabase } from "../../src/edge/store/database.ts";
+import { openProject } from "../../src/edge/store/database.ts";
 import { addModelVersion } from "../../src/edge/store/model-store.ts";
 import { listPlacementsOfVersions, savePlacement } from "../../src/edge/store/placement-store.ts";
 import { recordHello } from "../../src/edge/store/runner-store.ts";
@@ -12,7 +11,7 @@ import { type JobResult, JobSpec } from "../../src/protocol/job.ts";
 import type { Placement } from "../../src/protocol/model.ts";
 import { PlacementSweep } from "../../src/protocol/sweep.ts";
 import { Trade } from "../../src/protocol/trade.ts";
-import { callEdge, createKey, fetchEdge, missingId, problemOf, registerRunner } from "./edge-client.ts";
+import { callEdge, createKey, fetchEdge, mainEnv, missingId, problemOf, registerRunner } from "./edge-client.ts";
 import { benchmarkResult, calibrationResult, capabilities, distribution } from "./samples.ts";
 import { optimisationResult, validationResult } from "./validation-samples.ts";
 
@@ -41,12 +40,12 @@ async function storeRun(result: JobResult): Promise<string> {
     space: {},
     kernel: "triad",
   });
-  return (await recordRun(openDatabase(env.DB), { ...input, spec, result })).id;
+  return (await recordRun(openProject(mainEnv), { ...input, spec, result })).id;
 }
 
 /** A version with a variant, both placed on the runner's CPU, as a calibration leaves them. */
 async function placeModel(name: string): Promise<Placement[]> {
-  const db = openDatabase(env.DB);
+  const db = openProject(mainEnv);
   const file = {
     name,
     digest: `sha256:${"1".repeat(64)}`,
@@ -136,7 +135,7 @@ describe("the plot of a run", () => {
 
 describe("the sweep of a placement", () => {
   it("tells knee, memory, the largest safe batch of the machine, and what to take", async () => {
-    await recordHello(openDatabase(env.DB), runnerId, capabilities);
+    await recordHello(openProject(mainEnv), runnerId, capabilities);
     const [placement] = await placeModel("swept");
     const { json } = await callEdge("GET", `/v1/placements/${placement?.id}/sweep`, { key: reader });
     expect(PlacementSweep.parse(json)).toMatchObject({
@@ -219,7 +218,7 @@ describe("the trade of a model", () => {
       outputs: [],
       edgeParameters: null,
     };
-    await addModelVersion(openDatabase(env.DB), file);
+    await addModelVersion(openProject(mainEnv), file);
     const ask = (query: string) => callEdge("GET", `/v1/models/versions/trade${query}`, { key: reader });
     expect((await ask("")).json).toMatchObject({ version: 1 });
     expect((await ask("?version=2")).json).toEqual({ model: "versions", version: 2, items: [] });
@@ -234,7 +233,7 @@ describe("the trade of a model", () => {
     expect(svg).toContain("int8 on cpu by ort-cpu: 2 ms, fidelity 0.97");
     expect(svg).not.toContain("beaten");
     const file = { name: "nowhere", digest: `sha256:${"4".repeat(64)}`, sizeBytes: 1, inputs: [], outputs: [] };
-    await addModelVersion(openDatabase(env.DB), { ...file, edgeParameters: null });
+    await addModelVersion(openProject(mainEnv), { ...file, edgeParameters: null });
     const problem = async (path: string) => problemOf(await callEdge("GET", `/v1/models/${path}`, { key: reader }));
     expect(await problem("nowhere/plots/trade.svg")).toMatchObject({
       code: "not-found",

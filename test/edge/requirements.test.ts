@@ -71,7 +71,7 @@ describe("a requirement set", () => {
     const { n = 0 } = (await env.DB.prepare("select count(*) as n from requirement_sets").first<{ n: number }>()) ?? {};
     const fillers = JSON.stringify(Array.from({ length: LIMITS.requirementSets - n }, (_, i) => `filler-${i}`));
     await env.DB.prepare(
-      "insert into requirement_sets (name, spec, version, updated_at_ms) select value, ?1, 1, 0 from json_each(?2)",
+      "insert into requirement_sets (project, name, spec, version, updated_at_ms) select 'main', value, ?1, 1, 0 from json_each(?2)",
     )
       .bind(JSON.stringify({ name: "filler", description: "", requirements }), fillers)
       .run();

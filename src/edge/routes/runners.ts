@@ -19,11 +19,11 @@ import { readAllVersions, readVersionsOfDigest } from "../store/model-store.ts";
 import { deletePlacements, isPlacedOn, listOwnPlacementsOfRunner } from "../store/placement-store.ts";
 import { isPoolDigest } from "../store/agent-pool-store.ts";
 import { isMemoryPart } from "../store/item-memory-store.ts";
+import { findOwnerOfRunner } from "../store/owner-store.ts";
 import { findProfile, readAllProfiles } from "../store/profile-store.ts";
 import {
   changeRunner,
   createRegistrationToken,
-  findReach,
   findRunner,
   listRunners,
   readRunnerCapabilities,
@@ -116,9 +116,10 @@ export async function mayRead(env: Env, runnerId: string, digest: string): Promi
   const versionIds = await readVersionsOfDigest(db, digest);
   if (await isPlacedOn(db, runnerId, versionIds)) return true;
   // Every runner of a project may be asked to search its memories, or to work on its pools.
-  const reach = await findReach(db, runnerId);
-  if (reach === undefined) return false;
-  if ((await isMemoryPart(db, digest, reach)) || (await isPoolDigest(db, digest, reach))) return true;
+  const owner = await findOwnerOfRunner(db, runnerId);
+  if (owner === null) return false;
+  const servedProject = owner.shared ? null : owner.project;
+  if ((await isMemoryPart(db, digest, servedProject)) || (await isPoolDigest(db, digest, servedProject))) return true;
   const queue = jobQueue(env);
   return (await queue.isCalibrating(runnerId, versionIds)) || queue.isWorkingOn(runnerId, digest);
 }

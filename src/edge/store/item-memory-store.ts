@@ -84,16 +84,25 @@ export async function savePart(
   { spec: { name }, version }: StoredMemory,
   { part, digest, sizeBytes, keys }: MemoryPart,
 ): Promise<boolean> {
-  const isIt = sql`project = ${db.project} and name = ${name} and version = ${version}`;
+  const isIt = and(isNamed(db, name), eq(itemMemories.version, version));
   const [, updated] = await db.batch([
-    db.run(sql`
-      insert into item_memory_parts (project, memory, part, digest, size_bytes, keys)
-      select ${db.project}, ${name}, ${part}, ${digest}, ${sizeBytes}, ${JSON.stringify(keys)}
-      where exists (select 1 from item_memories where ${isIt})
-      on conflict do update set digest = excluded.digest, size_bytes = excluded.size_bytes, keys = excluded.keys`),
-    db.run(sql`update item_memories set version = version + 1, updated_at_ms = ${Date.now()} where ${isIt}`),
+    db
+      .insert(itemMemoryParts)
+      .select(
+        sql`select ${db.project}, ${name}, ${part}, ${digest}, ${sizeBytes}, ${JSON.stringify(keys)}
+          where exists (select 1 from ${itemMemories} where ${isIt})`,
+      )
+      .onConflictDoUpdate({
+        target: [itemMemoryParts.project, itemMemoryParts.memory, itemMemoryParts.part],
+        set: { digest, sizeBytes, keys: [...keys] },
+      }),
+    db
+      .update(itemMemories)
+      .set({ version: version + 1, updatedAtMs: Date.now() })
+      .where(isIt)
+      .returning({ name: itemMemories.name }),
   ]);
-  return updated.meta.changes === 1;
+  return updated.length > 0;
 }
 
 /** Deletes a memory and gives the digests of its parts; null where there is none. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, ne, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, lt, ne, not, type SQL, sql } from "drizzle-orm";
 import { createId, idSchema } from "../../protocol/id.ts";
 import { KernelDefinition, type KernelProgram } from "../../protocol/kernel-definition.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -10,7 +10,7 @@ import { digestOf } from "./artifact-store.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { kernels } from "./schema.ts";
+import { kernels, standings } from "./schema.ts";
 
 /** The one variant of a submitted kernel. */
 export const SUBMITTED_VARIANT = "submitted";
@@ -149,14 +149,14 @@ export async function markKernelInvalid(db: ProjectDatabase, id: string, problem
 
 /** Deletes a kernel and its standings; false where others compete with it, or it is not there. */
 export async function deleteKernel(db: ProjectDatabase, id: string): Promise<boolean> {
-  const { project } = db;
+  const isRivalled = sql`exists (select 1 from kernels where reference = ${id} and id <> ${id})`;
+  const isThere = sql`exists (select 1 from kernels where id = ${id})`;
   const [gone] = await db.batch([
-    db.run(sql`
-      delete from kernels where project = ${project} and id = ${id}
-      and not exists (select 1 from kernels where reference = ${id} and id <> ${id})`),
-    db.run(sql`
-      delete from standings where project = ${project} and kernel = ${id}
-      and not exists (select 1 from kernels where id = ${id})`),
+    db
+      .delete(kernels)
+      .where(and(isKernel(db, id), not(isRivalled)))
+      .returning({ id: kernels.id }),
+    db.delete(standings).where(and(eq(standings.project, db.project), eq(standings.kernel, id), not(isThere))),
   ]);
-  return gone.meta.changes === 1;
+  return gone.length > 0;
 }

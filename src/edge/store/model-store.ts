@@ -1,4 +1,18 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNull, lt, max, or, type SQL } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  max,
+  notInArray,
+  or,
+  type SQL,
+} from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import {
@@ -16,7 +30,7 @@ import { AUTOMATIC, type PlacementRule } from "../../protocol/placement-rule.ts"
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf, type ProjectDatabase } from "./database.ts";
 import { toInstant } from "./instant.ts";
-import { models, modelVariants, modelVersions, versionData } from "./schema.ts";
+import { models, modelVariants, modelVersions, projects, versionData } from "./schema.ts";
 import { learnSummary } from "./summary-store.ts";
 
 type ModelRow = typeof models.$inferSelect;
@@ -251,9 +265,10 @@ export async function readVersionsOfDigest(db: Database, digest: string): Promis
   return [...new Set([...own, ...further].map(({ id }) => id))];
 }
 
-/** Every version of every project's models; the snapshot of placements is made of it. */
+/** Every version of the models of every project that is open; the snapshot of placements is made of it. */
 export function readAllVersions(db: Database): Promise<NamedVersion[]> {
-  return readNamedVersions(db, undefined);
+  const closed = db.select({ name: projects.name }).from(projects).where(isNotNull(projects.closedAtMs));
+  return readNamedVersions(db, notInArray(models.project, closed));
 }
 
 /** The versions of the project's models, or of one of them by its name or id. */
@@ -264,9 +279,8 @@ export function readVersionsOf(db: ProjectDatabase, nameOrId?: string): Promise<
 
 async function readNamedVersions(db: Database, which: SQL | undefined): Promise<NamedVersion[]> {
   const { card: _, ...served } = getTableColumns(modelVersions);
-  const { project, name: model, placementRule } = models;
   const rows = await db
-    .select({ version: served, project, model, placementRule })
+    .select({ version: served, project: models.project, model: models.name, placementRule: models.placementRule })
     .from(modelVersions)
     .innerJoin(models, eq(models.id, modelVersions.modelId))
     .where(which)

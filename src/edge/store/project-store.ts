@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull } from "drizzle-orm";
 import type { PageQuery } from "../../protocol/page.ts";
 import { MAIN_PROJECT, type Project } from "../../protocol/project.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
-import { keys, projects, registrationTokens } from "./schema.ts";
+import { keys, models, modelVersions, placements, projects, registrationTokens } from "./schema.ts";
 
 const MAIN: Project = { name: MAIN_PROJECT, createdAt: null, closedAt: null };
 
@@ -46,9 +46,17 @@ export async function isProjectOpen(db: Database, name: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Ends a project: its keys and tokens open nothing any more. Null where there is none; closing twice keeps the first time. */
+/**
+ * Ends a project: its keys and tokens open nothing any more, and its models are served nowhere. Null where there is
+ * none; closing twice keeps the first time.
+ */
 export async function closeProject(db: Database, name: string): Promise<Project | null> {
   const nowMs = Date.now();
+  const versions = db
+    .select({ id: modelVersions.id })
+    .from(modelVersions)
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(eq(models.project, name));
   await db.batch([
     db
       .update(projects)
@@ -61,6 +69,7 @@ export async function closeProject(db: Database, name: string): Promise<Project 
     db
       .delete(registrationTokens)
       .where(and(eq(registrationTokens.project, name), isNull(registrationTokens.usedByRunnerId))),
+    db.delete(placements).where(inArray(placements.modelVersionId, versions)),
   ]);
   const [row] = await db.select().from(projects).where(eq(projects.name, name));
   return row === undefined ? null : toProject(row);

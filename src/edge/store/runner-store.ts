@@ -185,15 +185,6 @@ export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[])
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Whom a runner works for: its own project, or null for all; undefined where there is none. */
-export async function findReach(db: Database, id: string): Promise<string | null | undefined> {
-  const [row] = await db
-    .select({ project: runners.project, shared: runners.shared })
-    .from(runners)
-    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
-  return row?.shared === true ? null : row?.project;
-}
-
 /** Writes down that a runner connected and what it said of itself; tells whom it works for, and whether it is to drain. */
 export async function recordHello(
   db: Database,
