@@ -14,6 +14,7 @@ interface CreateOptions extends EdgeOptions {
   readonly name: string;
   readonly scope: readonly Scope[];
   readonly rate?: number;
+  readonly project?: string;
 }
 
 interface RotateOptions extends EdgeOptions {
@@ -65,13 +66,21 @@ function createCommand(shell: Shell): Command {
       "requests a second, instead of the usual limit",
       numberBetween(0.001, LIMITS.keyRequestsPerSecond),
     )
-    .action(async ({ name, scope, rate, ...options }: CreateOptions) => {
+    .option("--project <name>", "that it is for, as the operator; by default the project of the key at hand")
+    .action(async ({ name, scope, rate, project, ...options }: CreateOptions) => {
       const client = await openEdge(options, shell);
-      const body = { name, scopes: [...new Set(scope)], ...(rate !== undefined && { requestsPerSecond: rate }) };
+      const body = {
+        name,
+        scopes: [...new Set(scope)],
+        ...(rate !== undefined && { requestsPerSecond: rate }),
+        ...(project !== undefined && { project }),
+      };
       const key = await client.call(endpoints.createKey, { body });
       if (options.json) return shell.print(`${JSON.stringify(key)}\n`);
       shell.print(`${key.secret}\n`);
-      shell.warn(`${key.id}: ${key.name} may ${key.scopes.join(", ")}. The secret is not shown again.\n`);
+      shell.warn(
+        `${key.id}: ${key.name} may ${key.scopes.join(", ")} in ${key.project}. The secret is not shown again.\n`,
+      );
     });
 }
 

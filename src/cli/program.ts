@@ -19,6 +19,7 @@ import { keysCommand } from "./keys-command.ts";
 import { loadCommand } from "./load-command.ts";
 import { modelsCommand } from "./models-command.ts";
 import { optimiseCommand } from "./optimise-command.ts";
+import { projectsCommand } from "./projects-command.ts";
 import { runnerCommand } from "./runner-command.ts";
 import type { Shell } from "./shell.ts";
 import { upCommand } from "./up-command.ts";
@@ -49,6 +50,7 @@ export function createProgram(shell: Shell): Command {
     .addCommand(jobsCommand(shell))
     .addCommand(kernelsCommand(shell))
     .addCommand(keysCommand(shell))
+    .addCommand(projectsCommand(shell))
     .addCommand(loadCommand(shell))
     .addCommand(compareCommand(shell))
     .addCommand(checkCommand(shell))

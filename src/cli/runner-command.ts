@@ -13,5 +13,7 @@ export function runnerCommand(shell: Shell = PROCESS): Command {
     .addCommand(listCommand(shell))
     .addCommand(statusCommand(shell))
     .addCommand(setWorkCommand("drain", shell))
-    .addCommand(setWorkCommand("resume", shell));
+    .addCommand(setWorkCommand("resume", shell))
+    .addCommand(setWorkCommand("share", shell))
+    .addCommand(setWorkCommand("unshare", shell));
 }

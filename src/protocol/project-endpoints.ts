@@ -32,7 +32,7 @@ export const projectEndpoints = {
     method: "delete",
     path: "/v1/projects/{name}",
     tag: "keys",
-    summary: "Revoke all keys of a project for good, and remove its runners; what it stored stays",
+    summary: "Revoke all keys of a project for good, remove its runners and cancel its jobs; what it stored stays",
     access: "admin",
     isOperators: true,
     params: byName,

@@ -103,6 +103,8 @@ export const runner: Runner = {
   id: createId("runner"),
   name: "sample",
   state: "online",
+  shared: false,
+  owned: true,
   labels: {},
   capabilities,
   profiles: fits,

@@ -147,6 +147,31 @@ describe("the view of runners", () => {
     expect(findings()).toEqual([]);
   });
 
+  it("shares one with all projects, which see it and not what it does for others", async () => {
+    const { client } = stack;
+    await client.call(endpoints.createProject, { body: { name: "guest" } });
+    const key = { name: "guest", scopes: ["admin" as const], project: "guest" };
+    const { secret } = await client.call(endpoints.createKey, { body: key });
+    const page = await openView(`view=runners&runner=${stack.runnerId}`);
+    await page.getByText("its own project").waitFor();
+    await page.getByRole("button", { name: "Share local" }).click();
+    await page.getByText("all projects").waitFor();
+    expect(findings()).toEqual([]);
+    await site.closePage();
+
+    const theirs = await openView(`view=runners&runner=${stack.runnerId}`, { key: secret });
+    await rowOf(theirs, "local").getByText("online", { exact: true }).waitFor();
+    await theirs.getByText("Another project shares it.").waitFor();
+    expect(await theirs.getByRole("button", { name: "Drain local" }).count()).toBe(0);
+    expect(findings()).toEqual([]);
+    await site.closePage();
+
+    const again = await openView(`view=runners&runner=${stack.runnerId}`);
+    await again.getByRole("button", { name: "Stop sharing local" }).click();
+    await again.getByRole("button", { name: "Share local" }).waitFor();
+    expect(findings()).toEqual([]);
+  });
+
   it("gives one another credential, and removes it after a second thought", async () => {
     const id = await addSpare();
     try {

@@ -48,6 +48,7 @@ describe("the settings", () => {
         ["Thresholds", "Thresholds"],
         ["Requirement sets", "Requirement sets"],
         ["Webhooks", "Webhooks"],
+        ["Projects", "Projects"],
       ] as const) {
         await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: link }).click();
         await panelOf(page, panel).waitFor();
@@ -119,6 +120,48 @@ describe("keys", () => {
     await page.keyboard.press("Enter");
     await row.getByText("revoked").waitFor();
     expect(findings([400])).toEqual([]);
+  });
+});
+
+describe("projects", () => {
+  it("are opened by the operator, get a first key, and are closed after a question", async () => {
+    const page = await openPart("projects");
+    await page.getByLabel("Name").focus();
+    await page.keyboard.type("a-tenant");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: "a-tenant is open" }).waitFor();
+    const row = page.getByRole("row").filter({ hasText: "a-tenant" });
+    await row.getByText("open", { exact: true }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "always there" }).getByRole("button").count()).toBe(0);
+
+    await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Keys" }).click();
+    await page.getByLabel("Name").fill("of-the-tenant");
+    await page.getByRole("checkbox", { name: /^admin/ }).check();
+    await page.getByLabel("Project").fill("a-tenant");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const note = page.getByRole("group", { name: "The key of-the-tenant." });
+    const secret = (await note.getByRole("region", { name: "Secret" }).textContent()) ?? "";
+    expect(findings()).toEqual([]);
+    await site.closePage();
+
+    // A tenant has no projects to look after, and the page shows what there is of its own: nothing yet.
+    const theirs = await openPart("projects", {}, secret);
+    await panelOf(theirs, "Keys").getByText("of-the-tenant").waitFor();
+    expect(await theirs.getByRole("link", { name: "Projects" }).count()).toBe(0);
+    expect(await theirs.getByLabel("Project").count()).toBe(0);
+    expect(findings()).toEqual([]);
+    await site.closePage();
+
+    const again = await openPart("projects");
+    const open = again.getByRole("row").filter({ hasText: "a-tenant" });
+    await open.getByRole("button", { name: "Close the project a-tenant" }).click();
+    await open.getByRole("button", { name: "Yes, close" }).click();
+    await open.getByText("closed", { exact: true }).waitFor();
+    expect(findings()).toEqual([]);
+    const refusal = await createClient({ baseUrl: stack.baseUrl, key: secret })
+      .call(endpoints.listKeys)
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ problem: { code: "unauthorized" } });
   });
 });
 

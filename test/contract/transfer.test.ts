@@ -23,6 +23,7 @@ const never = { cronMs: 86_400_000 };
 let folder: string;
 let source: LiveEdge;
 let credential: string;
+let labKey: string;
 let modelDigest: string;
 let file: string;
 
@@ -35,6 +36,14 @@ beforeAll(async () => {
   await client.call(endpoints.createWebhook, { body: { url: "https://hooks.test/" } });
   await client.call(endpoints.createProfile, {
     body: { name: "mine", description: '"größer"\n', requirements: {}, targets: {}, settings: {} },
+  });
+  await client.call(endpoints.createProject, { body: { name: "lab" } });
+  ({ secret: labKey } = await client.call(endpoints.createKey, {
+    body: { name: "theirs", scopes: ["admin"], project: "lab" },
+  }));
+  // The same name in both projects.
+  await createClient({ baseUrl: source.url, key: labKey }).call(endpoints.createProfile, {
+    body: { name: "mine", description: "the lab's", requirements: {}, targets: {}, settings: {} },
   });
   ({ credential } = await registerRunner(source));
   const uploaded = await client.call(endpoints.uploadModel, {
@@ -53,9 +62,9 @@ afterAll(async () => {
 /** A history as a year leaves it: more than pages of points, reals of every size, and numbers that were given and are gone. */
 function fill(database: DatabaseSync): void {
   database.exec(`
-    insert into series (id, subject_kind, subject, metric, label, key, created_at_ms, points)
+    insert into series (id, project, subject_kind, subject, metric, label, key, created_at_ms, points)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 50)
-    select 'ser_' || i, 'benchmark', 'gemm', 'wallMs', 'ümläut ' || i, '{}', i, 400 from n;
+    select 'ser_' || i, iif(i % 2 = 0, 'main', 'lab'), 'benchmark', 'gemm', 'wallMs', 'ümläut ' || i, '{}', i, 400 from n;
     insert into points (series_no, at_ms, source_id, run_id, count, min, max, sum, sketch)
     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${POINTS})
     select 1 + i % 50, i, 'source-' || i, iif(i % 3 = 0, null, 'run_' || i), 1,
@@ -66,8 +75,9 @@ function fill(database: DatabaseSync): void {
     insert into alerts (id, state, direction, after_ms, at_ms, created_at_ms, updated_at_ms) values ('alr_1', 'open', 'regression', 1, 2, 3, 4);
     insert into changes (id, series_no, alert_id, kind, direction, after_ms, at_ms, evidence, created_at_ms)
       values ('chg_1', 7, 'alr_1', 'step', 'regression', 1, 2, '{}', 3);
-    insert into runs values ('run_1', 'job_1', 1, 'rnr_1', 'cpu', 'benchmark', '{}', '"${"x".repeat(900_000)}"', 1, 2);
-    insert into standings values ('gemm', 'fpr_1', 'k=4,m=4', 'float32', 'wall', 'gemm', 'plain', 0.1, 0.05, 0.3, 100, 'a card', 0, '{}', 'run_1', 5);
+    insert into runs (id, project, job_id, attempt, runner_id, device_key, kind, spec, result, started_at_ms, ended_at_ms)
+      values ('run_1', 'lab', 'job_1', 1, 'rnr_1', 'cpu', 'benchmark', '{}', '"${"x".repeat(900_000)}"', 1, 2);
+    insert into standings values ('lab', 'gemm', 'fpr_1', 'k=4,m=4', 'float32', 'wall', 'gemm', 'plain', 0.1, 0.05, 0.3, 100, 'a card', 0, '{}', 'run_1', 5);
   `);
 }
 
@@ -131,6 +141,9 @@ describe("an export that was imported", () => {
       // It is the runner's, and nothing asks for that artifact yet.
       expect((await fetch(`${target.url}/v1/artifacts/${modelDigest}`, { headers })).status).toBe(404);
       expect(await storedModel(target)).toEqual(Buffer.from(await readModel("cartpole")).toString("base64"));
+      const theirs = createClient({ baseUrl: target.url, key: labKey });
+      const found = await theirs.call(endpoints.getProfile, { params: { name: "mine" } });
+      expect(found.description).toBe("the lab's");
       const [before, after] = [await dump(source), await dump(target)];
       expect([...after.keys()].toSorted()).toEqual([...before.keys()].toSorted());
       for (const [table, rows] of before) expect({ table, rows: after.get(table) }).toEqual({ table, rows });
@@ -212,7 +225,7 @@ describe("an import is refused, and changes nothing,", () => {
       const forced = await millrace(target, "import", file, "--force");
       expect(forced).toMatchObject({ code: 0 });
       expect(forced.stderr).toContain("others in profiles");
-      expect((await dump(target)).get("profiles")).toHaveLength(2);
+      expect((await dump(target)).get("profiles")).toHaveLength(3);
     });
   });
 

@@ -237,7 +237,13 @@ describe("models and requests", () => {
     [["kernels", "push", "package.json"], 2, "#/"],
     [["kernels", "push", "README.md"], 2, "holds no JSON"],
     [["keys", "create", "--name", "x", "--scope", "everything"], 2, "infer, submit, read, admin"],
+    [["keys", "create", "--name", "x", "--scope", "read", "--project", "nobody"], 5, "no open project nobody"],
     [["keys", "revoke", "key_1"], 2, "id"],
+    [["projects", "create", "not a name"], 2, "#/name"],
+    [["projects", "create", "main"], 6, "project main already"],
+    [["projects", "close", "nobody"], 5, "no project nobody"],
+    [["projects", "close", "main"], 6, "cannot be closed"],
+    [["runner", "share", "nobody"], 5, "no runner nobody"],
     [["context", "use", "nowhere"], 5, "There is no context nowhere; there is: here."],
     [["jobs", "list", "--key", "mk_wrong"], 4, "--key"],
   ] as const)("refuse %j by the code %i", async (args, code, reason) => {
@@ -405,6 +411,30 @@ describe("what stays", () => {
     expect(
       (await json<{ id: string; revokedAt: string | null }[]>("keys", "list")).find((key) => key.id === id)?.revokedAt,
     ).not.toBeNull();
+  });
+
+  it("is a project with keys of its own, that sees what is shared and ends when it is closed", async () => {
+    expect((await millrace("projects", "create", "tenant")).out).toBe("tenant is open\n");
+    const created = await millrace("keys", "create", "--name", "first", "--scope", "admin", "--project", "tenant");
+    expect(created.err).toContain("first may admin in tenant");
+    const theirs = ["--key", created.out.trim()];
+    expect(await json("runner", "list", ...theirs)).toEqual([]);
+    expect(await json("models", "list", ...theirs)).toEqual([]);
+    expect(await millrace("projects", "list", ...theirs)).toMatchObject({ code: 4 });
+    expect((await millrace("runner", "share", "local")).out).toBe("local works for all projects\n");
+    expect(await json("runner", "list", ...theirs)).toMatchObject([{ name: "local", shared: true, owned: false }]);
+    expect((await millrace("runner", "list", ...theirs)).out).toMatch(/^online +local .* another's /m);
+    expect((await millrace("runner", "status", "local", ...theirs)).out).toContain("shared by another project");
+    expect(await millrace("runner", "drain", "local", ...theirs)).toMatchObject({ code: 5 });
+    expect((await millrace("runner", "unshare", "local")).out).toBe("local works for its own project\n");
+    expect((await millrace("runner", "list")).out).toMatch(/^online +local .* ours /m);
+    expect((await millrace("projects", "close", "tenant")).out).toBe("tenant is closed\n");
+    expect(await json<object[]>("projects", "list")).toEqual([
+      { name: "main", createdAt: null, closedAt: null },
+      { name: "tenant", createdAt: expect.any(String), closedAt: expect.any(String) },
+    ]);
+    expect((await millrace("projects", "list")).out).toMatch(/^main +/m);
+    expect(await millrace("runner", "list", ...theirs)).toMatchObject({ code: 4 });
   });
 
   it("is named by completion", async () => {

@@ -109,6 +109,7 @@ export const missingId = {
 };
 
 const TABLES = [
+  "projects",
   "keys",
   "registration_tokens",
   "runners",

@@ -7,11 +7,14 @@ import { callEdge, createKey, problemOf } from "./edge-client.ts";
 
 describe("the table", () => {
   it("lets nobody change anything with a key for reading, and is open to all in five places", () => {
-    const table = Object.entries<Endpoint>(endpoints as never).map(([name, { method, access }]) => ({
-      name,
-      method,
-      access,
-    }));
+    const table = Object.entries<Endpoint>(endpoints as never).map(
+      ([name, { method, access, isOperators = false }]) => ({
+        name,
+        method,
+        access,
+        isOperators,
+      }),
+    );
     const namesOf = (which: (entry: (typeof table)[number]) => boolean) => table.filter(which).map(({ name }) => name);
     expect(namesOf(({ method, access }) => method !== "get" && access === "read")).toEqual([]);
     expect(namesOf(({ access }) => access === "public")).toEqual([
@@ -29,6 +32,19 @@ describe("the table", () => {
       "downloadArtifact",
       "runAtEdge",
       "fetchTuning",
+    ]);
+    expect(namesOf(({ isOperators }) => isOperators)).toEqual([
+      "beginTransfer",
+      "endTransfer",
+      "exportRows",
+      "importRows",
+      "listObjects",
+      "exportObject",
+      "importObject",
+      "createProject",
+      "listProjects",
+      "closeProject",
+      "readMetrics",
     ]);
     expect(namesOf(({ method, access }) => method !== "get" && access === "submit")).toEqual([
       "muteSeries",

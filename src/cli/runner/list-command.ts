@@ -27,17 +27,24 @@ export function listCommand(shell: Shell): Command {
         each.state,
         each.name,
         describeDevices(each),
+        describeProject(each),
         formatAge(each.lastSeenAt),
         each.id,
       ]);
       const table = renderTable(
-        [["state", "name", "devices", "seen", "id"], ...rows],
+        [["state", "name", "devices", "project", "seen", "id"], ...rows],
         shell.columns,
         (text, row, column) =>
           column === 0 && row > 0 ? paint(shell, STATE_TONES[runners[row - 1]?.state ?? "offline"], text) : text,
       );
       shell.print(table);
     });
+}
+
+/** Whom it belongs to, and whether it works for others. */
+function describeProject({ owned, shared }: Runner): string {
+  if (!owned) return "another's";
+  return shared ? "ours, shared" : "ours";
 }
 
 function describeDevices({ capabilities }: Runner): string {

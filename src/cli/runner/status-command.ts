@@ -13,7 +13,7 @@ import type { Shell } from "../shell.ts";
 import { findRunnerId, listRunners } from "./find-runner.ts";
 import { STATE_TONES } from "./list-command.ts";
 
-/** A runner, and how it is; null of one that never told. */
+/** A runner, and how it is; null of one that never told, or that is of another project. */
 interface Status {
   readonly runner: Runner;
   readonly diagnosis: Diagnosis | null;
@@ -47,6 +47,7 @@ async function onlineIds(client: Client): Promise<string[]> {
 
 async function readStatus(client: Client, id: string): Promise<Status> {
   const runner = await client.call(endpoints.getRunner, { params: { id } });
+  if (!runner.owned) return { runner, diagnosis: null };
   const diagnosis = await client.call(endpoints.getRunnerDiagnosis, { params: { id } }).catch((error: unknown) => {
     // That it is not there is its status, and no failure of the question.
     if (error instanceof ProblemError && error.problem.code === "runner-offline") return null;
@@ -63,12 +64,16 @@ function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
       `${device}${software ? " (software: an emulation, not a GPU)" : ""}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
     ],
   );
-  const told = diagnosis === null ? "it told nothing yet" : `told ${formatAge(diagnosis.reportedAt)}`;
+  const told = diagnosis === null ? silence(runner) : `told ${formatAge(diagnosis.reportedAt)}`;
   const facts = renderFacts([
     ["state", `${paint(shell, STATE_TONES[state], state)}, seen ${formatAge(lastSeenAt)}, ${told}`],
     ...devices,
   ]);
   return `${paint(shell, "strong", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;
+}
+
+function silence({ owned }: Runner): string {
+  return owned ? "it told nothing yet" : "shared by another project, whom alone it tells how it is";
 }
 
 function renderChecks({ checks, findings }: Diagnosis, shell: Shell): string {

@@ -6,10 +6,13 @@ import { isConnected } from "./is-connected.ts";
 /** Asking costs each runner a report: of more than these none is asked. */
 const ASKED_RUNNERS = 50;
 
-/** How each connected runner is, by its id, all asked at the same time; one that does not say is left out. */
+/**
+ * How each connected runner is, by its id, all asked at the same time; one that does not say is left out. Those of
+ * other projects tell their owners alone.
+ */
 export async function readDiagnoses(client: Client, signal: AbortSignal): Promise<ReadonlyMap<string, Diagnosis>> {
   const { items } = await client.call(endpoints.listRunners, { signal });
-  const asked = items.filter(isConnected).slice(0, ASKED_RUNNERS);
+  const asked = items.filter((runner) => runner.owned && isConnected(runner)).slice(0, ASKED_RUNNERS);
   const told = await Promise.all(
     asked.map(({ id }) => client.call(endpoints.getRunnerDiagnosis, { params: { id }, signal }).catch(() => null)),
   );

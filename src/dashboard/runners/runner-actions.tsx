@@ -14,8 +14,8 @@ interface RunnerActionsProps {
   readonly onRemove: () => void;
 }
 
-/** What an admin can do with a runner: hold it back, give it another credential, remove it. */
-export function RunnerActions({ client, runner: { id, name, state }, onChange, onRemove }: RunnerActionsProps) {
+/** What an admin can do with a runner: hold it back, share it, give it another credential, remove it. */
+export function RunnerActions({ client, runner: { id, name, state, shared }, onChange, onRemove }: RunnerActionsProps) {
   const writer = useWriter("admin");
   const [credential, setCredential] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
@@ -27,6 +27,9 @@ export function RunnerActions({ client, runner: { id, name, state }, onChange, o
   const params = { id };
   const [verb, endpoint] =
     state === "draining" ? (["Resume", endpoints.resumeRunner] as const) : (["Drain", endpoints.drainRunner] as const);
+  const [sharing, change] = shared
+    ? (["Stop sharing", endpoints.unshareRunner] as const)
+    : (["Share", endpoints.shareRunner] as const);
   const rotate = async () => setCredential((await client.call(endpoints.rotateCredential, { params })).credential);
   return (
     <div class="runner-actions">
@@ -38,6 +41,14 @@ export function RunnerActions({ client, runner: { id, name, state }, onChange, o
           onDone={onChange}
         >
           {verb}
+        </WriteButton>
+        <WriteButton
+          writer={writer}
+          label={`${sharing} ${name}`}
+          work={() => client.call(change, { params })}
+          onDone={onChange}
+        >
+          {sharing}
         </WriteButton>
         <WriteButton writer={writer} label={`Rotate credential of ${name}`} work={rotate} onDone={onChange}>
           Rotate credential

@@ -31,9 +31,32 @@ const TUNINGS_READ = 100;
 /** Every inference changes the history; what stands here changes seldom. */
 const GAP_MS = 5_000;
 
-/** All of one runner: what it is and does, its roofs, its memory, its tunings, and what is wrong with it. */
-export function RunnerDetail({ client, subscribe, runner, onChange, onRemove }: RunnerDetailProps) {
-  const { id, name, state, capabilities } = runner;
+/** One runner: what it is, and to its owner also what it does. */
+export function RunnerDetail({ onChange, onRemove, ...rest }: RunnerDetailProps) {
+  const { client, runner } = rest;
+  const { name, state, owned } = runner;
+  return (
+    <>
+      <section class="panel" aria-labelledby="runner">
+        <div class="panel-head">
+          <h2 id="runner">{name}</h2>
+          <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
+        </div>
+        <RunnerFacts runner={runner} />
+        {owned ? (
+          <RunnerActions client={client} runner={runner} onChange={onChange} onRemove={onRemove} />
+        ) : (
+          <p class="muted">Another project shares it. What it does for others is told to its owner alone.</p>
+        )}
+      </section>
+      {owned && <RunnerDoings {...rest} />}
+    </>
+  );
+}
+
+/** What a runner does: by the second, its roofs, its memory, its tunings, and what is wrong with it. */
+function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "onChange" | "onRemove">) {
+  const { id, capabilities } = runner;
   const isThere = isConnected(runner);
   const memory = useResource(
     useCallback(
@@ -66,14 +89,6 @@ export function RunnerDetail({ client, subscribe, runner, onChange, onRemove }: 
   const isReady = (memory.value !== null || memory.error !== null || !isThere) && (past.value ?? past.error) !== null;
   return (
     <>
-      <section class="panel" aria-labelledby="runner">
-        <div class="panel-head">
-          <h2 id="runner">{name}</h2>
-          <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
-        </div>
-        <RunnerFacts runner={runner} />
-        <RunnerActions client={client} runner={runner} onChange={onChange} onRemove={onRemove} />
-      </section>
       <LivePanel client={client} id={id} />
       {isReady ? (
         <>
@@ -91,7 +106,8 @@ export function RunnerDetail({ client, subscribe, runner, onChange, onRemove }: 
   );
 }
 
-function RunnerFacts({ runner: { id, capabilities, labels, createdAt, connectedAt, lastSeenAt } }: { runner: Runner }) {
+function RunnerFacts({ runner }: { runner: Runner }) {
+  const { id, capabilities, labels, shared, createdAt, connectedAt, lastSeenAt } = runner;
   const named = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
   return (
     <dl class="facts">
@@ -102,6 +118,7 @@ function RunnerFacts({ runner: { id, capabilities, labels, createdAt, connectedA
         </>
       )}
       {named.length > 0 && <Fact name="Labels">{named.join(", ")}</Fact>}
+      <Fact name="Works for">{shared ? "all projects" : "its own project"}</Fact>
       <Fact name="Registered">
         <Timestamp at={createdAt} />
       </Fact>

@@ -23,7 +23,7 @@ const SCOPES: Record<Scope, string> = {
 };
 
 /** API keys: who has one, what it may do, and how to take it away. */
-export function KeyPart({ client, administers }: PartProps) {
+export function KeyPart({ client, administers, operates }: PartProps) {
   const keys = useResource(
     useCallback(
       async (signal: AbortSignal) =>
@@ -56,6 +56,7 @@ export function KeyPart({ client, administers }: PartProps) {
               required
               options={Scope.options.map((scope) => [scope, SCOPES[scope]] as const)}
             />
+            {operates && <InputField name="#/project" label="Project" hint="Empty: main" />}
           </ApiForm>
         ) : (
           <SecretNote title={`The key ${secret.name}.`} secret={secret.text} onClose={() => setSecret(null)} />

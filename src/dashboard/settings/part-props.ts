@@ -7,4 +7,6 @@ export interface PartProps {
   readonly subscribe: Subscribe;
   /** Whether the key of the page has the `admin` scope. */
   readonly administers: boolean;
+  /** Whether it is the operator's, who looks after the other projects. */
+  readonly operates: boolean;
 }

@@ -2,18 +2,22 @@ import type { ComponentType } from "preact";
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { writeAddress } from "../page-address.ts";
 import { useResource } from "../use-resource.ts";
 import type { ViewProps } from "../view-props.ts";
 import { KeyPart } from "./key-part.tsx";
 import type { PartProps } from "./part-props.ts";
 import { ProfilePart } from "./profile-part.tsx";
+import { ProjectPart } from "./project-part.tsx";
 import { RequirementPart } from "./requirement-part.tsx";
 import { ThresholdPart } from "./threshold-part.tsx";
 import { TokenPart } from "./token-part.tsx";
 import { WebhookPart } from "./webhook-part.tsx";
 
-const PARTS: readonly (readonly [name: string, words: string, part: ComponentType<PartProps>])[] = [
+type Part = readonly [name: string, words: string, part: ComponentType<PartProps>];
+
+const PARTS: readonly Part[] = [
   ["keys", "Keys", KeyPart],
   ["tokens", "Tokens of runners", TokenPart],
   ["profiles", "Hardware profiles", ProfilePart],
@@ -21,30 +25,35 @@ const PARTS: readonly (readonly [name: string, words: string, part: ComponentTyp
   ["requirements", "Requirement sets", RequirementPart],
   ["webhooks", "Webhooks", WebhookPart],
 ];
+const OPERATORS_PARTS: readonly Part[] = [...PARTS, ["projects", "Projects", ProjectPart]];
 
-/** The view of keys, tokens, profiles, thresholds, requirement sets and webhooks: one part at a time. */
+/** The view of keys, tokens, profiles, thresholds, requirement sets, webhooks and projects: one part at a time. */
 export function SettingsView({ client, subscribe, address }: ViewProps) {
-  const administers = useResource(
+  const rights = useResource(
     useCallback(
       async (signal: AbortSignal) => {
         try {
-          await client.call(endpoints.listKeys, { query: { limit: 1 }, signal });
-          return true;
+          const { items } = await client.call(endpoints.listKeys, { query: { limit: 1 }, signal });
+          // Who has a key of another project finds it there; the operator may have none but the first secret.
+          return { administers: true, operates: (items[0]?.project ?? MAIN_PROJECT) === MAIN_PROJECT };
         } catch (error) {
           // A key does not know its own scopes: what it is refused tells.
-          if (error instanceof ProblemError && error.problem.code === "forbidden") return false;
+          if (error instanceof ProblemError && error.problem.code === "forbidden") {
+            return { administers: false, operates: false };
+          }
           throw error;
         }
       },
       [client],
     ),
   );
-  const [current, , Part] = PARTS.find(([name]) => name === address.part) ?? PARTS[0]!;
+  const parts = rights.value?.operates === true ? OPERATORS_PARTS : PARTS;
+  const [current, , Part] = parts.find(([name]) => name === address.part) ?? PARTS[0]!;
   return (
-    <main id="content" tabIndex={-1} aria-busy={administers.value === null && administers.error === null}>
+    <main id="content" tabIndex={-1} aria-busy={rights.value === null && rights.error === null}>
       <h1 class="unseen">Settings</h1>
       <nav class="parts" aria-label="Settings">
-        {PARTS.map(([name, words]) => (
+        {parts.map(([name, words]) => (
           <a
             key={name}
             href={`/${writeAddress({ view: "settings", part: name })}`}
@@ -54,14 +63,12 @@ export function SettingsView({ client, subscribe, address }: ViewProps) {
           </a>
         ))}
       </nav>
-      {administers.error !== null && (
+      {rights.error !== null && (
         <p class="notice bad" role="alert">
-          {administers.error.message}
+          {rights.error.message}
         </p>
       )}
-      {administers.value !== null && (
-        <Part key={current} client={client} subscribe={subscribe} administers={administers.value} />
-      )}
+      {rights.value !== null && <Part key={current} client={client} subscribe={subscribe} {...rights.value} />}
     </main>
   );
 }

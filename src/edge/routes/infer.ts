@@ -34,9 +34,10 @@ export function bindInfer(app: Hono<AppEnv>): void {
     const asked = await readFrameRequest(c.req.raw, LinkInferHeader);
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     // No runner puts load on another.
-    const input = { ...asked, runnerId: principal?.id ?? "", isMeasurement: true };
+    const runnerId = principal?.id ?? "";
+    const input = { ...asked, runnerId, isMeasurement: true };
     // For the model's project, which may be another than the runner's.
-    const project = (await projectOfPlacement(env, asked.placementId)) ?? env.project;
+    const project = (await projectOfPlacement(env, runnerId, asked.placementId)) ?? env.project;
     return toResponse("frame", await answerInference(scopeEnv(env, project), input, arrivedAtMs, waitUntil));
   });
 }

@@ -2,12 +2,16 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { MAIN_PROJECT } from "../../protocol/project.ts";
+import type { ProjectEnv } from "../config.ts";
 import { forgetCachedKeys } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { closeProject, createProject, listProjects } from "../store/project-store.ts";
 import { readRunnerIds } from "../store/runner-store.ts";
+import { jobQueue } from "../stubs.ts";
 import { endRunner } from "./runners.ts";
+
+const JOBS_PAGE = 200;
 
 export function bindProjects(app: Hono<AppEnv>): void {
   bind(app, endpoints.createProject, async ({ env, body: { name } }) => {
@@ -23,7 +27,20 @@ export function bindProjects(app: Hono<AppEnv>): void {
     if (project === null) throw new ProblemError("not-found", `There is no project ${name}.`);
     forgetCachedKeys();
     const theirs = { ...env, project: name };
+    await cancelJobs(theirs);
     for (const id of await readRunnerIds(openProject(theirs))) await endRunner(theirs, id);
     return project;
   });
+}
+
+/** Cancels what a project still has queued or under work: shared runners are for others now. */
+async function cancelJobs(env: ProjectEnv): Promise<void> {
+  const queue = jobQueue(env);
+  for (const state of ["queued", "leased"] as const) {
+    for (let isMore = true; isMore;) {
+      const { items, nextCursor } = await queue.list(env.project, { state, limit: JOBS_PAGE }, null);
+      await Promise.all(items.map(({ id }) => queue.cancel(env.project, id)));
+      isMore = nextCursor !== null;
+    }
+  }
 }

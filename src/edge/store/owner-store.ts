@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { models, modelVersions, placements, runners } from "./schema.ts";
 
@@ -19,13 +19,13 @@ export async function findOwnerOfRunner(db: Database, id: string): Promise<Runne
   return row ?? null;
 }
 
-/** Whose model it is a placement of; null where there is none of that id. */
-export async function findProjectOfPlacement(db: Database, id: string): Promise<string | null> {
+/** Whose model it is a placement of; null where the runner has none of that id. */
+export async function findProjectOfPlacement(db: Database, runnerId: string, id: string): Promise<string | null> {
   const [row] = await db
     .select({ project: models.project })
     .from(placements)
     .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
     .innerJoin(models, eq(models.id, modelVersions.modelId))
-    .where(eq(placements.id, id));
+    .where(and(eq(placements.runnerId, runnerId), eq(placements.id, id)));
   return row?.project ?? null;
 }

@@ -2,6 +2,7 @@ import type { StoredSeries } from "../../../src/edge/store/series-store.ts";
 
 export const sampleSeries: StoredSeries = {
   no: 1,
+  project: "main",
   id: `ser_${"a".repeat(26)}`,
   subjectKind: "benchmark",
   subject: "sort",

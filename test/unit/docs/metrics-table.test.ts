@@ -15,7 +15,7 @@ import { report, sensor } from "../../edge/health-samples.ts";
 import { memoryReport } from "../../edge/samples.ts";
 
 const ID = "rnr_01jzzzzzzzzzzzzzzzzzzzzzzz";
-const place = { model: "sample@1", variant: "fp32", backend: "ort-cpu", hardware: "Sample CPU" };
+const place = { project: "main", model: "sample@1", variant: "fp32", backend: "ort-cpu", hardware: "Sample CPU" };
 const METRICS = ["totalMs", "lostMs", "rows", "inTime", "linkMs", "refused.overloaded"];
 
 /** Every metric of the edge, each with a series. */
@@ -23,15 +23,15 @@ function edgeMetrics(): MetricFamily[] {
   const told = report(0, { sensors: [sensor({ temperatureC: 50, clockMhz: 3_000 })] });
   const link = { report: told, outbox: { rows: 0, oldestAtMs: null } };
   const devices = [{ kind: "cpu", software: false }] as const;
-  const ended = { state: "failed", kind: "tuning", count: 1, oldestAtMs: null } as const;
+  const ended = { state: "failed", kind: "tuning", project: null, count: 1, oldestAtMs: null } as const;
   return [
     ...describeService({
-      alerts: [{ state: "open", direction: "regression", count: 1 }],
+      alerts: [{ project: "main", state: "open", direction: "regression", count: 1 }],
       isWithoutSketches: false,
       droppedSeries: 0,
     }),
     ...describeFleet([{ id: ID, name: "sample", state: "online", devices, link }], 0),
-    ...describeJobs([ended, { ...ended, state: "queued", oldestAtMs: 0 }], 0),
+    ...describeJobs([ended, { ...ended, state: "queued", project: "main", oldestAtMs: 0 }], 0),
     ...describeRequests({
       sums: METRICS.map((metric) => ({ ...place, metric, count: 1, sum: 1 })),
       sketches: [{ ...place, ...summarise([1]) }],

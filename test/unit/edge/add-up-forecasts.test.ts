@@ -4,6 +4,7 @@ import { measureOutcomes } from "../../../src/edge/history/request-measurements.
 import { calibratedLevel } from "../../../src/protocol/prediction-calibration.ts";
 
 const outcome = (confidence: number, inTime: boolean, asPredicted: boolean) => ({
+  project: "main",
   subject: "mine@1",
   variant: "fp32",
   backend: "ort-cpu",
@@ -53,9 +54,9 @@ describe("what became of predictions", () => {
   it("is not judged of best efforts, and refusals are counted by reason", () => {
     const measured = measureOutcomes([
       { ...outcome(0.99, true, true), forecast: null },
-      { subject: "mine@1", refusedFor: "overloaded" },
-      { subject: "mine@1", refusedFor: "overloaded" },
-      { subject: "other@1", refusedFor: "overloaded" },
+      { project: "main", subject: "mine@1", refusedFor: "overloaded" },
+      { project: "main", subject: "mine@1", refusedFor: "overloaded" },
+      { project: "main", subject: "other@1", refusedFor: "overloaded" },
     ]);
     expect(measured.map(({ key, aggregate }) => [key.subject, key.metric, aggregate.sum])).toEqual([
       ["mine@1", "totalMs", 3],

@@ -19,6 +19,7 @@ function seriesOf(no: number, changes: Partial<StoredSeries> = {}): StoredSeries
   return {
     no,
     id: `ser_${no}`,
+    project: "main",
     subjectKind: "kernel",
     subject: `subject ${no}`,
     metric: "wallMs",

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
 import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
+import type { JobRecord } from "../../../src/edge/queue/lease-machine.ts";
+import type { KnownRunner } from "../../../src/edge/queue/runner-table.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
 import { devicesFor } from "../../../src/edge/queue/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
@@ -118,14 +120,17 @@ const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 describe("a benchmark", () => {
   const spec = (changes: object = {}) => BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", ...changes });
-  const runner = { id: "rnr_a", capabilities, online: true, draining: false };
+  const runner = { id: "rnr_a", project: "main", shared: false, capabilities, online: true, draining: false };
   const waiting = (changes: object, profile: Profile | null = null) => ({
+    project: "main",
     record: {} as never,
     spec: { ...spec(), ...changes },
     profile,
   });
+  const assign = (jobs: Parameters<typeof assignJobs>[0]["waiting"], runners: KnownRunner[], leased: JobRecord[] = []) =>
+    assignJobs({ waiting: jobs, runners, leased, turns: new Map() }, NOW_MS);
   const may = (changes: object, profile: Profile | null = null) =>
-    assignJobs([waiting(changes, profile)], [runner], [], NOW_MS).length === 1;
+    assign([waiting(changes, profile)], [runner]).length === 1;
 
   it("is checked against what is announced, by field", () => {
     expect(checkBenchmark(spec(), [capabilities])).toEqual([]);
@@ -147,7 +152,7 @@ describe("a benchmark", () => {
     const able = { ...capabilities, devices: [cpu!, { ...gpu!, features: ["shader-f16"] }] };
     expect(checkBenchmark(halves, [capabilities, able])).toEqual([]);
     const runners = [runner, { ...runner, id: "rnr_b", capabilities: able }];
-    const given = assignJobs([waiting({ kernel: "halves" })], runners, [], NOW_MS);
+    const given = assign([waiting({ kernel: "halves" })], runners);
     expect(given.map((each) => each.runner.id)).toEqual(["rnr_b"]);
   });
 
@@ -159,7 +164,7 @@ describe("a benchmark", () => {
     const onGpu = { ...none, devices: [cpu!, gpu!] };
     const onCpu = { ...none, devices: [simd] };
     const runners = [none, onGpu, onCpu].map((each, index) => ({ ...runner, id: `rnr_${index}`, capabilities: each }));
-    const taker = (changes: object) => assignJobs([waiting(changes)], runners, [], NOW_MS)[0]?.runner.id;
+    const taker = (changes: object) => assign([waiting(changes)], runners)[0]?.runner.id;
     expect(() => checkBenchmark(spec(), [none])).toThrow("it needs a device that runs one of its variants");
     expect(() => checkBenchmark(spec({ variant: "plain" }), [onCpu])).toThrow("runs its variant plain");
     expect(() => checkBenchmark(spec({ variant: "cpu-simd" }), [onGpu])).toThrow("runs its variant cpu-simd");
@@ -216,7 +221,7 @@ describe("a benchmark", () => {
     });
     const later = "2026-11-21T12:00:00.001Z";
     const mayOn = (to: typeof runner, changes: object = {}) =>
-      assignJobs([waiting(changes)], [to], [], NOW_MS).length === 1;
+      assign([waiting(changes)], [to]).length === 1;
     expect(mayOn(withDevices([locked(later)]))).toBe(false);
     expect(mayOn(withDevices([locked(later)]), { onDeviceFailure: "cpu-reference" })).toBe(true);
     expect(mayOn(withDevices([locked("2026-11-21T12:00:00.000Z")]))).toBe(true);
@@ -236,7 +241,7 @@ describe("a benchmark", () => {
         space: { deviceKeys },
       }),
     });
-    const isTaken = (deviceKeys?: string[]) => assignJobs([search(deviceKeys)], [runner], [], NOW_MS).length === 1;
+    const isTaken = (deviceKeys?: string[]) => assign([search(deviceKeys)], [runner]).length === 1;
     expect([isTaken(), isTaken(["gpu0"]), isTaken(["gpu1", "gpu0"]), isTaken(["gpu1"])]).toEqual([
       true,
       true,
@@ -266,11 +271,10 @@ describe("a benchmark", () => {
     const jobs = [waiting({ seed: 1 }), waiting({ seed: 2, runnerId: "rnr_a" }), waiting({ seed: 3 })];
     const other = { ...runner, id: "rnr_b" };
     const seeds = (leasedBy: string[]) =>
-      assignJobs(
+      assign(
         jobs,
         [runner, other],
         leasedBy.map((runnerId) => ({ runnerId }) as never),
-        NOW_MS,
       ).map(({ job, runner: to }) => [job.spec.kind === "benchmark" && job.spec.seed, to.id]);
     expect(capabilities.jobSlots).toBe(1);
     expect(seeds([])).toEqual([

@@ -5,6 +5,7 @@ import { livePlacement } from "./live-placement.ts";
 const outcome = (batch: number): RequestOutcome => {
   const { variant, backend, software, fingerprint } = livePlacement("a");
   return {
+    project: "main",
     subject: "mine@1",
     variant,
     backend,
@@ -27,6 +28,15 @@ it("keeps few series, whatever rows callers choose", () => {
     [4, 2],
     [128, 1],
     [256, 3],
+  ]);
+});
+
+it("keeps the requests of two projects apart, whose models have the same name", () => {
+  const measured = measureOutcomes([outcome(1), { ...outcome(1), project: "other" }, outcome(1)]);
+  const totals = measured.filter(({ key }) => key.metric === "totalMs");
+  expect(totals.map(({ project, aggregate }) => [project, aggregate.count])).toEqual([
+    ["main", 2],
+    ["other", 1],
   ]);
 });
 

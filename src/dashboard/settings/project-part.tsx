@@ -1,0 +1,121 @@
+import { useCallback, useState } from "preact/hooks";
+import { listAll } from "../../client/list-all.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { MAIN_PROJECT, type Project } from "../../protocol/project.ts";
+import { Badge } from "../badge.tsx";
+import { ConfirmButton } from "../confirm-button.tsx";
+import { ApiForm } from "../forms/api-form.tsx";
+import { InputField } from "../forms/field.tsx";
+import { Panel } from "../panel.tsx";
+import { Timestamp } from "../timestamp.tsx";
+import { useResource } from "../use-resource.ts";
+import type { PartProps } from "./part-props.ts";
+
+const PAGE = 100;
+
+/** The tenants, for the operator: who has a project, a new one, and how to close one. */
+export function ProjectPart({ client }: PartProps) {
+  const projects = useResource(
+    useCallback(
+      (signal: AbortSignal) =>
+        Array.fromAsync(listAll(client, endpoints.listProjects, { query: { limit: PAGE }, signal })),
+      [client],
+    ),
+  );
+  const [opened, setOpened] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const create = async (body: Record<string, unknown>) => {
+    setOpened((await client.call(endpoints.createProject, { body })).name);
+    projects.refresh();
+  };
+  return (
+    <>
+      <Panel id="new-project" title="New project" resource={projects}>
+        <ApiForm key={opened} label="New project" submit="Open the project" work={create}>
+          <InputField name="#/name" label="Name" hint="That no project had before" required />
+        </ApiForm>
+        {opened !== null && (
+          <p role="status" class="notice">{`${opened} is open. Make its first key under Keys, with its name.`}</p>
+        )}
+      </Panel>
+      <Panel id="projects" title="Projects" resource={projects}>
+        <p class="muted explained">
+          Whoever holds a key of a project sees its models, jobs and history, and nobody else's. Closing one revokes its
+          keys and removes its runners for good, and cancels its jobs; what it stored stays.
+        </p>
+        {failure !== null && (
+          <p class="notice bad" role="alert">
+            {failure}
+          </p>
+        )}
+        {projects.value === null && projects.error === null && <p class="muted loading">Reading projects …</p>}
+        {projects.value !== null && (
+          <ProjectTable
+            projects={projects.value}
+            close={(name) => client.call(endpoints.closeProject, { params: { name } })}
+            onDone={() => {
+              setFailure(null);
+              projects.refresh();
+            }}
+            onFail={setFailure}
+          />
+        )}
+      </Panel>
+    </>
+  );
+}
+
+interface ProjectTableProps {
+  readonly projects: readonly Project[];
+  readonly close: (name: string) => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onFail: (message: string) => void;
+}
+
+function ProjectTable({ projects, close, onDone, onFail }: ProjectTableProps) {
+  return (
+    <table class="settings">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">State</th>
+          <th scope="col">Opened</th>
+          <th scope="col">Close</th>
+        </tr>
+      </thead>
+      <tbody>
+        {projects.map(({ name, createdAt, closedAt }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td data-label="State">
+              {closedAt === null ? (
+                <Badge tone="good">open</Badge>
+              ) : (
+                <>
+                  <Badge tone="quiet">closed</Badge> <Timestamp at={closedAt} />
+                </>
+              )}
+            </td>
+            <td data-label="Opened">
+              {createdAt === null ? <span class="muted">always there</span> : <Timestamp at={createdAt} />}
+            </td>
+            <td data-label="Close">
+              {closedAt === null && name !== MAIN_PROJECT ? (
+                <ConfirmButton
+                  label={`Close the project ${name}`}
+                  work={() => close(name)}
+                  onDone={onDone}
+                  onFail={onFail}
+                >
+                  close
+                </ConfirmButton>
+              ) : (
+                <span class="muted">–</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

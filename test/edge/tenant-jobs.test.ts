@@ -1,0 +1,244 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Outbox } from "../../src/edge/link/outbox.ts";
+import { JobStore } from "../../src/edge/queue/job-store.ts";
+import { RunnerTable } from "../../src/edge/queue/runner-table.ts";
+import { createId } from "../../src/protocol/id.ts";
+import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import type { Job } from "../../src/protocol/job.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
+import { summarise } from "../../src/stats/distribution.ts";
+import { ADMIN, callEdge, createProject, fetchEdge, problemOf, registerRunner } from "./edge-client.ts";
+import { linkStub, queueStub } from "./queue-client.ts";
+import { BOUND } from "./runner-script.ts";
+import { capabilities } from "./samples.ts";
+import { ScriptedRunner } from "./scripted-runner.ts";
+
+/** Jobs of two projects in one queue. */
+
+let lab: string;
+const open: { readonly id: string; readonly key: string }[] = [];
+
+beforeAll(async () => {
+  ({ secret: lab } = await createProject("lab"));
+});
+afterEach(async () => {
+  for (const key of [ADMIN, lab]) {
+    for (const state of ["queued", "leased"]) {
+      const { items } = (await callEdge("GET", `/v1/jobs?limit=200&state=${state}`, { key })).json;
+      for (const { id } of items) await callEdge("POST", `/v1/jobs/${id}/cancel`, { key });
+    }
+  }
+  for (const { id, key } of open.splice(0)) await callEdge("DELETE", `/v1/runners/${id}`, { key });
+});
+
+/** An online runner of whoever has the key. */
+async function newRunnerOf(key: string, shared = false) {
+  const runner = await registerRunner("sample", key);
+  open.push({ id: runner.runnerId, key });
+  if (shared) await share(runner.runnerId, key, "share");
+  return { ...runner, scripted: await ScriptedRunner.online(runner) };
+}
+
+async function share(id: string, key: string, how: "share" | "unshare"): Promise<void> {
+  expect((await callEdge("POST", `/v1/runners/${id}/${how}`, { key })).status).toBe(200);
+}
+
+async function submit(key: string, changes: object = {}): Promise<Job> {
+  const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 }, ...changes };
+  const reply = await callEdge("POST", "/v1/jobs", { key, body });
+  expect(reply.status, JSON.stringify(reply.json)).toBe(202);
+  return reply.json;
+}
+
+const read = async (id: string, key: string): Promise<Job> => (await callEdge("GET", `/v1/jobs/${id}`, { key })).json;
+
+describe("a job", () => {
+  it("is there for its own project alone, with its run, its series and its events", async () => {
+    const { scripted } = await newRunnerOf(lab);
+    const changes = await fetchEdge("GET", "/v1/events");
+    const { id } = await submit(lab, { label: "lab-only" });
+    const offer = await scripted.next("offer");
+    expect(offer.lease.jobId).toBe(id);
+    scripted.succeed(offer);
+    await scripted.next("jobSettled");
+    const { runId } = await read(id, lab);
+    const paths = ["", "/events", "/artifacts", "/plots/learning"].map((part) => `/v1/jobs/${id}${part}`);
+    for (const path of [...paths, `/v1/runs/${runId}`, `/v1/runs/${runId}/samples`]) {
+      expect(problemOf(await callEdge("GET", path)), path).toMatchObject({ code: "not-found" });
+    }
+    expect(problemOf(await callEdge("POST", `/v1/jobs/${id}/cancel`)).code).toBe("not-found");
+    expect((await callEdge("GET", "/v1/jobs?limit=200")).json.items).toEqual([]);
+    expect((await callEdge("GET", "/v1/history/series?label=lab-only")).json.items).toEqual([]);
+    expect((await callEdge("GET", `/v1/runs/${runId}`, { key: lab })).status).toBe(200);
+    const { items } = (await callEdge("GET", "/v1/history/series?label=lab-only", { key: lab })).json;
+    expect(items.length).toBeGreaterThan(0);
+    expect((await callEdge("GET", `/v1/history/points?series=${items[0].id}`)).status).toBe(404);
+
+    // The stream tells the operator's project of its own jobs; nothing of the lab's stands before that.
+    const { runnerId } = await newRunnerOf(ADMIN);
+    const { id: own } = await submit(ADMIN, { runnerId });
+    const told = await readAllUntil(changes, own);
+    expect(told).not.toContain(id);
+  });
+
+  it("goes to runners of its project, and to those that are shared", async () => {
+    const mine = await newRunnerOf(ADMIN);
+    const theirs = await newRunnerOf(lab);
+    const blocker = await submit(lab);
+    await theirs.scripted.next("offer");
+    const { id } = await submit(lab);
+    const own = await submit(ADMIN);
+    expect((await mine.scripted.next("offer")).lease.jobId).toBe(own.id);
+    await callEdge("POST", `/v1/jobs/${own.id}/cancel`);
+    // It has room now, and works for its own project alone.
+    const next = await submit(ADMIN);
+    expect((await mine.scripted.next("offer")).lease.jobId).toBe(next.id);
+    expect((await read(id, lab)).state).toBe("queued");
+    await callEdge("POST", `/v1/jobs/${next.id}/cancel`);
+    await share(mine.runnerId, ADMIN, "share");
+    expect((await mine.scripted.next("offer")).lease.jobId).toBe(id);
+    expect((await read(blocker.id, lab)).state).toBe("leased");
+  });
+
+  it("is taken from a runner that is shared no more, and waits for another", async () => {
+    const { scripted, runnerId } = await newRunnerOf(ADMIN, true);
+    const { id } = await submit(lab);
+    const { lease } = await scripted.next("offer");
+    expect(lease.jobId).toBe(id);
+    await newRunnerOf(ADMIN);
+    await share(runnerId, ADMIN, "unshare");
+    expect(await scripted.next("jobCancel")).toMatchObject({ lease });
+    expect(await read(id, lab)).toMatchObject({ state: "queued", problem: { code: "runner-lost" } });
+  });
+
+  it("that leaves files on a shared runner leaves them with its project", async () => {
+    const { scripted, credential } = await newRunnerOf(ADMIN, true);
+    const { id } = await submit(lab);
+    const { lease } = await scripted.next("offer");
+    const body = new TextEncoder().encode("a checkpoint");
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+    const digest = `sha256:${[...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+    const path = `/v1/link/jobs/${id}/artifacts/checkpoint?epoch=${lease.epoch}`;
+    const put = await callEdge("PUT", `${path}&digest=${digest}`, {
+      key: credential,
+      body,
+      headers: { "content-type": "application/octet-stream" },
+    });
+    expect(put.status, JSON.stringify(put.json)).toBe(200);
+    expect((await fetchEdge("GET", path, { key: credential })).status).toBe(200);
+    const file = `/v1/jobs/${id}/artifacts/checkpoint`;
+    expect((await fetchEdge("GET", file, { key: lab })).status).toBe(200);
+    expect((await fetchEdge("GET", file)).status).toBe(404);
+  });
+
+  it("waits for one slot behind many of another project", async () => {
+    const { scripted } = await newRunnerOf(ADMIN, true);
+    for (let job = 0; job < 6; job++) await submit(ADMIN);
+    const first = await scripted.next("offer");
+    const theirs = [await submit(lab), await submit(lab)];
+    const order: string[] = [];
+    for (let offer = first; order.length < 5; offer = await scripted.next("offer")) {
+      const isTheirs = theirs.some(({ id }) => id === offer.lease.jobId);
+      order.push(isTheirs ? "lab" : "main");
+      scripted.succeed(offer);
+      await scripted.next("jobSettled");
+    }
+    expect(order).toEqual(["main", "lab", "main", "lab", "main"]);
+  });
+});
+
+describe("a queue", () => {
+  it("that is full of one project's jobs takes another's", async () => {
+    await newRunnerOf(ADMIN, true);
+    const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", runnerId: createId("runner") });
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      const store = new JobStore(storage.sql);
+      const about = { project: "lab", spec, profile: null, idempotencyKey: null, requestHash: "", maxAttempts: 1 };
+      storage.transactionSync(() => {
+        for (let job = 0; job < LIMITS.queuedProjectJobs; job++) {
+          store.insert({ ...about, id: createId("job"), createdAtMs: Date.now() });
+        }
+      });
+    });
+    const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
+    const refused = await callEdge("POST", "/v1/jobs", { key: lab, body });
+    expect(problemOf(refused)).toMatchObject({ code: "queue-full", status: 429 });
+    expect(problemOf(refused).detail).toBe(`${LIMITS.queuedProjectJobs} jobs of the project lab wait already.`);
+    expect((await callEdge("POST", "/v1/jobs", { body })).status).toBe(202);
+    await runInDurableObject(queueStub(), (_, { storage }) =>
+      storage.sql.exec("delete from jobs where project = 'lab'"),
+    );
+  });
+
+  it("from before there were projects has the operator's jobs and runners", async () => {
+    const old = env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("old"));
+    const id = createId("job");
+    const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" });
+    await runInDurableObject(old, (_, { storage: { sql } }) => {
+      new JobStore(sql).insert({
+        ...{ id, project: "lab", spec, profile: null, idempotencyKey: null, requestHash: "" },
+        ...{ createdAtMs: 1, maxAttempts: 1 },
+      });
+      new RunnerTable(sql).save({
+        id: "rnr_old",
+        project: "lab",
+        shared: true,
+        capabilities,
+        online: true,
+        draining: false,
+      });
+      for (const index of ["jobs_of_project", "jobs_waiting"]) sql.exec(`drop index ${index}`);
+      sql.exec("alter table jobs drop column project");
+      for (const column of ["project", "shared"]) sql.exec(`alter table runners drop column ${column}`);
+      const [jobs, runners] = [new JobStore(sql), new RunnerTable(sql)];
+      expect(jobs.projectOf(id)).toBe(MAIN_PROJECT);
+      expect(jobs.queuedFor([]).map(({ record }) => record.id)).toEqual([id]);
+      expect(runners.list()).toMatchObject([{ id: "rnr_old", project: MAIN_PROJECT, shared: false }]);
+    });
+  });
+});
+
+describe("what live requests left", () => {
+  it("becomes points of the project whose requests they were, also from an outbox of before", async () => {
+    const { runnerId } = await newRunnerOf(ADMIN, true);
+    const key = {
+      subjectKind: "model" as const,
+      ...{ subject: "same@1", metric: "refused.overloaded", unit: "requests", clock: null },
+      ...{ direction: "lower" as const, configuration: {}, fingerprint: null, software: false, label: null },
+    };
+    const { count, min, max, sum, sketch } = summarise([1]);
+    const aggregate = { count, min, max, sum, sketch };
+    await runInDurableObject(linkStub(runnerId), (_, { storage: { sql } }) => {
+      new Outbox(sql, "before").add({ project: "lab", key, aggregate }, Date.now());
+      sql.exec("alter table outbox drop column project");
+      new Outbox(sql, "after");
+    });
+    const refused = (project: string) => ({ project, subject: "same@1", refusedFor: "overloaded" as const });
+    await linkStub(runnerId).record([refused("lab"), refused(MAIN_PROJECT), refused("lab")]);
+    const counts = async () => {
+      await runDurableObjectAlarm(linkStub(runnerId));
+      const { results } = await env.DB.prepare(
+        `select project, sum(points.count) as count from points join series on no = series_no
+         where subject = 'same@1' group by 1 order by 1`,
+      ).all<{ project: string; count: number }>();
+      return results;
+    };
+    await expect.poll(counts, BOUND).toEqual([
+      { project: "lab", count: 2 },
+      { project: MAIN_PROJECT, count: 2 },
+    ]);
+  });
+});
+
+/** All that a stream tells until it holds this text. */
+async function readAllUntil(response: Response, text: string): Promise<string> {
+  let told = "";
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    told += chunk;
+    if (told.includes(text)) break;
+  }
+  return told;
+}
