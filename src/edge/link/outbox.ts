@@ -2,10 +2,6 @@ import type { SeriesKey } from "../../protocol/series.ts";
 import { type Aggregate, mergeAggregates } from "../../stats/distribution.ts";
 import type { Measurement } from "../store/point-store.ts";
 
-const SCHEMA = `create table if not exists outbox (
-  id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,
-  batch integer
-) strict`;
 const BATCH_ROWS = 2_000;
 
 type Row = { id: number; at_ms: number; key: string; aggregate: string; batch: number | null };
@@ -19,7 +15,6 @@ export class Outbox {
   constructor(sql: SqlStorage, source: string) {
     this.#sql = sql;
     this.#source = source;
-    sql.exec(SCHEMA);
   }
 
   add(key: SeriesKey, aggregate: Aggregate, atMs: number): void {

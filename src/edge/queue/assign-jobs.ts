@@ -8,10 +8,10 @@ import type { KnownRunner } from "./runner-table.ts";
 
 /**
  * Pairs waiting jobs, oldest first, with runners that may take them and have room beside what they
- * hold under lease.
+ * hold under lease. Takes no more of `waiting` than there is room for.
  */
 export function assignJobs(
-  waiting: readonly QueuedJob[],
+  waiting: Iterable<QueuedJob>,
   runners: readonly KnownRunner[],
   leased: readonly JobRecord[],
   nowMs: number,
@@ -20,12 +20,20 @@ export function assignJobs(
   const room = new Map(
     runners.map(({ id, capabilities }) => [id, capabilities.jobSlots - (held.get(id)?.length ?? 0)]),
   );
-  return waiting.flatMap((job) => {
-    const runner = runners.find((candidate) => (room.get(candidate.id) ?? 0) > 0 && mayTake(job, candidate, nowMs));
-    if (runner === undefined) return [];
-    room.set(runner.id, (room.get(runner.id) ?? 0) - 1);
-    return [{ job, runner }];
-  });
+  let free = runners.filter(({ id }) => (room.get(id) ?? 0) > 0);
+  const pairs: { job: QueuedJob; runner: KnownRunner }[] = [];
+  // Asked for a job before there is room for none, the queue would read one that nobody can have.
+  if (free.length === 0) return pairs;
+  for (const job of waiting) {
+    const runner = free.find((candidate) => mayTake(job, candidate, nowMs));
+    if (runner === undefined) continue;
+    pairs.push({ job, runner });
+    const left = (room.get(runner.id) ?? 0) - 1;
+    room.set(runner.id, left);
+    if (left === 0) free = free.filter(({ id }) => id !== runner.id);
+    if (free.length === 0) break;
+  }
+  return pairs;
 }
 
 /** Whether a runner may take a job: pinned to it or to nobody, fits the profile, has a device for the kernel. */

@@ -17,28 +17,13 @@ import { runIdOf } from "../store/run-store.ts";
 import { type JobCount, JobTally } from "./job-tally.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
-const SCHEMA = `
-  create table if not exists jobs (
-    id text primary key, state text not null, attempt integer not null, max_attempts integer not null,
-    epoch integer not null, runner_id text, lease_until_ms integer, created_at_ms integer not null,
-    started_at_ms integer, ended_at_ms integer, problem text, spec text not null, kind text not null,
-    profile text, idempotency_key text unique, request_hash text not null, progress text, result text
-  ) strict;
-  create index if not exists jobs_by_state on jobs (state, id);
-  create table if not exists events (
-    seq integer primary key autoincrement, job_id text not null, at_ms integer not null, type text not null,
-    attempt integer not null, progress text, detail text
-  ) strict;
-  create index if not exists events_of_job on events (job_id, seq);
-`;
-
 /** What a list tells of a result that judges; null of others, and while there is none. */
 const VERDICT = `case when result is null then null
   when kind = 'validation' then result->>'verdict'
   when kind = 'optimisation' then iif(result->>'best' is null, 'fail', 'pass')
   when kind = 'probe' then iif(result->>'ok', 'pass', 'fail') end`;
 
-/** Waiting jobs that one round of dispatch looks at. */
+/** Waiting jobs that are read at once. */
 const DISPATCH_ROWS = 200;
 
 type Row = Record<string, SqlStorageValue>;
@@ -68,7 +53,6 @@ export class JobStore {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
     this.#tally = new JobTally(sql);
   }
 
@@ -142,21 +126,36 @@ export class JobStore {
     return { items: cut.rows.map(toListed), nextCursor: cut.nextCursor };
   }
 
-  /** The oldest jobs that wait for anybody or for one of these runners. */
-  queuedFor(runnerIds: readonly string[]): QueuedJob[] {
-    return this.#sql
-      .exec(
-        `select * from jobs where state = 'queued' and (spec->>'runnerId' is null
-         or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
-        JSON.stringify(runnerIds),
-        DISPATCH_ROWS,
-      )
-      .toArray()
-      .map((row) => ({
-        record: toRecord(row),
-        spec: JobSpec.parse(JSON.parse(text(row.spec))),
-        profile: row.profile === null ? null : (JSON.parse(text(row.profile)) as Profile),
-      }));
+  /** The jobs that wait for anybody or for one of these runners, oldest first, read as far as they are taken. */
+  *queuedFor(runnerIds: readonly string[]): Generator<QueuedJob> {
+    const ids = JSON.stringify(runnerIds);
+    for (let afterId = ""; ; ) {
+      const rows = this.#sql
+        .exec(
+          `select * from jobs where state = 'queued' and id > ? and (spec->>'runnerId' is null
+           or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
+          afterId,
+          ids,
+          DISPATCH_ROWS,
+        )
+        .toArray();
+      yield* rows.map(toQueued);
+      if (rows.length < DISPATCH_ROWS) return;
+      afterId = text(rows.at(-1)?.id);
+    }
+  }
+
+  /** Whether a job waits that this runner might get. */
+  hasQueuedFor(runnerId: string): boolean {
+    const waiting =
+      "select 1 from jobs where state = 'queued' and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1";
+    return this.#first(waiting, runnerId) !== null;
+  }
+
+  /** When the last lease of a job was given. */
+  leasedAtMs(id: string): number | null {
+    const row = this.#first("select max(at_ms) as at_ms from events where job_id = ? and type = 'leased'", id);
+    return numberOrNull(row?.at_ms);
   }
 
   /** Every job that waits for this runner alone. */
@@ -245,6 +244,14 @@ function toRecord(row: Row): JobRecord {
     startedAtMs: numberOrNull(row.started_at_ms),
     endedAtMs: numberOrNull(row.ended_at_ms),
     problem: row.problem === null ? null : Problem.parse(JSON.parse(text(row.problem))),
+  };
+}
+
+function toQueued(row: Row): QueuedJob {
+  return {
+    record: toRecord(row),
+    spec: JobSpec.parse(JSON.parse(text(row.spec))),
+    profile: row.profile === null ? null : (JSON.parse(text(row.profile)) as Profile),
   };
 }
 

@@ -1,9 +1,5 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
 
-const SCHEMA = `create table if not exists runners (
-  id text primary key, capabilities text not null, online integer not null, draining integer not null
-) strict`;
-
 type Row = { id: string; capabilities: string; online: number; draining: number };
 
 /** A runner as the queue knows it: what it can do and whether it may be given work. */
@@ -20,7 +16,6 @@ export class RunnerTable {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
   }
 
   save(runner: KnownRunner): void {
@@ -39,7 +34,8 @@ export class RunnerTable {
   }
 
   setOnline(id: string, online: boolean): void {
-    this.#sql.exec("update runners set online = ? where id = ?", Number(online), id);
+    // Most say what is known: a row that does not change is not written.
+    this.#sql.exec("update runners set online = ?1 where id = ?2 and online <> ?1", Number(online), id);
   }
 
   setDraining(id: string, draining: boolean): void {
@@ -50,15 +46,21 @@ export class RunnerTable {
     this.#sql.exec("delete from runners where id = ?", id);
   }
 
-  list(): KnownRunner[] {
-    return this.#sql
-      .exec<Row>("select * from runners")
-      .toArray()
-      .map((row) => ({
-        id: row.id,
-        capabilities: JSON.parse(row.capabilities) as Capabilities,
-        online: row.online === 1,
-        draining: row.draining === 1,
-      }));
+  find(id: string): KnownRunner | null {
+    const [row] = this.#sql.exec<Row>("select * from runners where id = ?", id).toArray();
+    return row === undefined ? null : toRunner(row);
   }
+
+  list(): KnownRunner[] {
+    return this.#sql.exec<Row>("select * from runners").toArray().map(toRunner);
+  }
+}
+
+function toRunner(row: Row): KnownRunner {
+  return {
+    id: row.id,
+    capabilities: JSON.parse(row.capabilities) as Capabilities,
+    online: row.online === 1,
+    draining: row.draining === 1,
+  };
 }

@@ -5,12 +5,14 @@ import type { Profile } from "../../protocol/profile.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import type { Database } from "./database.ts";
 import { toPlacement } from "./placement-store.ts";
+import { holdsStill } from "./runner-store.ts";
 import { placements, runners } from "./schema.ts";
 
 /** An eligible placement with what admission and telemetry need to know of it and its runner. */
 export interface LivePlacement extends Placement {
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
+  /** Whether its runner takes nothing new: it drains, or is in quarantine. */
   readonly draining: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** Names of the hardware profiles that its device fits. */
@@ -34,13 +36,13 @@ export async function readLivePlacements(db: Database, profiles: readonly Profil
   return rows.flatMap((row) => {
     const host = hostById.get(row.runnerId);
     if (host === undefined) return [];
-    const { online, draining, labels } = host;
+    const { online, labels } = host;
     const connectedAtMs = host.connectedAtMs ?? 0;
     return {
       ...toPlacement(row),
       fingerprint: row.fingerprint,
       online,
-      draining,
+      draining: host.draining || holdsStill(host.quarantine),
       labels,
       direct: host.direct === 1,
       profiles: fittedProfiles(profiles, host, row.deviceKey),
@@ -54,12 +56,13 @@ type Host = Awaited<ReturnType<typeof readHosts>>[number];
 
 /** The runners of all placements, without what they say of kernels. */
 function readHosts(db: Database) {
-  const { id, online, draining, labels, connectedAtMs, capabilities } = runners;
+  const { id, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
   return db
     .select({
       id,
       online,
       draining,
+      quarantine,
       labels,
       connectedAtMs,
       direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,

@@ -5,7 +5,7 @@ import { createId } from "../../protocol/id.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import type { Roofline } from "../../protocol/roofline.ts";
-import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
+import type { RegistrationInput, Runner, RunnerQuarantine, RunnerState } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf, openDatabase } from "./database.ts";
@@ -20,12 +20,18 @@ function stateOf(row: Row): RunnerState {
   return row.connectedAtMs === null ? "registered" : "offline";
 }
 
+/** Whether a quarantine has not ended yet. */
+export function holdsStill(quarantine: RunnerQuarantine | null): boolean {
+  return quarantine !== null && Date.parse(quarantine.until) > Date.now();
+}
+
 function toRunner(row: Row, profiles: readonly Profile[]): Runner {
   const { capabilities } = row;
   return {
     id: row.id,
     name: row.name,
     state: stateOf(row),
+    quarantine: holdsStill(row.quarantine) ? row.quarantine : null,
     labels: row.labels,
     capabilities,
     profiles: capabilities === null ? [] : profiles.map((profile) => fitProfile(profile, capabilities)),
@@ -200,6 +206,14 @@ export async function recordDisconnect(db: Database, id: string, endedAtMs: numb
     .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
 }
 
+/** Writes down why a runner is given nothing, and until when; null ends it. */
+export async function recordQuarantine(db: Database, id: string, quarantine: RunnerQuarantine | null): Promise<void> {
+  await db
+    .update(runners)
+    .set({ quarantine, version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
+}
+
 /** Starts or ends draining; false where there is no such runner. */
 export async function setDraining(db: Database, id: string, draining: boolean): Promise<boolean> {
   const changed = await db
@@ -242,8 +256,15 @@ export async function readConnectedRunners(
   db: Database,
 ): Promise<{ id: string; labels: Record<string, string>; capabilities: Capabilities }[]> {
   const rows = await db
-    .select({ id: runners.id, labels: runners.labels, capabilities: runners.capabilities })
+    .select({
+      id: runners.id,
+      labels: runners.labels,
+      capabilities: runners.capabilities,
+      quarantine: runners.quarantine,
+    })
     .from(runners)
     .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
-  return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
+  return rows.flatMap(({ id, labels, capabilities, quarantine }) =>
+    capabilities === null || holdsStill(quarantine) ? [] : [{ id, labels, capabilities }],
+  );
 }
