@@ -178,6 +178,63 @@ describe("a lease", () => {
   });
 });
 
+describe("a runner that is told to stop", () => {
+  /** Longer than any test: what ends before it has not waited for it. */
+  const AMPLE_MS = 60_000;
+
+  it("says so, finishes its job, and goes once the outcome is settled", async () => {
+    const connection = await nextWelcomed();
+    const given = offer();
+    connection.send(given);
+    await begun();
+    const gone = runner.leave(AMPLE_MS);
+    await connection.next("leaving");
+    runner.benchmarks[0]?.finish();
+    expect(await connection.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: true } });
+    // Not settled yet: it is sent again, and not lost.
+    await connection.next("jobOutcome");
+    connection.send({ type: "jobSettled", lease: given.lease, stored: true });
+    await gone;
+    await expect(runner.done).resolves.toBeUndefined();
+  });
+
+  it("gives back what it has not finished when its time is over", async () => {
+    const connection = await nextWelcomed();
+    const given = offer();
+    connection.send(given);
+    await begun();
+    await runner.leave(1);
+    expect(await connection.next("jobOutcome")).toMatchObject({
+      lease: given.lease,
+      outcome: { ok: false, problem: { code: "runner-lost" } },
+    });
+    expect(runner.benchmarks[0]?.signal.aborted).toBe(true);
+  });
+
+  it("begins nothing new, and says again that it leaves where its connection broke meanwhile", async () => {
+    const first = await nextWelcomed();
+    const given = offer();
+    first.send(given);
+    await begun();
+    const gone = runner.leave(AMPLE_MS);
+    await first.next("leaving");
+    first.cut();
+    const second = await nextWelcomed();
+    await second.next("leaving");
+    const late = offer();
+    second.send(late);
+    expect(await second.next("jobOutcome")).toMatchObject({
+      lease: late.lease,
+      outcome: { ok: false, problem: { code: "runner-lost" } },
+    });
+    expect(runner.benchmarks).toHaveLength(1);
+    runner.benchmarks[0]?.finish();
+    expect(await second.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: true } });
+    second.send({ type: "jobSettled", lease: given.lease, stored: true });
+    await gone;
+  });
+});
+
 describe("an inference", () => {
   const tensor = { name: "x", dtype: "float32" as const, shape: [1], bytes: new Uint8Array(4) };
   const request = (deviceKey: string, modelVersionId = model.modelVersionId) => {
@@ -295,6 +352,14 @@ describe("a connection", () => {
     const waits = hub.knocks.slice(before).map((at, index, all) => at - (all[index - 1] ?? at));
     // Doubled and jittered between one and two times: the fourth wait is above any first one.
     expect(waits[3]).toBeGreaterThan(100);
+  });
+
+  it("that is refused as not of the protocol each time is tried ever less often", async () => {
+    for (let count = 0; count < 4; count++) (await hub.nextConnection()).close(CLOSE_CODES.protocolError);
+    await hub.nextConnection();
+    const waits = hub.knocks.map((at, index, all) => at - (all[index - 1] ?? at));
+    // Doubled and jittered between one and two times: the fourth wait is above any first one.
+    expect(waits[4]).toBeGreaterThan(400);
   });
 
   it("is found again when the hub comes back on its port", async () => {
