@@ -240,21 +240,6 @@ describe("a request whose runner fails under it", () => {
     await recover();
     await answerProbes(lost);
   });
-
-  it("by draining keeps it, and gets no other", async () => {
-    const pending = infer();
-    const [drained, other] = await whoWasAsked();
-    const { offer } = await drained.scripted.nextInfer();
-    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/drain`);
-    await vi.waitFor(async () => expect(problemOf(await at(drained, { budgetMs: 0.1 })).code).toBe("runner-offline"), BOUND);
-    const next = infer();
-    await answerNext(other);
-    expect(InferReply.parse((await next).json).placement.runnerId).toBe(other.runner.runnerId);
-    answer(drained, offer);
-    expect(InferReply.parse((await pending).json).placement.runnerId).toBe(drained.runner.runnerId);
-    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/resume`);
-    await isReady(drained);
-  });
 });
 
 describe("a runner that stops answering", () => {
@@ -327,5 +312,23 @@ describe("the history", () => {
     expect(await read("?from=2099-01-01T00:00:00Z&to=2099-01-02T00:00:00Z")).toEqual([]);
     const reversed = await callEdge("GET", "/v1/history/calibration?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z");
     expect(pointersOf(reversed)).toEqual(["query/to"]);
+  });
+});
+
+// Last: what was answered late is learnt from.
+describe("a runner that is drained under a request", () => {
+  it("answers it, and gets no other", async () => {
+    const pending = infer();
+    const [drained, other] = await whoWasAsked();
+    const { offer } = await drained.scripted.nextInfer();
+    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/drain`);
+    await vi.waitFor(async () => expect(problemOf(await at(drained, { budgetMs: 0.1 })).code).toBe("runner-offline"), BOUND);
+    const next = infer();
+    await answerNext(other);
+    expect(InferReply.parse((await next).json).placement.runnerId).toBe(other.runner.runnerId);
+    answer(drained, offer);
+    expect(InferReply.parse((await pending).json).placement.runnerId).toBe(drained.runner.runnerId);
+    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/resume`);
+    await isReady(drained);
   });
 });
