@@ -103,7 +103,9 @@ describe("an object of an older release", () => {
   it("is left whole by a step that fails, which is tried again", async () => {
     await inFreshObject((storage) => {
       const first: ObjectMigration = "create table a (x integer) strict";
-      expect(() => migrateObject(storage, [first, "create table b (x integer) strict; insert into nowhere values (1)"])).toThrow();
+      expect(() =>
+        migrateObject(storage, [first, "create table b (x integer) strict; insert into nowhere values (1)"]),
+      ).toThrow("nowhere");
       expect(tablesOf(storage)).toEqual(["layout"]);
       migrateObject(storage, [first, "create table b (x integer) strict"]);
       expect(tablesOf(storage).toSorted()).toEqual(["a", "b", "layout"]);

@@ -322,7 +322,10 @@ describe("a runner that is drained under a request", () => {
     const [drained, other] = await whoWasAsked();
     const { offer } = await drained.scripted.nextInfer();
     await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/drain`);
-    await vi.waitFor(async () => expect(problemOf(await at(drained, { budgetMs: 0.1 })).code).toBe("runner-offline"), BOUND);
+    await vi.waitFor(
+      async () => expect(problemOf(await at(drained, { budgetMs: 0.1 })).code).toBe("runner-offline"),
+      BOUND,
+    );
     const next = infer();
     await answerNext(other);
     expect(InferReply.parse((await next).json).placement.runnerId).toBe(other.runner.runnerId);

@@ -15,7 +15,12 @@ interface RunnerActionsProps {
 }
 
 /** What an admin can do with a runner: hold it back, give it another credential, remove it. */
-export function RunnerActions({ client, runner: { id, name, state, quarantine }, onChange, onRemove }: RunnerActionsProps) {
+export function RunnerActions({
+  client,
+  runner: { id, name, state, quarantine },
+  onChange,
+  onRemove,
+}: RunnerActionsProps) {
   const writer = useWriter("admin");
   const [credential, setCredential] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);

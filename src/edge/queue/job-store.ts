@@ -129,7 +129,7 @@ export class JobStore {
   /** The jobs that wait for anybody or for one of these runners, oldest first, read as far as they are taken. */
   *queuedFor(runnerIds: readonly string[]): Generator<QueuedJob> {
     const ids = JSON.stringify(runnerIds);
-    for (let afterId = ""; ; ) {
+    for (let afterId = ""; ;) {
       const rows = this.#sql
         .exec(
           `select * from jobs where state = 'queued' and id > ? and (spec->>'runnerId' is null

@@ -38,9 +38,10 @@ class Reference {
     for (const [jobId, job] of this.jobs) {
       if (job.end !== null || job.held !== null) continue;
       const busy = new Set([...this.jobs.values()].map(({ held }) => held?.runner));
-      const [runner] = [...this.ready].find(
-        ([each, isReady]) => isReady && !busy.has(each) && (job.pinned === undefined || job.pinned === each),
-      ) ?? [];
+      const [runner] =
+        [...this.ready].find(
+          ([each, isReady]) => isReady && !busy.has(each) && (job.pinned === undefined || job.pinned === each),
+        ) ?? [];
       if (runner === undefined) continue;
       job.tries++;
       job.epoch++;
@@ -67,7 +68,11 @@ class Act implements Command {
   readonly #expect: (model: Reference) => unknown;
   readonly #do: (queue: PureQueue, model: Reference) => unknown;
 
-  constructor(name: string, expectIt: (model: Reference) => unknown, doIt: (queue: PureQueue, model: Reference) => unknown) {
+  constructor(
+    name: string,
+    expectIt: (model: Reference) => unknown,
+    doIt: (queue: PureQueue, model: Reference) => unknown,
+  ) {
     this.#name = name;
     this.#expect = expectIt;
     this.#do = doIt;
@@ -93,7 +98,16 @@ class Act implements Command {
 function agree(model: Reference, queue: PureQueue): void {
   const is = [...queue.jobs].map(([id, { record, stored, ends }]) => {
     const { state, attempt, epoch, leaseUntilMs } = record;
-    return { id, state, attempt, epoch, leaseUntilMs, holder: state === "leased" ? record.runnerId : null, stored, ends };
+    return {
+      id,
+      state,
+      attempt,
+      epoch,
+      leaseUntilMs,
+      holder: state === "leased" ? record.runnerId : null,
+      stored,
+      ends,
+    };
   });
   const shall = [...model.jobs].map(([id, { tries, epoch, held, end }]) => ({
     id,
@@ -119,8 +133,9 @@ const pickedOf = (given: readonly { runner: string; lease: Lease }[], which: num
 let nextJob = 0;
 
 const commands: fc.Arbitrary<Command>[] = [
-  fc.record({ maxAttempts: fc.integer({ min: 1, max: 3 }), pinned: fc.option(runner, { nil: undefined }) }).map(
-    ({ maxAttempts, pinned }) => {
+  fc
+    .record({ maxAttempts: fc.integer({ min: 1, max: 3 }), pinned: fc.option(runner, { nil: undefined }) })
+    .map(({ maxAttempts, pinned }) => {
       const id = `job_${String(nextJob++).padStart(9, "0")}`;
       return new Act(
         `submit ${id} ${pinned ?? ""}`,
@@ -130,8 +145,7 @@ const commands: fc.Arbitrary<Command>[] = [
         },
         (queue) => queue.submit(id, maxAttempts, pinned),
       );
-    },
-  ),
+    }),
   fc.record({ who: runner, keeps: fc.boolean() }).map(
     ({ who, keeps }) =>
       new Act(
@@ -150,14 +164,25 @@ const commands: fc.Arbitrary<Command>[] = [
           return stale;
         },
         (queue, model) =>
-          queue.connect(
-            who,
-            keeps ? model.given.filter((each) => each.runner === who).map(({ lease }) => lease) : [],
-          ),
+          queue.connect(who, keeps ? model.given.filter((each) => each.runner === who).map(({ lease }) => lease) : []),
       ),
   ),
-  runner.map((who) => new Act(`disconnect ${who}`, (model) => void model.ready.set(who, false), (queue) => queue.disconnect(who))),
-  runner.map((who) => new Act(`drain ${who}`, (model) => void model.ready.set(who, false), (queue) => queue.drain(who))),
+  runner.map(
+    (who) =>
+      new Act(
+        `disconnect ${who}`,
+        (model) => void model.ready.set(who, false),
+        (queue) => queue.disconnect(who),
+      ),
+  ),
+  runner.map(
+    (who) =>
+      new Act(
+        `drain ${who}`,
+        (model) => void model.ready.set(who, false),
+        (queue) => queue.drain(who),
+      ),
+  ),
   fc.record({ who: runner, which: pick }).map(({ who, which }) => {
     let lease: Lease | null = null;
     return new Act(
@@ -174,8 +199,9 @@ const commands: fc.Arbitrary<Command>[] = [
       },
     );
   }),
-  fc.record({ which: pick, ending: fc.constantFrom("well", "passing", "lasting" as const), thief: fc.option(runner) }).map(
-    ({ which, ending, thief }) => {
+  fc
+    .record({ which: pick, ending: fc.constantFrom("well", "passing", "lasting" as const), thief: fc.option(runner) })
+    .map(({ which, ending, thief }) => {
       let sent: { runner: string; lease: Lease } | null = null;
       return new Act(
         `outcome ${ending} of ${which}${thief === null ? "" : ` by ${thief}`}`,
@@ -196,8 +222,7 @@ const commands: fc.Arbitrary<Command>[] = [
           return queue.settle(sent.runner, sent.lease, problem);
         },
       );
-    },
-  ),
+    }),
   fc.nat(2 * LEASE_MS).map(
     (ms) =>
       new Act(
@@ -255,7 +280,9 @@ function isLast(model: Reference, { runner: who, lease }: { runner: string; leas
 it("does what the reference says, under any commands", () => {
   fc.assert(
     fc.property(fc.commands(commands, { size: "+2", maxCommands: 60 }), (run) => {
-      fc.modelRun(() => ({ model: new Reference(), real: new PureQueue() }), run);
+      const both = { model: new Reference(), real: new PureQueue() };
+      fc.modelRun(() => both, run);
+      expect(both.real.jobs.size).toBe(both.model.jobs.size);
     }),
     { numRuns: 2_000 },
   );

@@ -15,7 +15,7 @@ import { LIMITS } from "../../../src/protocol/limits.ts";
 import { createProblem, PROBLEMS, type ProblemCode } from "../../../src/protocol/problem.ts";
 import { fc } from "../property.ts";
 
-const [FIRST_MS = 0, SECOND_MS = 0, THIRD_MS = 0] = LIMITS.quarantineMs;
+const [FIRST_MS, SECOND_MS, THIRD_MS] = LIMITS.quarantineMs;
 const problem = createProblem("device-lost", "It died.");
 const fail = (standing: RunnerStanding, jobId: string, nowMs: number, ranMs = 0) =>
   noteFailedJob(standing, { jobId, ranMs, problem }, nowMs);
