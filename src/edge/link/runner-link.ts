@@ -99,7 +99,12 @@ export class RunnerLink extends DurableObject<Env> {
     const runnerId = request.headers.get("x-runner-id") ?? "";
     const replaced = this.#openSockets();
     for (const old of this.ctx.getWebSockets()) this.#end(old, CLOSE_CODES.replaced, "another socket took over");
-    if (replaced.length > 0) this.ctx.waitUntil(this.#queue().runnerFlapped(runnerId));
+    if (replaced.length > 0)
+      this.ctx.waitUntil(
+        this.#queue()
+          .runnerFlapped(runnerId)
+          .catch(() => undefined),
+      );
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server);
     attach(server, { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: Date.now() });
