@@ -5,6 +5,7 @@ import type { JobSpec } from "../../../src/protocol/job.ts";
 import type { Lease } from "../../../src/protocol/link.ts";
 import { createProblem, type Problem } from "../../../src/protocol/problem.ts";
 import { capabilities } from "../../edge/samples.ts";
+import { queuedRecord } from "./queued-record.ts";
 
 export const LEASE_MS = 100;
 const TRIAD = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" });
@@ -33,20 +34,8 @@ export class PureQueue {
   #nowMs = 1_000;
 
   submit(id: string, maxAttempts: number, runnerId?: string): void {
-    const record: machine.JobRecord = {
-      id,
-      state: "queued",
-      attempt: 0,
-      maxAttempts,
-      epoch: 0,
-      runnerId: null,
-      leaseUntilMs: null,
-      startedAtMs: null,
-      endedAtMs: null,
-      problem: null,
-    };
     const spec = { ...TRIAD, ...(runnerId !== undefined && { runnerId }) };
-    this.jobs.set(id, { record, spec, stored: 0, ends: 0 });
+    this.jobs.set(id, { record: queuedRecord(id, maxAttempts), spec, stored: 0, ends: 0 });
     this.#dispatch();
   }
 
