@@ -107,9 +107,9 @@ class World {
     if (message.type === "heartbeat") this.#cancel(site, this.queue.heartbeat(site.id, message.running));
     if (message.type === "jobOutcome") {
       const { lease, outcome } = message;
-      const stored = this.queue.settle(site.id, lease, outcome.ok ? null : outcome.problem);
       const last = this.queue.offers.findLast((given) => given.lease.jobId === lease.jobId);
       const isCurrent = last?.runnerId === site.id && last.lease.epoch === lease.epoch;
+      const stored = this.queue.settle(site.id, lease, outcome.ok ? null : outcome.problem);
       if (stored && !isCurrent) throw new Error(`${lease.jobId}: an outcome of the old lease ${lease.epoch} was taken`);
       site.toRunner.push(JSON.stringify({ type: "jobSettled", lease, stored }));
     }
