@@ -103,6 +103,7 @@ export const runner: Runner = {
   id: createId("runner"),
   name: "sample",
   state: "online",
+  quarantine: null,
   labels: {},
   capabilities,
   profiles: fits,

@@ -15,7 +15,12 @@ interface RunnerActionsProps {
 }
 
 /** What an admin can do with a runner: hold it back, give it another credential, remove it. */
-export function RunnerActions({ client, runner: { id, name, state }, onChange, onRemove }: RunnerActionsProps) {
+export function RunnerActions({
+  client,
+  runner: { id, name, state, quarantine },
+  onChange,
+  onRemove,
+}: RunnerActionsProps) {
   const writer = useWriter("admin");
   const [credential, setCredential] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
@@ -26,7 +31,9 @@ export function RunnerActions({ client, runner: { id, name, state }, onChange, o
   }, [isRemoving]);
   const params = { id };
   const [verb, endpoint] =
-    state === "draining" ? (["Resume", endpoints.resumeRunner] as const) : (["Drain", endpoints.drainRunner] as const);
+    state === "draining" || quarantine !== null
+      ? (["Resume", endpoints.resumeRunner] as const)
+      : (["Drain", endpoints.drainRunner] as const);
   const rotate = async () => setCredential((await client.call(endpoints.rotateCredential, { params })).credential);
   return (
     <div class="runner-actions">

@@ -71,6 +71,13 @@ export function RunnerDetail({ client, subscribe, runner, onChange, onRemove }: 
           <h2 id="runner">{name}</h2>
           <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
         </div>
+        {runner.quarantine !== null && (
+          <p class="notice bad">
+            {"In quarantine until "}
+            <Timestamp at={runner.quarantine.until} />
+            {`: it is given no jobs and no requests. ${runner.quarantine.reason}`}
+          </p>
+        )}
         <RunnerFacts runner={runner} />
         <RunnerActions client={client} runner={runner} onChange={onChange} onRemove={onRemove} />
       </section>
