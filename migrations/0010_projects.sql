@@ -220,6 +220,8 @@ ALTER TABLE `reports` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
 ALTER TABLE `runners` ADD `project` text DEFAULT 'main' NOT NULL;
 --> statement-breakpoint
+ALTER TABLE `runners` ADD `quarantine` text;
+--> statement-breakpoint
 ALTER TABLE `runners` ADD `shared` integer DEFAULT false NOT NULL;
 --> statement-breakpoint
 UPDATE `runners` SET `shared` = true WHERE `id` = 'rnr_0000000000000000000000edge';

@@ -62,6 +62,8 @@ const Variables = z.object({
     .max(LIMITS.urlLength - PATH_ROOM)
     .optional(),
   MILLRACE_METRICS: listenAddress.optional(),
+  /** 0 gives everything back at once. */
+  MILLRACE_STOP_GRACE_MS: z.coerce.number().int().min(0).max(LIMITS.trainingMs).default(8_000),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
@@ -129,6 +131,8 @@ export interface RunnerConfig {
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
   readonly memory: MemoryBudgets;
+  /** How long it may finish what it has, once it is told to stop. */
+  readonly stopGraceMs: number;
   /** Null: no listener. */
   readonly direct: DirectAddress | null;
   /** Where it is scraped for metrics; null: nowhere. */
@@ -151,6 +155,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
     ortWebgpu: settings.MILLRACE_ORT_WEBGPU,
     wgslModels: settings.MILLRACE_WGSL_MODELS,
     userKernels: settings.MILLRACE_USER_KERNELS === "on",
+    stopGraceMs: settings.MILLRACE_STOP_GRACE_MS,
     direct:
       settings.MILLRACE_DIRECT === undefined
         ? null

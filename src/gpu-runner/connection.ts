@@ -12,6 +12,8 @@ const MAX_BACKOFF_MS = 10_000;
 const OPEN_TIMEOUT_MS = 10_000;
 
 type CloseReason = Pick<CloseEvent, "code" | "reason">;
+/** Closes that will come again, as long as neither end is mended. */
+const REFUSALS = new Set<number>([CLOSE_CODES.protocolError, 1011]);
 const SILENT: CloseReason = { code: CLOSE_CODES.silent, reason: "the edge fell silent" };
 
 /** What lives on a connection. */
@@ -38,6 +40,7 @@ export async function keepConnected(
   logger: Logger,
 ): Promise<void> {
   signal.addEventListener("abort", () => handlers.stopping(), { once: true });
+  let refusals = 0;
   while (!signal.aborted) {
     const socket = await connect(credential, signal, logger);
     if (socket === null) return;
@@ -59,9 +62,14 @@ export async function keepConnected(
     logger.info({ code, reason }, "disconnected");
     if (code === CLOSE_CODES.removed) throw new Error("This runner was removed at the edge.");
     if (code === CLOSE_CODES.replaced) throw new Error("Another process runs with this runner's credential.");
-    // An edge that takes the socket and drops it must not be asked in a tight loop.
-    await delay(MIN_BACKOFF_MS * (1 + Math.random()), undefined, { signal }).catch(() => undefined);
+    refusals = REFUSALS.has(code) ? refusals + 1 : 0;
+    await delay(pauseMs(refusals), undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** An edge that takes the socket and drops it must not be asked in a tight loop; one that refuses, ever less often. */
+function pauseMs(refusals: number): number {
+  return Math.min(MIN_BACKOFF_MS * 2 ** refusals, MAX_BACKOFF_MS) * (1 + Math.random());
 }
 
 async function connect(credential: StoredCredential, signal: AbortSignal, logger: Logger): Promise<WebSocket | null> {

@@ -46,7 +46,16 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
   const stopping = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+  /** What comes before the end, once there is anything to finish. */
+  let finish: () => Promise<void> = async () => undefined;
+  let isTold = false;
+  const stop = () => {
+    // Told twice, it does not wait.
+    if (isTold) return stopping.abort();
+    isTold = true;
+    void finish().finally(() => stopping.abort());
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
   process.once("disconnect", () => stopping.abort());
   await mkdir(config.dataDir, { recursive: true });
   const credential = await findCredential(config);
@@ -142,6 +151,7 @@ async function main(): Promise<void> {
           logger,
         );
   fleet.onChange(() => session.capabilitiesChanged());
+  finish = () => session.finish(config.stopGraceMs);
   try {
     await keepConnected(credential, session, stopping.signal, logger);
   } finally {

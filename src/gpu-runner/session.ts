@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ComputeOffer } from "../protocol/compute.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
@@ -50,6 +51,8 @@ export interface SessionParts {
 
 /** An edge that takes the socket and does not answer hello is given up. */
 const WELCOME_TIMEOUT_MS = 10_000;
+/** How often a runner that leaves looks whether it may go. */
+const FINISH_LOOK_MS = 20;
 
 /** What the runner says and does on its connections to the edge; jobs outlive a connection. */
 export class Session {
@@ -60,6 +63,8 @@ export class Session {
   readonly #answering = new Map<string, AbortController>();
   #edgeRelease: string | null = null;
   #unwelcome: ReturnType<typeof setTimeout> | undefined;
+  /** `jobs`: what is here is finished, and no job taken any more; `all`: no request either. */
+  #leaving: "no" | "jobs" | "all" = "no";
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -84,6 +89,21 @@ export class Session {
     this.#heartbeat?.stop();
     this.#heartbeat = null;
     this.#parts.watch.stop();
+  }
+
+  /**
+   * Takes no more jobs and finishes those that are here; then takes no more requests and answers those that are here.
+   * Resolves when all is done, or after `graceMs`: what is left then is given back by `stopping`.
+   */
+  async finish(graceMs: number): Promise<void> {
+    const { channel, jobs, logger } = this.#parts;
+    const endMs = performance.now() + graceMs;
+    logger.info({ jobs: jobs.leases().length, graceMs }, "leaving: finishing what is here");
+    this.#leaving = "jobs";
+    channel.send({ type: "leaving" });
+    while (jobs.leases().length > 0 && performance.now() < endMs) await delay(FINISH_LOOK_MS);
+    this.#leaving = "all";
+    while (this.#answering.size > 0 && performance.now() < endMs) await delay(FINISH_LOOK_MS);
   }
 
   stopping(): void {
@@ -112,7 +132,7 @@ export class Session {
       case "welcome":
         return this.#welcomed(message);
       case "offer":
-        return jobs.accept(message);
+        return this.#leaving === "no" ? jobs.accept(message) : jobs.giveBack(message.lease);
       case "jobSettled":
         return jobs.settled(message.lease);
       case "jobCancel":
@@ -155,6 +175,7 @@ export class Session {
       .keepOnly(placed.flatMap(({ variants }) => variants.map(({ digest }) => digest)))
       .catch((error: unknown) => logger.error({ error }, "cannot clear the disk"));
     this.#serve(placed);
+    if (this.#leaving !== "no") channel.send({ type: "leaving" });
   }
 
   /** Loads models where they are placed, and serves each there as the edge says from then on. */
@@ -240,6 +261,8 @@ export class Session {
     const cancelling = new AbortController();
     this.#answering.set(requestId, cancelling);
     try {
+      // The edge asks another one.
+      if (this.#leaving === "all") throw new ProblemError("no-placement", "The runner is being stopped.");
       const [header, outputs] = await work(arrivedMs, cancelling.signal);
       const frame = encodeFrame({ ...header, requestId }, outputs);
       if (frame.byteLength > LIMITS.socketMessageBytes) {

@@ -3,10 +3,16 @@ import { once } from "node:events";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { rotateLog } from "./rotate-log.ts";
 
 const STOP_GRACE_MS = 5_000;
+/** Of these, what the runner may take to finish its jobs, unless it is told otherwise. */
+const FINISH_MS = 2_000;
 const RESTART_BACKOFF_MS = [200, 500, 2_000, 5_000];
 const LONG_LIFE_MS = 10_000;
+/** The log and the one before it are each about this long at most. */
+const LOG_BYTES = 16 * 2 ** 20;
+const LOG_LOOK_MS = 60_000;
 
 export interface SupervisorOptions {
   readonly root: string;
@@ -22,6 +28,7 @@ export class RunnerSupervisor {
   #child: ChildProcess | null = null;
   #stopping = false;
   #shortLives = 0;
+  #rotation: ReturnType<typeof setInterval> | undefined;
 
   private constructor(options: SupervisorOptions, log: FileHandle) {
     this.#options = options;
@@ -29,8 +36,13 @@ export class RunnerSupervisor {
   }
 
   static async start(options: SupervisorOptions): Promise<RunnerSupervisor> {
-    const log = await open(join(options.dataDir, "runner.log"), "a");
+    const path = join(options.dataDir, "runner.log");
+    const log = await open(path, "a");
+    // A full disk must not stop the runner.
+    const rotate = () => rotateLog(path, LOG_BYTES).catch(() => false);
+    await rotate();
     const supervisor = new RunnerSupervisor(options, log);
+    supervisor.#rotation = setInterval(() => void rotate(), LOG_LOOK_MS);
     supervisor.#spawn();
     return supervisor;
   }
@@ -42,6 +54,7 @@ export class RunnerSupervisor {
   /** Asks the runner to stop and waits; after a grace period it is killed. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    clearInterval(this.#rotation);
     const child = this.#child;
     if (child !== null && child.exitCode === null && child.signalCode === null) {
       const exited = once(child, "exit");
@@ -58,7 +71,7 @@ export class RunnerSupervisor {
     // The channel tells the runner when this process is gone, so that it does not outlive it.
     const child = spawn(process.execPath, [join(this.#options.root, "src/gpu-runner/main.ts")], {
       stdio: ["ignore", this.#log.fd, this.#log.fd, "ipc"],
-      env: { ...process.env, ...this.#options.environment },
+      env: { MILLRACE_STOP_GRACE_MS: String(FINISH_MS), ...process.env, ...this.#options.environment },
     });
     this.#child = child;
     child.once("exit", () => void this.#restart(performance.now() - startedMs));

@@ -234,6 +234,15 @@ export const LIMITS = {
   webhookAttempts: 12,
   /** How long the edge waits for a runner to tell of its memory. */
   memoryReportMs: 2_000,
+  /** A runner that lost its connection so often in so long is given nothing for a while. */
+  flapDisconnects: 5,
+  flapWindowMs: 60_000,
+  /** So is one on which so many different jobs in a row failed by its fault, each so soon after it began. */
+  fastFailures: 3,
+  fastFailureMs: 10_000,
+  /** For how long, by how often before; the last one repeats. After this time without another, it begins anew. */
+  quarantineMs: [60_000, 300_000, 1_800_000],
+  quarantineForgottenMs: 3_600_000,
   /** Devices of one runner. */
   devices: 16,
   deviceKeyLength: 32,

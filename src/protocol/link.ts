@@ -89,6 +89,9 @@ const Heartbeat = z.object({
   running: z.array(Lease).max(64),
 });
 
+/** The runner finishes what it has, and then goes: it shall get no more jobs. Its next hello says otherwise. */
+const Leaving = z.object({ type: z.literal("leaving") });
+
 const JobProgressMessage = z.object({
   type: z.literal("jobProgress"),
   lease: Lease,
@@ -155,6 +158,7 @@ export const RunnerMessage = z.discriminatedUnion("type", [
   Hello,
   CapabilitiesMessage,
   Heartbeat,
+  Leaving,
   JobProgressMessage,
   JobOutcome,
   DeviceRoofline,

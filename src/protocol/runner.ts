@@ -7,6 +7,10 @@ import { ProfileFit } from "./profile.ts";
 export const RunnerState = z.enum(["registered", "online", "draining", "offline"]).openapi("RunnerState");
 export type RunnerState = z.infer<typeof RunnerState>;
 
+/** Why a runner is given nothing, and until when: it flaps, or fails job after job. */
+export const RunnerQuarantine = z.object({ until: Instant, reason: z.string() }).openapi("RunnerQuarantine");
+export type RunnerQuarantine = z.infer<typeof RunnerQuarantine>;
+
 /** What a new runner sends to trade its one-time token for a credential. */
 export const RegistrationInput = z
   .strictObject({ token: z.string().min(1).max(256), name: Name, labels: Labels.default({}) })
@@ -26,6 +30,8 @@ export const Runner = z
     state: RunnerState,
     shared: z.boolean().openapi({ description: "Whether it works for all projects" }),
     owned: z.boolean().openapi({ description: "Whether it is of the caller's project, who may drain and remove it" }),
+    /** Null, too, from an older edge. */
+    quarantine: RunnerQuarantine.nullable().default(null),
     labels: Labels,
     capabilities: Capabilities.nullable(),
     profiles: z.array(ProfileFit),

@@ -105,6 +105,7 @@ export const runner: Runner = {
   state: "online",
   shared: false,
   owned: true,
+  quarantine: null,
   labels: {},
   capabilities,
   profiles: fits,

@@ -42,6 +42,8 @@ export interface LiveRunner {
   readonly done: Promise<void>;
   /** Makes the runner offer other jobs at a time, and tell of it. */
   changeSlots(jobSlots: number): void;
+  /** As when the process is told to stop: finishes within the grace, then ends. */
+  leave(graceMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -185,6 +187,11 @@ export function startLiveRunner(port: number, infer: InferenceBackend["infer"]):
     changeSlots: (slots) => {
       jobSlots = slots;
       session.capabilitiesChanged();
+    },
+    leave: async (graceMs) => {
+      await session.finish(graceMs);
+      stopping.abort();
+      await done.catch(() => undefined);
     },
     stop: async () => {
       stopping.abort();

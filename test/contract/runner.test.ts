@@ -19,7 +19,8 @@ import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
 /** The link as the runner must keep it, whatever the hub does (docs/protocol.md). */
 
-const intervals: Intervals = { pingMs: 50, heartbeatMs: 60, leaseMs: 5_000, resendMs: 50 };
+/** A hub on a busy machine is not taken for silent. */
+const intervals: Intervals = { pingMs: 5_000, heartbeatMs: 60, leaseMs: 5_000, resendMs: 50 };
 const runnerId = createId("runner");
 const model: PlacedModel = {
   modelVersionId: createId("modelVersion"),
@@ -47,9 +48,9 @@ afterEach(async () => {
   await hub.stop();
 });
 
-async function welcome(connection: HubConnection, placed: PlacedModel[] = []) {
+async function welcome(connection: HubConnection, placed: PlacedModel[] = [], pingMs = intervals.pingMs) {
   const hello = await connection.next("hello");
-  connection.send({ type: "welcome", runnerId, intervals, placed });
+  connection.send({ type: "welcome", runnerId, intervals: { ...intervals, pingMs }, placed });
   return hello;
 }
 
@@ -66,7 +67,7 @@ const offer = (): Offer => ({
   spec: BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" }),
   model: null,
 });
-const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count));
+const begun = (count = 1) => vi.waitFor(() => expect(runner.benchmarks).toHaveLength(count), { timeout: 5_000 });
 
 describe("what the runner can do", () => {
   it("is told when it changes, and by the next hello where there was no connection", async () => {
@@ -122,7 +123,9 @@ describe("a lease", () => {
     connection.send(given);
     connection.send(given);
     await begun();
-    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([given.lease]));
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([given.lease]), {
+      timeout: 5_000,
+    });
     runner.benchmarks[0]?.finish();
     const first = await connection.next("jobOutcome");
     expect(first).toMatchObject({ lease: given.lease, outcome: { ok: true, deviceKey: "gpu0" } });
@@ -160,8 +163,8 @@ describe("a lease", () => {
     connection.send(given);
     await begun();
     connection.send({ type: "jobCancel", lease: given.lease });
-    await vi.waitFor(() => expect(runner.benchmarks[0]?.signal.aborted).toBe(true));
-    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]));
+    await vi.waitFor(() => expect(runner.benchmarks[0]?.signal.aborted).toBe(true), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await connection.next("heartbeat")).running).toEqual([]), { timeout: 5_000 });
   });
 
   it("is given back when the runner is stopped", async () => {
@@ -175,6 +178,63 @@ describe("a lease", () => {
       outcome: { ok: false, problem: { code: "runner-lost" } },
     });
     await expect(runner.done).resolves.toBeUndefined();
+  });
+});
+
+describe("a runner that is told to stop", () => {
+  /** Longer than any test: what ends before it has not waited for it. */
+  const AMPLE_MS = 60_000;
+
+  it("says so, finishes its job, and goes once the outcome is settled", async () => {
+    const connection = await nextWelcomed();
+    const given = offer();
+    connection.send(given);
+    await begun();
+    const gone = runner.leave(AMPLE_MS);
+    await connection.next("leaving");
+    runner.benchmarks[0]?.finish();
+    expect(await connection.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: true } });
+    // Not settled yet: it is sent again, and not lost.
+    await connection.next("jobOutcome");
+    connection.send({ type: "jobSettled", lease: given.lease, stored: true });
+    await gone;
+    await expect(runner.done).resolves.toBeUndefined();
+  });
+
+  it("gives back what it has not finished when its time is over", async () => {
+    const connection = await nextWelcomed();
+    const given = offer();
+    connection.send(given);
+    await begun();
+    await runner.leave(1);
+    expect(await connection.next("jobOutcome")).toMatchObject({
+      lease: given.lease,
+      outcome: { ok: false, problem: { code: "runner-lost" } },
+    });
+    expect(runner.benchmarks[0]?.signal.aborted).toBe(true);
+  });
+
+  it("begins nothing new, and says again that it leaves where its connection broke meanwhile", async () => {
+    const first = await nextWelcomed();
+    const given = offer();
+    first.send(given);
+    await begun();
+    const gone = runner.leave(AMPLE_MS);
+    await first.next("leaving");
+    first.cut();
+    const second = await nextWelcomed();
+    await second.next("leaving");
+    const late = offer();
+    second.send(late);
+    expect(await second.next("jobOutcome")).toMatchObject({
+      lease: late.lease,
+      outcome: { ok: false, problem: { code: "runner-lost" } },
+    });
+    expect(runner.benchmarks).toHaveLength(1);
+    runner.benchmarks[0]?.finish();
+    expect(await second.next("jobOutcome")).toMatchObject({ lease: given.lease, outcome: { ok: true } });
+    second.send({ type: "jobSettled", lease: given.lease, stored: true });
+    await gone;
   });
 });
 
@@ -237,7 +297,7 @@ describe("an inference", () => {
     await vi.waitFor(() => expect(runner.freed).toEqual([`${key}/threads-2`]));
     connection.sendFrame(request("cpu").frame);
     await vi.waitFor(() => expect(asked.length).toBe(PROOFS + 1));
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(2));
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
     connection.sendFrame(request("cpu").frame);
     const refused = request("cpu");
     connection.sendFrame(refused.frame);
@@ -253,7 +313,7 @@ describe("an inference", () => {
   it("that the hub cancels while it waits is not begun", async () => {
     const connection = await nextWelcomed([model]);
     connection.sendFrame(request("cpu").frame);
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(1));
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(1), { timeout: 5_000 });
     const computed: string[] = [];
     const ended = Promise.withResolvers<void>();
     const answer = infer;
@@ -268,8 +328,35 @@ describe("an inference", () => {
     connection.send({ type: "inferCancel", requestId: waiting.requestId });
     expect(await connection.next("inferFailed")).toMatchObject({ requestId: waiting.requestId });
     ended.resolve();
-    await vi.waitFor(() => expect(connection.frames).toHaveLength(2));
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
     expect(computed).toEqual([running.requestId]);
+  });
+
+  it("that a runner has is answered before it goes, and no other begun", async () => {
+    const connection = await nextWelcomed([model]);
+    connection.sendFrame(request("cpu").frame);
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(1), { timeout: 5_000 });
+    const begins = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const answer = infer;
+    infer = async (...call) => {
+      begins.resolve();
+      await ended.promise;
+      return answer(...call);
+    };
+    connection.sendFrame(request("cpu").frame);
+    await begins.promise;
+    const gone = runner.leave(60_000);
+    await connection.next("leaving");
+    const late = request("cpu");
+    connection.sendFrame(late.frame);
+    expect(await connection.next("inferFailed")).toMatchObject({
+      requestId: late.requestId,
+      problem: { code: "no-placement" },
+    });
+    ended.resolve();
+    await gone;
+    await vi.waitFor(() => expect(connection.frames).toHaveLength(2), { timeout: 5_000 });
   });
 
   it("of nonsense does not end the connection", async () => {
@@ -297,6 +384,14 @@ describe("a connection", () => {
     expect(waits[3]).toBeGreaterThan(100);
   });
 
+  it("that is refused as not of the protocol each time is tried ever less often", async () => {
+    for (let count = 0; count < 4; count++) (await hub.nextConnection()).close(CLOSE_CODES.protocolError);
+    await hub.nextConnection();
+    const waits = hub.knocks.map((at, index, all) => at - (all[index - 1] ?? at));
+    // Doubled and jittered between one and two times: the fourth wait is above any first one.
+    expect(waits[4]).toBeGreaterThan(400);
+  });
+
   it("is found again when the hub comes back on its port", async () => {
     await nextWelcomed();
     const { port } = hub;
@@ -308,8 +403,9 @@ describe("a connection", () => {
   });
 
   it("on which the hub fell silent is given up, and another one made", async () => {
-    const first = await nextWelcomed();
-    await vi.waitFor(() => expect(first.pings).toBeGreaterThan(1));
+    const first = await hub.nextConnection();
+    await welcome(first, [], 50);
+    await vi.waitFor(() => expect(first.pings).toBeGreaterThan(1), { timeout: 5_000 });
     first.alive = false;
     await nextWelcomed();
   });

@@ -1,5 +1,9 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
+import { JobStore } from "../../src/edge/queue/job-store.ts";
+import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import type { Capabilities } from "../../src/protocol/hardware.ts";
+import { createId } from "../../src/protocol/id.ts";
 import type { Offer } from "../../src/protocol/link.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
 import { callEdge, problemOf } from "./edge-client.ts";
@@ -16,7 +20,7 @@ import {
   submitJob,
 } from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
-import { benchmarkResult, throughputResult } from "./samples.ts";
+import { benchmarkResult, capabilities, throughputResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
 import { troubleDatabase } from "./troubled-database.ts";
 
@@ -77,6 +81,32 @@ describe("a job", () => {
     const meant = await ScriptedRunner.online(other);
     expect((await meant.next("offer")).lease.jobId).toBe(pinned.id);
     expect((await readJob(fast.id)).state).toBe("queued");
+  });
+
+  it("is not held up by older ones that nobody can take, however many they are", async () => {
+    const { scripted } = await newOnlineRunner();
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      const store = new JobStore(storage.sql);
+      const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "nobodys" });
+      for (let count = 0; count < 450; count++) {
+        const id = createId("job", count + 1);
+        store.insert({
+          id,
+          project: "main",
+          spec,
+          profile: null,
+          idempotencyKey: null,
+          requestHash: "",
+          createdAtMs: count,
+          maxAttempts: 1,
+        });
+      }
+    });
+    const { id } = await submitJob();
+    expect((await scripted.next("offer")).lease.jobId).toBe(id);
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      storage.sql.exec("delete from jobs where spec->>'kernel' = 'nobodys'");
+    });
   });
 
   it("waits while the only runner drains", async () => {
@@ -302,6 +332,65 @@ describe("a lease", () => {
     expect((await scripted.next("jobSettled")).stored).toBe(false);
     expect((await readJob(id)).state).toBe("cancelled");
     expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a benchmark whose runner was lost", () => {
+  /** Another machine than that of the other scripted runners. */
+  const otherMachine: Capabilities = {
+    ...capabilities,
+    devices: capabilities.devices.map((device) => ({
+      ...device,
+      name: `Other ${device.name}`,
+      fingerprint: { ...device.fingerprint, cpu: "Other CPU" },
+    })),
+  };
+
+  it("tells that another device ran it: by its events, its attempt, its runner and its run", async () => {
+    const lost = await newOnlineRunner();
+    const { id } = await submitJob();
+    const { lease } = await lost.scripted.next("offer");
+    const problem = createProblem("runner-lost", "The runner was stopped.");
+    lost.scripted.send({ type: "leaving" });
+    lost.scripted.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+    expect((await lost.scripted.next("jobSettled")).stored).toBe(true);
+    const other = await newRunner();
+    const scripted = await ScriptedRunner.connect(other);
+    scripted.send({ type: "hello", capabilities: otherMachine, running: [] });
+    const offer = await scripted.next("offer");
+    expect(offer).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+    const result = benchmarkResult();
+    const [, device] = otherMachine.devices;
+    const ran = { deviceName: device!.name, fingerprint: device!.fingerprint };
+    scripted.succeed(offer, { ...result, environment: { ...result.environment, ...ran } });
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(await readJob(id)).toMatchObject({ attempt: 2, runnerId: other.runnerId, result: { environment: ran } });
+    expect((await readEvents(id)).map(({ type, attempt, detail }) => [type, attempt, detail])).toEqual([
+      ["queued", 0, null],
+      ["leased", 1, null],
+      ["requeued", 1, "The runner was stopped."],
+      ["leased", 2, null],
+      ["succeeded", 2, null],
+    ]);
+    const run = (await callEdge("GET", `/v1/runs/${id.replace("job_", "run_")}`)).json;
+    expect(run).toMatchObject({ runnerId: other.runnerId, result: { environment: ran } });
+  });
+
+  it("waits for it where it was meant for it alone", async () => {
+    const lost = await newRunner();
+    const first = await ScriptedRunner.online(lost);
+    const { id } = await submitJob({ runnerId: lost.runnerId });
+    await first.next("offer");
+    const other = await newOnlineRunner();
+    first.socket.close(1000, "gone");
+    await first.nextClose();
+    await expireLeases();
+    const free = await submitJob();
+    expect((await other.scripted.next("offer")).lease.jobId).toBe(free.id);
+    expect(await readJob(id)).toMatchObject({ state: "queued", attempt: 1, problem: { code: "lease-expired" } });
+    const back = await ScriptedRunner.online(lost);
+    expect(await back.next("offer")).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+    expect(other.scripted.received.filter(({ type }) => type === "offer")).toEqual([]);
   });
 });
 

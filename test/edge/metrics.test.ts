@@ -114,8 +114,16 @@ describe("metrics of requests", () => {
     promised: valueOf(families, "millrace_inference_promised_total", labels),
     inBudget: valueOf(families, "millrace_inference_in_budget_total", labels),
     rows: valueOf(families, "millrace_inference_rows_total", labels),
-    overloaded: valueOf(families, "millrace_inference_unanswered_total", { project: MAIN_PROJECT, model: subject, reason: "overloaded" }),
-    late: valueOf(families, "millrace_inference_unanswered_total", { project: MAIN_PROJECT, model: subject, reason: "budget-exceeded" }),
+    overloaded: valueOf(families, "millrace_inference_unanswered_total", {
+      project: MAIN_PROJECT,
+      model: subject,
+      reason: "overloaded",
+    }),
+    late: valueOf(families, "millrace_inference_unanswered_total", {
+      project: MAIN_PROJECT,
+      model: subject,
+      reason: "budget-exceeded",
+    }),
   });
 
   it("count all that ever came, over batches, flushes and rollups, and never fall", async () => {

@@ -1,9 +1,12 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { attach, attachmentOf } from "../../src/edge/link/runner-socket.ts";
 import { InferReply } from "../../src/protocol/inference.ts";
 import type { InferOffer } from "../../src/protocol/link.ts";
 import { PredictionCalibration } from "../../src/protocol/prediction-calibration.ts";
 import { createProblem, type ProblemCode } from "../../src/protocol/problem.ts";
 import { callEdge, createToken, pointersOf, problemOf, type RegisteredRunner } from "./edge-client.ts";
+import { linkStub } from "./queue-client.ts";
 import { BOUND } from "./runner-script.ts";
 import { calibrationResult } from "./samples.ts";
 import { ScriptedRunner } from "./scripted-runner.ts";
@@ -204,6 +207,39 @@ describe("a request whose runner fails under it", () => {
     dead.scripted = await ScriptedRunner.online(dead.runner);
     await answerProbes(dead);
   });
+
+  it.each([
+    [
+      "another socket takes over",
+      async (lost: Site) => {
+        const successor = await ScriptedRunner.online(lost.runner);
+        return () => (lost.scripted = successor);
+      },
+    ],
+    [
+      "it falls silent",
+      async (lost: Site) => {
+        const link = linkStub(lost.runner.runnerId);
+        await runInDurableObject(link, (_, state) => {
+          for (const socket of state.getWebSockets()) attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
+        });
+        await runDurableObjectAlarm(link);
+        return async () => (lost.scripted = await ScriptedRunner.online(lost.runner));
+      },
+    ],
+  ] as const)("because %s goes elsewhere at once, and gets one answer", async (_, lose) => {
+    const pending = infer();
+    const [lost, other] = await whoWasAsked();
+    await lost.scripted.nextInfer();
+    const recover = await lose(lost);
+    const { offer: second } = await other.scripted.nextInfer();
+    answer(other, second);
+    const reply = InferReply.parse((await pending).json);
+    expect(reply).toMatchObject({ requestId: second.requestId, placement: { runnerId: other.runner.runnerId } });
+    expect(reply.faults).toMatchObject([{ code: "runner-lost", action: "retried-elsewhere" }]);
+    await recover();
+    await answerProbes(lost);
+  });
 });
 
 describe("a runner that stops answering", () => {
@@ -276,5 +312,26 @@ describe("the history", () => {
     expect(await read("?from=2099-01-01T00:00:00Z&to=2099-01-02T00:00:00Z")).toEqual([]);
     const reversed = await callEdge("GET", "/v1/history/calibration?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z");
     expect(pointersOf(reversed)).toEqual(["query/to"]);
+  });
+});
+
+// Last: what was answered late is learnt from.
+describe("a runner that is drained under a request", () => {
+  it("answers it, and gets no other", async () => {
+    const pending = infer();
+    const [drained, other] = await whoWasAsked();
+    const { offer } = await drained.scripted.nextInfer();
+    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/drain`);
+    await vi.waitFor(
+      async () => expect(problemOf(await at(drained, { budgetMs: 0.1 })).code).toBe("runner-offline"),
+      BOUND,
+    );
+    const next = infer();
+    await answerNext(other);
+    expect(InferReply.parse((await next).json).placement.runnerId).toBe(other.runner.runnerId);
+    answer(drained, offer);
+    expect(InferReply.parse((await pending).json).placement.runnerId).toBe(drained.runner.runnerId);
+    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/resume`);
+    await isReady(drained);
   });
 });

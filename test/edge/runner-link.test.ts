@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { measureOutcomes, type RequestOutcome } from "../../src/edge/history/request-measurements.ts";
+import { configOf } from "../../src/edge/config.ts";
 import { Outbox } from "../../src/edge/link/outbox.ts";
 import { appendMeasurements } from "../../src/edge/store/point-store.ts";
 import { createId } from "../../src/protocol/id.ts";
@@ -81,6 +82,29 @@ describe("the socket", () => {
     await runDurableObjectAlarm(linkStub(runnerId));
     expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.silent);
     await expect.poll(() => stateOf(runnerId), BOUND).toBe("offline");
+  });
+
+  it("is looked at when it can first be dead, and no ping moves that further than it reaches", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { silentMs } = configOf(env);
+    const seen = () =>
+      runInDurableObject(linkStub(runnerId), async (_, state) => {
+        const [socket] = state.getWebSockets();
+        return {
+          alarmMs: await state.storage.getAlarm(),
+          acceptedMs: attachmentOf(socket!).acceptedAtMs,
+          pingMs: state.getWebSocketAutoResponseTimestamp(socket!)?.getTime() ?? null,
+        };
+      });
+    const before = await seen();
+    expect(before.pingMs).toBeNull();
+    expect(before.alarmMs).toBe(before.acceptedMs + silentMs);
+    scripted.socket.send(PING);
+    await expect.poll(() => scripted.pongs, BOUND).toBe(1);
+    await runDurableObjectAlarm(linkStub(runnerId));
+    const after = await seen();
+    expect(after.pingMs).not.toBeNull();
+    expect(after.alarmMs).toBe((after.pingMs ?? 0) + silentMs);
   });
 
   it("that pings lives on", async () => {

@@ -1,9 +1,12 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { LINK_MIGRATIONS } from "../../src/edge/link/link-migrations.ts";
 import { Outbox } from "../../src/edge/link/outbox.ts";
 import { JobStore } from "../../src/edge/queue/job-store.ts";
+import { QUEUE_MIGRATIONS } from "../../src/edge/queue/queue-migrations.ts";
 import { RunnerTable } from "../../src/edge/queue/runner-table.ts";
+import { migrateObject } from "../../src/edge/store/migrate-object.ts";
 import { createId } from "../../src/protocol/id.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import type { Job } from "../../src/protocol/job.ts";
@@ -177,26 +180,27 @@ describe("a queue", () => {
     const old = env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("old"));
     const id = createId("job");
     const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" });
-    await runInDurableObject(old, (_, { storage: { sql } }) => {
-      new JobStore(sql).insert({
-        ...{ id, project: "lab", spec, profile: null, idempotencyKey: null, requestHash: "" },
-        ...{ createdAtMs: 1, maxAttempts: 1 },
-      });
-      new RunnerTable(sql).save({
-        id: "rnr_old",
-        project: "lab",
-        shared: true,
-        capabilities,
-        online: true,
-        draining: false,
-      });
-      for (const index of ["jobs_of_project", "jobs_waiting"]) sql.exec(`drop index ${index}`);
-      sql.exec("alter table jobs drop column project");
-      for (const column of ["project", "shared"]) sql.exec(`alter table runners drop column ${column}`);
-      const [jobs, runners] = [new JobStore(sql), new RunnerTable(sql)];
+    await runInDurableObject(old, (_, { storage }) => {
+      const { sql } = storage;
+      for (const table of ["jobs", "runners", "project_turns", "layout"]) sql.exec(`drop table ${table}`);
+      sql.exec("drop table runner_standings");
+      migrateObject(storage, QUEUE_MIGRATIONS.slice(0, 2));
+      sql.exec(
+        `insert into jobs (id, state, attempt, max_attempts, epoch, created_at_ms, spec, kind, request_hash)
+         values (?, 'queued', 0, 1, 0, 1, ?, 'benchmark', '')`,
+        id,
+        JSON.stringify(spec),
+      );
+      sql.exec("insert into runners values ('rnr_old', ?, 1, 0)", JSON.stringify(capabilities));
+      migrateObject(storage, QUEUE_MIGRATIONS);
+      const jobs = new JobStore(sql);
       expect(jobs.projectOf(id)).toBe(MAIN_PROJECT);
-      expect(jobs.queuedFor([]).map(({ record }) => record.id)).toEqual([id]);
-      expect(runners.list()).toMatchObject([{ id: "rnr_old", project: MAIN_PROJECT, shared: false }]);
+      const waiting = [...jobs.queuedFor([])].map(([project, own]) => [
+        project,
+        [...own].map(({ record }) => record.id),
+      ]);
+      expect(waiting).toEqual([[MAIN_PROJECT, [id]]]);
+      expect(new RunnerTable(sql).list()).toMatchObject([{ id: "rnr_old", project: MAIN_PROJECT, shared: false }]);
     });
   });
 });
@@ -211,10 +215,12 @@ describe("what live requests left", () => {
     };
     const { count, min, max, sum, sketch } = summarise([1]);
     const aggregate = { count, min, max, sum, sketch };
-    await runInDurableObject(linkStub(runnerId), (_, { storage: { sql } }) => {
+    await runInDurableObject(linkStub(runnerId), (_, { storage }) => {
+      const { sql } = storage;
       new Outbox(sql, "before").add({ project: "lab", key, aggregate }, Date.now());
       sql.exec("alter table outbox drop column project");
-      new Outbox(sql, "after");
+      sql.exec("update layout set version = ?", LINK_MIGRATIONS.length - 1);
+      migrateObject(storage, LINK_MIGRATIONS);
     });
     const refused = (project: string) => ({ project, subject: "same@1", refusedFor: "overloaded" as const });
     await linkStub(runnerId).record([refused("lab"), refused(MAIN_PROJECT), refused("lab")]);

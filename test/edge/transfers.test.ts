@@ -107,7 +107,9 @@ describe("an export", () => {
   });
 
   it("bounds its pages by bytes, and gives a row that is larger than that by itself", async () => {
-    const insert = env.DB.prepare("insert into profiles (project, name, spec, version, updated_at_ms) values ('main', ?1, ?2, 1, 1)");
+    const insert = env.DB.prepare(
+      "insert into profiles (project, name, spec, version, updated_at_ms) values ('main', ?1, ?2, 1, 1)",
+    );
     const long = "x".repeat(1_500_000);
     await env.DB.batch(["a", "b", "c", "d", "e"].map((name) => insert.bind(name, JSON.stringify(long))));
     const { id } = await begin();
@@ -191,7 +193,13 @@ describe("an import", () => {
     const { schemaVersion } = await begin();
     const { id } = await begin(newImport(schemaVersion));
     const good = ["main", "good", "{}", 1, 1];
-    for (const bad of [[...good, 1], good.slice(1), { name: "x" }, [["x"], "y", "{}", 1, 1], ["main", null, "{}", 1, null]]) {
+    for (const bad of [
+      [...good, 1],
+      good.slice(1),
+      { name: "x" },
+      [["x"], "y", "{}", 1, 1],
+      ["main", null, "{}", 1, null],
+    ]) {
       const reply = await post(id, "profiles", [good, bad]);
       expect([400, 409]).toContain(reply.status);
       if (reply.status === 400) expect(problemOf(reply).errors?.[0]?.pointer).toBe("#/1");

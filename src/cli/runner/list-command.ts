@@ -24,7 +24,7 @@ export function listCommand(shell: Shell): Command {
       if (runners.length === 0)
         return shell.print("No runner yet: millrace runner start --edge <url> --token <token>\n");
       const rows = runners.map((each) => [
-        each.state,
+        each.quarantine === null ? each.state : `${each.state}, quarantine`,
         each.name,
         describeDevices(each),
         describeProject(each),

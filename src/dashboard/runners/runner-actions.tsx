@@ -15,7 +15,12 @@ interface RunnerActionsProps {
 }
 
 /** What an admin can do with a runner: hold it back, share it, give it another credential, remove it. */
-export function RunnerActions({ client, runner: { id, name, state, shared }, onChange, onRemove }: RunnerActionsProps) {
+export function RunnerActions({
+  client,
+  runner: { id, name, state, shared, quarantine },
+  onChange,
+  onRemove,
+}: RunnerActionsProps) {
   const writer = useWriter("admin");
   const [credential, setCredential] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
@@ -26,7 +31,9 @@ export function RunnerActions({ client, runner: { id, name, state, shared }, onC
   }, [isRemoving]);
   const params = { id };
   const [verb, endpoint] =
-    state === "draining" ? (["Resume", endpoints.resumeRunner] as const) : (["Drain", endpoints.drainRunner] as const);
+    state === "draining" || quarantine !== null
+      ? (["Resume", endpoints.resumeRunner] as const)
+      : (["Drain", endpoints.drainRunner] as const);
   const [sharing, change] = shared
     ? (["Stop sharing", endpoints.unshareRunner] as const)
     : (["Share", endpoints.shareRunner] as const);

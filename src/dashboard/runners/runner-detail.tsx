@@ -42,6 +42,13 @@ export function RunnerDetail({ onChange, onRemove, ...rest }: RunnerDetailProps)
           <h2 id="runner">{name}</h2>
           <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
         </div>
+        {runner.quarantine !== null && (
+          <p class="notice bad">
+            {"In quarantine until "}
+            <Timestamp at={runner.quarantine.until} />
+            {`: it is given no jobs and no requests. ${runner.quarantine.reason}`}
+          </p>
+        )}
         <RunnerFacts runner={runner} />
         {owned ? (
           <RunnerActions client={client} runner={runner} onChange={onChange} onRemove={onRemove} />

@@ -54,7 +54,7 @@ interface RunnerRowProps {
 }
 
 function RunnerRow({ runner, diagnosis, isShown, onShow }: RunnerRowProps) {
-  const { capabilities, name, state } = runner;
+  const { capabilities, name, state, quarantine } = runner;
   const report = diagnosis?.report ?? null;
   return (
     <tr>
@@ -66,6 +66,7 @@ function RunnerRow({ runner, diagnosis, isShown, onShow }: RunnerRowProps) {
       </th>
       <td data-label="State">
         <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
+        {quarantine !== null && <Badge tone="bad">quarantine</Badge>}
       </td>
       <td data-label="Devices" class="wide">
         <DeviceNames devices={capabilities?.devices ?? null} />

@@ -1,14 +1,8 @@
-import { MAIN_PROJECT } from "../../protocol/project.ts";
 import type { SeriesKey } from "../../protocol/series.ts";
 import { type Aggregate, mergeAggregates } from "../../stats/distribution.ts";
 import type { RequestMeasurement } from "../history/request-measurements.ts";
-import { addColumn } from "../store/add-column.ts";
 import type { Measurement } from "../store/point-store.ts";
 
-const SCHEMA = `create table if not exists outbox (
-  id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,
-  batch integer, project text not null default '${MAIN_PROJECT}'
-) strict`;
 const BATCH_ROWS = 2_000;
 
 type Row = { id: number; at_ms: number; project: string; key: string; aggregate: string; batch: number | null };
@@ -22,8 +16,6 @@ export class Outbox {
   constructor(sql: SqlStorage, source: string) {
     this.#sql = sql;
     this.#source = source;
-    sql.exec(SCHEMA);
-    addColumn(sql, "outbox", "project", `text not null default '${MAIN_PROJECT}'`);
   }
 
   add({ project, key, aggregate }: RequestMeasurement, atMs: number): void {

@@ -34,6 +34,7 @@ import {
 } from "../store/runner-store.ts";
 import { appendMeasurements } from "../store/point-store.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
+import { migrateObject } from "../store/migrate-object.ts";
 import { jobQueue } from "../stubs.ts";
 import { isSoundReport } from "../watch/sound-report.ts";
 import { WatchLog } from "../watch/watch-log.ts";
@@ -42,12 +43,15 @@ import { type RunnerHealth, tellHealth } from "../watch/runner-health.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { toRequestOutcomes } from "./direct-outcomes.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
+import { LINK_MIGRATIONS } from "./link-migrations.ts";
 import { LiveWatch } from "./live-watch.ts";
 import { Outbox } from "./outbox.ts";
 import { readOfferContext } from "./offer-context.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
+/** Ends of a socket that say nothing against its runner: it left, or the edge did; the rest is counted where it was seen. */
+const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced, CLOSE_CODES.removed]);
 /** Batches that one alarm may move. */
 const FLUSHED_BATCHES = 10;
 
@@ -71,12 +75,17 @@ export class RunnerLink extends DurableObject<Env> {
   readonly #config: ReturnType<typeof configOf>;
   #seenNotedAtMs = 0;
   #toldUnknown = false;
+  /** Sockets whose end was told. */
+  readonly #gone = new WeakSet<WebSocket>();
+  /** Until then the queue need not hear that the runner is there. */
+  #quietUntilMs = 0;
   /** Reports are judged one after the other, and nothing is found after the runner's end. */
   #watching: Promise<void> = Promise.resolve();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = configOf(env);
+    migrateObject(ctx.storage, LINK_MIGRATIONS);
     this.#outbox = new Outbox(ctx.storage.sql, ctx.id.toString());
     this.#watchLog = new WatchLog(ctx.storage.sql);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
@@ -90,7 +99,14 @@ export class RunnerLink extends DurableObject<Env> {
 
   async #accept(request: Request): Promise<Response> {
     const runnerId = request.headers.get("x-runner-id") ?? "";
-    for (const old of this.ctx.getWebSockets()) endSocket(old, CLOSE_CODES.replaced, "another socket took over");
+    const replaced = this.#openSockets();
+    for (const old of this.ctx.getWebSockets()) this.#end(old, CLOSE_CODES.replaced, "another socket took over");
+    if (replaced.length > 0)
+      this.ctx.waitUntil(
+        this.#queue()
+          .runnerFlapped(runnerId)
+          .catch(() => undefined),
+      );
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server);
     attach(server, { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: Date.now() });
@@ -177,7 +193,7 @@ export class RunnerLink extends DurableObject<Env> {
     const problem = createProblem("forbidden", "This runner was removed.");
     for (const socket of this.ctx.getWebSockets()) {
       sendMessage(socket, { type: "refused", problem });
-      endSocket(socket, CLOSE_CODES.removed, "removed");
+      this.#end(socket, CLOSE_CODES.removed, "removed");
     }
     this.#live.end();
     await this.#inTurn(() => endWatch(this.env, this.#watchLog, runnerId));
@@ -194,24 +210,24 @@ export class RunnerLink extends DurableObject<Env> {
     if (typeof message !== "string") return this.#receiveFrame(socket, new Uint8Array(message));
     const parsed = parseText(RunnerMessage, message);
     if (!parsed.ok && parsed.unknownType !== undefined) return this.#noteUnknown(parsed.unknownType);
-    if (!parsed.ok) return endSocket(socket, CLOSE_CODES.protocolError, parsed.reason);
+    if (!parsed.ok) return this.#end(socket, CLOSE_CODES.protocolError, parsed.reason);
     try {
       await this.#receive(socket, parsed.message);
     } catch (error) {
       // The runner sends what matters again: hello after a reconnect, outcomes of jobs until they are settled. Those of
       // direct requests are lost, as some measurements may be.
       console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
-      if (parsed.message.type === "hello") endSocket(socket, 1011, toProblem(error).code);
+      if (parsed.message.type === "hello") this.#end(socket, 1011, toProblem(error).code);
     }
   }
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     endSocket(socket, code, "closed by the runner");
-    await this.#disconnected(socket);
+    await this.#disconnected(socket, !FAULTLESS.has(code));
   }
 
   override async webSocketError(socket: WebSocket): Promise<void> {
-    await this.#disconnected(socket);
+    await this.#disconnected(socket, true);
   }
 
   /** Ends sockets that fell silent (half-open ones never close) and moves measurements on. */
@@ -229,29 +245,48 @@ export class RunnerLink extends DurableObject<Env> {
     await this.#armAlarm(nowMs);
   }
 
-  /** One alarm, at the sooner of the next look at the socket and the next flush; what is overdue waits a period. */
+  /**
+   * One alarm, at the sooner of the moment at which a socket is dead unless something comes, and the next flush; what
+   * is overdue waits a period. Whoever is said to be connected without a socket is looked for in a period, too.
+   */
   async #armAlarm(nowMs: number): Promise<void> {
     const { flushMs, silentMs } = this.#config;
     const dueMs = this.#outbox.dueAtMs(flushMs);
-    const isWatched = this.#isConnected() || (await this.ctx.storage.get("connected")) !== undefined;
-    const atMs = Math.min(
-      isWatched ? nowMs + silentMs : Number.POSITIVE_INFINITY,
-      dueMs > nowMs ? dueMs : nowMs + flushMs,
-    );
+    const deadMs = Math.min(...this.#openSockets().map((socket) => this.#heardAtMs(socket) + silentMs));
+    const isStale = deadMs === Number.POSITIVE_INFINITY && (await this.ctx.storage.get("connected")) !== undefined;
+    const atMs = Math.min(isStale ? nowMs + silentMs : deadMs, dueMs > nowMs ? dueMs : nowMs + flushMs);
     const armedMs = await this.ctx.storage.getAlarm();
     if (Number.isFinite(atMs) && (armedMs === null || armedMs > atMs || armedMs <= nowMs))
       await this.ctx.storage.setAlarm(atMs);
   }
 
   async #checkAlive(socket: WebSocket, nowMs: number): Promise<void> {
-    const { acceptedAtMs, runnerId, direct } = attachmentOf(socket);
-    const heardMs = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? acceptedAtMs;
-    if (nowMs - heardMs <= this.#config.silentMs) {
+    const { runnerId, direct } = attachmentOf(socket);
+    if (nowMs - this.#heardAtMs(socket) < this.#config.silentMs) {
       handOverTicketKey(socket, direct?.url, nowMs);
       return this.#noteSeen(runnerId, nowMs);
     }
-    endSocket(socket, CLOSE_CODES.silent, "no sign of life");
-    await this.#disconnected(socket);
+    this.#end(socket, CLOSE_CODES.silent, "no sign of life");
+    await this.#disconnected(socket, true);
+  }
+
+  /** When a socket's last ping came; before the first, when it was accepted. */
+  #heardAtMs(socket: WebSocket): number {
+    return this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? attachmentOf(socket).acceptedAtMs;
+  }
+
+  /** Closes a socket. Its requests end now: a half-open one never tells that it has closed. */
+  #end(socket: WebSocket, code: number, reason: string): void {
+    this.#failRequests(socket);
+    endSocket(socket, code, reason);
+  }
+
+  #failRequests(socket: WebSocket): void {
+    const { connectionId } = attachmentOf(socket);
+    const problem = createProblem("runner-lost", "The runner's connection broke.");
+    this.#inFlight.failConnection(connectionId, problem);
+    this.#memoryAsked.failConnection(connectionId, problem);
+    this.#healthAsked.failConnection(connectionId, problem);
   }
 
   /** Writes now and then that the runner lives; its state changes at once by other ways. */
@@ -284,7 +319,9 @@ export class RunnerLink extends DurableObject<Env> {
       case "capabilities":
         return this.#changed(runnerId, message.capabilities);
       case "heartbeat":
-        return this.#cancelStale(socket, await this.#queue().heartbeat(runnerId, message.running));
+        return this.#beat(socket, runnerId, message.running);
+      case "leaving":
+        return this.#queue().runnerDraining(runnerId, true);
       case "jobProgress":
         return this.#queue().progress(runnerId, message.lease, message.progress);
       case "jobOutcome": {
@@ -334,12 +371,13 @@ export class RunnerLink extends DurableObject<Env> {
     const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
     // The Worker that waits parses the rest.
     const head = decoded?.ok ? ResultHead.safeParse(decoded.header) : null;
-    if (!head?.success) return endSocket(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
+    if (!head?.success) return this.#end(socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
     this.#inFlight.answer(head.data.requestId, attachmentOf(socket).connectionId, frame);
   }
 
   async #welcome(socket: WebSocket, runnerId: string, hello: Extract<RunnerMessage, { type: "hello" }>): Promise<void> {
     const helloAtMs = Date.now();
+    this.#quietUntilMs = 0;
     const db = openDatabase(this.env.DB);
     const runner = await recordHello(db, runnerId, hello.capabilities);
     if (runner === null) return this.removed(runnerId);
@@ -363,19 +401,30 @@ export class RunnerLink extends DurableObject<Env> {
     await this.#queue().announceRunner(runnerId);
   }
 
+  /** One that renews nothing goes to the queue while jobs wait there, and else once a lease: there is only one queue. */
+  async #beat(socket: WebSocket, runnerId: string, running: Lease[]): Promise<void> {
+    const nowMs = Date.now();
+    if (running.length === 0 && nowMs < this.#quietUntilMs) return;
+    const { stale, isWanted } = await this.#queue().heartbeat(runnerId, running);
+    this.#quietUntilMs = isWanted ? 0 : nowMs + this.#config.intervals.leaseMs;
+    this.#cancelStale(socket, stale);
+  }
+
   #cancelStale(socket: WebSocket, stale: Lease[]): void {
     for (const lease of stale) sendMessage(socket, { type: "jobCancel", lease });
   }
 
-  async #disconnected(socket: WebSocket): Promise<void> {
+  /** `isFault`: the runner did not leave by itself. */
+  async #disconnected(socket: WebSocket, isFault: boolean): Promise<void> {
     const { connectionId, runnerId } = attachmentOf(socket);
-    const problem = createProblem("runner-lost", "The runner's connection broke.");
-    this.#inFlight.failConnection(connectionId, problem);
-    this.#memoryAsked.failConnection(connectionId, problem);
-    this.#healthAsked.failConnection(connectionId, problem);
+    this.#failRequests(socket);
     if (this.#isConnected(connectionId)) return;
     this.#live.disconnected();
+    // The close of a socket that the alarm has ended may come later.
+    const isFlap = isFault && !this.#gone.has(socket) && (await this.ctx.storage.get("connected")) !== undefined;
+    this.#gone.add(socket);
     await this.#markOffline(runnerId, connectionId);
+    if (isFlap) await this.#queue().runnerFlapped(runnerId);
   }
 
   /** After a restart of the edge no close event comes for the sockets of before. */

@@ -29,9 +29,11 @@ import { isSoundResult } from "../history/sound-result.ts";
 import { isSoundTrace } from "../history/sound-trace.ts";
 import { storeResult } from "../history/store-result.ts";
 import { openDatabase, openProject } from "../store/database.ts";
+import { migrateObject } from "../store/migrate-object.ts";
 import { findOwnerOfRunner, type RunnerOwner } from "../store/owner-store.ts";
 import { resolveRule } from "../store/placement-rule-store.ts";
 import { runIdOf } from "../store/run-store.ts";
+import { recordQuarantine } from "../store/runner-store.ts";
 import { putSamples } from "../store/sample-store.ts";
 import { putTrace } from "../store/trace-store.ts";
 import { runnerLink } from "../stubs.ts";
@@ -42,7 +44,11 @@ import { JobStore } from "./job-store.ts";
 import type { JobCount } from "./job-tally.ts";
 import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
+import { blamesRunner } from "./blames-runner.ts";
 import { ProjectTurns } from "./project-turns.ts";
+import { QUEUE_MIGRATIONS } from "./queue-migrations.ts";
+import { GOOD_STANDING, noteFailedJob, noteFlap, noteSuccess, type RunnerStanding } from "./runner-standing.ts";
+import { StandingTable } from "./standing-table.ts";
 import { openScope } from "../traces/span-log.ts";
 import { traceOffer } from "./trace-offer.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
@@ -70,6 +76,7 @@ export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Probl
 export class JobQueue extends DurableObject<Env> {
   readonly #store: JobStore;
   readonly #runners: RunnerTable;
+  readonly #standings: StandingTable;
   readonly #log: JobLog;
   readonly #traces: JobTraces;
   readonly #turns: ProjectTurns;
@@ -78,8 +85,10 @@ export class JobQueue extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#config = configOf(env);
+    migrateObject(ctx.storage, QUEUE_MIGRATIONS);
     this.#store = new JobStore(ctx.storage.sql);
     this.#runners = new RunnerTable(ctx.storage.sql);
+    this.#standings = new StandingTable(ctx.storage.sql);
     this.#log = new JobLog(this.#store);
     this.#traces = new JobTraces(ctx.storage.sql);
     this.#turns = new ProjectTurns(ctx.storage.sql);
@@ -240,8 +249,10 @@ export class JobQueue extends DurableObject<Env> {
     await this.announceRunner(id);
   }
 
+  /** A runner drains, or finishes what it has before it stops; or it takes work again, whatever spoke against it. */
   async runnerDraining(id: string, draining: boolean): Promise<void> {
     this.#runners.setDraining(id, draining);
+    if (!draining) await this.#restand(id, () => GOOD_STANDING);
     await this.announceRunner(id);
     if (!draining) await this.#dispatch();
   }
@@ -257,9 +268,15 @@ export class JobQueue extends DurableObject<Env> {
     await this.#dispatch();
   }
 
+  /** A runner lost its connection, and not by leaving. */
+  async runnerFlapped(id: string): Promise<void> {
+    await this.#restand(id, (standing) => noteFlap(standing, Date.now()));
+  }
+
   async runnerRemoved(id: string): Promise<void> {
     await this.announceRunner(id);
     this.#runners.forget(id);
+    this.#standings.forget(id);
     const problem = createProblem("runner-lost", "The runner was removed.");
     for (const job of this.#store.leased()) {
       if (job.runnerId === id) this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
@@ -271,12 +288,17 @@ export class JobQueue extends DurableObject<Env> {
     this.ctx.waitUntil(this.#dispatch());
   }
 
-  /** Renews the leases that a runner works on; gives back those that it no longer holds. */
-  async heartbeat(runnerId: string, running: Lease[]): Promise<Lease[]> {
+  /**
+   * Renews the leases that a runner works on; gives back those that it no longer holds, and whether a job waits that
+   * it might get, so that its next heartbeat is wanted, too.
+   */
+  async heartbeat(runnerId: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }> {
     this.#runners.setOnline(runnerId, true);
     const stale = this.#renew(runnerId, running);
-    await this.#dispatch();
-    return stale;
+    const isWanted = this.#store.hasQueuedFor(runnerId);
+    const runner = isWanted ? this.#runners.find(runnerId) : null;
+    if (runner !== null) await this.#dispatch([runner]);
+    return { stale, isWanted };
   }
 
   progress(runnerId: string, lease: Lease, progress: JobProgress): void {
@@ -318,8 +340,13 @@ export class JobQueue extends DurableObject<Env> {
       });
       this.#log.announce({ type: "history", id: null }, env.project);
       this.ctx.waitUntil(searchLanded(this.env, nowMs));
+      await this.#restand(runnerId, noteSuccess);
     } else {
-      this.#log.apply(current, machine.failAttempt(current, judged.problem, nowMs), judged.problem.detail);
+      const { problem } = judged;
+      const ranMs = nowMs - (this.#store.leasedAtMs(job.id) ?? nowMs);
+      this.#log.apply(current, machine.failAttempt(current, problem, nowMs), problem.detail);
+      if (blamesRunner(spec, problem))
+        await this.#restand(runnerId, (standing) => noteFailedJob(standing, { jobId: job.id, ranMs, problem }, nowMs));
     }
     this.ctx.waitUntil(this.#dispatch());
     return true;
@@ -357,14 +384,23 @@ export class JobQueue extends DurableObject<Env> {
     await this.#armAlarm();
   }
 
-  /** Gives waiting jobs to runners with room, the projects in turn. An offer that does not arrive is taken back. */
-  async #dispatch(): Promise<void> {
+  /**
+   * Gives waiting jobs to those of these runners that have room, the projects in turn. An offer that does not arrive is
+   * taken back.
+   */
+  async #dispatch(runners?: readonly KnownRunner[]): Promise<void> {
     if (this.#store.countQueued() === 0) return;
-    const ready = this.#runners.list().filter((runner) => runner.online && !runner.draining);
+    const nowMs = Date.now();
+    const quarantines = this.#standings.quarantines(nowMs);
+    const known = (runners ?? this.#runners.list()).filter((runner) => runner.online && !runner.draining);
+    const ready = known.filter(({ id }) => !quarantines.has(id));
+    // Nothing else would tell that one has ended.
+    if (ready.length < known.length)
+      await this.#armAlarm(Math.min(...[...quarantines.values()].map(({ untilMs }) => untilMs)));
     if (ready.length === 0) return;
     const waiting = this.#store.queuedFor(ready.map(({ id }) => id));
     const turns = this.#turns.read();
-    const pairs = assignJobs({ waiting, runners: ready, leased: this.#store.leased(), turns }, Date.now());
+    const pairs = assignJobs({ waiting, runners: ready, leased: this.#store.leased(), turns }, nowMs);
     for (const { job } of pairs) this.#turns.take(job.project);
     await Promise.all(pairs.map(({ job, runner }) => this.#offer(job, runner)));
   }
@@ -386,6 +422,7 @@ export class JobQueue extends DurableObject<Env> {
     if (current !== null && machine.holdsLease(current, lease, runner.id)) {
       this.#log.apply(current, machine.revokeLease(current), "The runner could not be reached.");
     }
+    await this.#armAlarm(Date.now() + this.#config.intervals.heartbeatMs);
   }
 
   /** Whoever owns the runner, the calibration is the model's project's. */
@@ -510,10 +547,31 @@ export class JobQueue extends DurableObject<Env> {
     });
   }
 
-  /** One alarm, at the earliest end of a lease. */
-  async #armAlarm(): Promise<void> {
-    const ends = this.#store.leased().map((job) => job.leaseUntilMs ?? Number.POSITIVE_INFINITY);
-    if (ends.length > 0) await this.ctx.storage.setAlarm(Math.min(...ends));
+  /** Judges a runner anew. What of it is a change is told to those who list runners and send requests, once they can read it. */
+  async #restand(runnerId: string, change: (before: RunnerStanding) => RunnerStanding): Promise<void> {
+    const before = this.#standings.find(runnerId);
+    const after = change(before);
+    if (after === before) return;
+    this.#standings.save(runnerId, after);
+    const { quarantine } = after;
+    if (quarantine?.untilMs === before.quarantine?.untilMs) return;
+    const told = quarantine && { until: new Date(quarantine.untilMs).toISOString(), reason: quarantine.reason };
+    try {
+      await recordQuarantine(openDatabase(this.env.DB), runnerId, told);
+    } catch (error) {
+      // Jobs keep away from it all the same; requests do not.
+      console.error(JSON.stringify({ event: "quarantine-not-recorded", runnerId, error: String(error) }));
+    }
+    await this.announceRunner(runnerId);
+  }
+
+  /** One alarm, at the earliest end of a lease, or sooner where something else is due. */
+  async #armAlarm(dueMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const nowMs = Date.now();
+    const atMs = Math.min(dueMs, ...this.#store.leased().map((job) => job.leaseUntilMs ?? Number.POSITIVE_INFINITY));
+    const armedMs = await this.ctx.storage.getAlarm();
+    if (Number.isFinite(atMs) && (armedMs === null || armedMs > atMs || armedMs <= nowMs))
+      await this.ctx.storage.setAlarm(atMs);
   }
 
   #mustFind(id: string): Job {

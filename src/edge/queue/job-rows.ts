@@ -84,6 +84,6 @@ export function text(value: SqlStorageValue | undefined): string {
   return value;
 }
 
-function numberOrNull(value: SqlStorageValue | undefined): number | null {
+export function numberOrNull(value: SqlStorageValue | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
 }

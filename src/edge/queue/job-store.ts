@@ -9,34 +9,21 @@ import type {
   JobSummary,
 } from "../../protocol/job.ts";
 import type { Profile } from "../../protocol/profile.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
-import { addColumn } from "../store/add-column.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant } from "../store/instant.ts";
-import { type QueuedJob, type Row, text, toEvent, toJob, toListed, toQueued, toRecord } from "./job-rows.ts";
+import {
+  numberOrNull,
+  type QueuedJob,
+  type Row,
+  text,
+  toEvent,
+  toJob,
+  toListed,
+  toQueued,
+  toRecord,
+} from "./job-rows.ts";
 import { type JobCount, JobTally } from "./job-tally.ts";
 import type { JobRecord } from "./lease-machine.ts";
-
-const SCHEMA = `
-  create table if not exists jobs (
-    id text primary key, state text not null, attempt integer not null, max_attempts integer not null,
-    epoch integer not null, runner_id text, lease_until_ms integer, created_at_ms integer not null,
-    started_at_ms integer, ended_at_ms integer, problem text, spec text not null, kind text not null,
-    profile text, idempotency_key text unique, request_hash text not null, progress text, result text,
-    project text not null default '${MAIN_PROJECT}'
-  ) strict;
-  create index if not exists jobs_by_state on jobs (state, id);
-  create table if not exists events (
-    seq integer primary key autoincrement, job_id text not null, at_ms integer not null, type text not null,
-    attempt integer not null, progress text, detail text
-  ) strict;
-  create index if not exists events_of_job on events (job_id, seq);
-`;
-/** Behind the column, which older tables lack. */
-const INDEXES = `
-  create index if not exists jobs_of_project on jobs (project, id);
-  create index if not exists jobs_waiting on jobs (state, project, id);
-`;
 
 /** What a list tells of a result that judges; null of others, and while there is none. */
 const VERDICT = `case when result is null then null
@@ -44,9 +31,8 @@ const VERDICT = `case when result is null then null
   when kind = 'optimisation' then iif(result->>'best' is null, 'fail', 'pass')
   when kind = 'probe' then iif(result->>'ok', 'pass', 'fail') end`;
 
-/** Waiting jobs that one round of dispatch looks at, if they are of few projects, and those of each at least. */
+/** Waiting jobs that are read at once. */
 const DISPATCH_ROWS = 200;
-const DISPATCH_ROWS_EACH = 20;
 
 /** A new job as it is first written. */
 export interface NewJob {
@@ -67,9 +53,6 @@ export class JobStore {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
-    addColumn(sql, "jobs", "project", `text not null default '${MAIN_PROJECT}'`);
-    sql.exec(INDEXES);
     this.#tally = new JobTally(sql);
   }
 
@@ -157,22 +140,47 @@ export class JobStore {
     return { items: cut.rows.map(toListed), nextCursor: cut.nextCursor };
   }
 
-  /** Of each project the oldest jobs that wait for anybody or for one of these runners. */
-  queuedFor(runnerIds: readonly string[]): QueuedJob[] {
-    const projects = this.#sql.exec("select distinct project from jobs where state = 'queued'").toArray();
-    const limit = Math.max(DISPATCH_ROWS_EACH, Math.ceil(DISPATCH_ROWS / projects.length));
-    return projects.flatMap(({ project }) =>
-      this.#sql
+  /**
+   * The jobs that wait for anybody or for one of these runners, by project: of each the oldest first, read as far as they
+   * are taken. The project with the oldest job stands first.
+   */
+  queuedFor(runnerIds: readonly string[]): Map<string, Iterable<QueuedJob>> {
+    const projects = this.#sql
+      .exec<{ project: string }>("select project from jobs where state = 'queued' group by 1 order by min(id)")
+      .toArray();
+    const ids = JSON.stringify(runnerIds);
+    return new Map(projects.map(({ project }) => [project, this.#queuedOf(project, ids)]));
+  }
+
+  *#queuedOf(project: string, runnerIds: string): Generator<QueuedJob> {
+    for (let afterId = ""; ;) {
+      const rows = this.#sql
         .exec(
-          `select * from jobs where state = 'queued' and project = ? and (spec->>'runnerId' is null
+          `select * from jobs where state = 'queued' and project = ? and id > ? and (spec->>'runnerId' is null
            or spec->>'runnerId' in (select value from json_each(?))) order by id limit ?`,
-          text(project),
-          JSON.stringify(runnerIds),
-          limit,
+          project,
+          afterId,
+          runnerIds,
+          DISPATCH_ROWS,
         )
-        .toArray()
-        .map(toQueued),
-    );
+        .toArray();
+      yield* rows.map(toQueued);
+      if (rows.length < DISPATCH_ROWS) return;
+      afterId = text(rows.at(-1)?.id);
+    }
+  }
+
+  /** Whether a job waits that this runner might get. */
+  hasQueuedFor(runnerId: string): boolean {
+    const waiting =
+      "select 1 from jobs where state = 'queued' and (spec->>'runnerId' is null or spec->>'runnerId' = ?) limit 1";
+    return this.#first(waiting, runnerId) !== null;
+  }
+
+  /** When the last lease of a job was given. */
+  leasedAtMs(id: string): number | null {
+    const row = this.#first("select max(at_ms) as at_ms from events where job_id = ? and type = 'leased'", id);
+    return numberOrNull(row?.at_ms);
   }
 
   /** Every job that waits for this runner alone, of those that are of another project than `but`. */

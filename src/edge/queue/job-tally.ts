@@ -1,11 +1,5 @@
 import type { JobState } from "../../protocol/job.ts";
 
-const SCHEMA = `
-  create index if not exists jobs_by_kind on jobs (state, kind, created_at_ms);
-  create table if not exists forgotten_jobs (
-    state text not null, kind text not null, count integer not null, primary key (state, kind)
-  ) strict`;
-
 /** Jobs of a kind and project that are in a state; of ended ones, all that ever came to it. */
 export interface JobCount {
   readonly state: JobState;
@@ -24,7 +18,6 @@ export class JobTally {
   /** The table of jobs must be there. */
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
   }
 
   /** Adds up the jobs that `ids` selects, which are about to be deleted. */

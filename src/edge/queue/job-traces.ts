@@ -1,14 +1,11 @@
 import { parseTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 
-const SCHEMA = "create table if not exists job_traces (job_id text primary key, traceparent text not null) strict";
-
 /** The traces that jobs were submitted in, for those that are traced, in the queue object's SQLite. */
 export class JobTraces {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
   }
 
   keep(jobId: string, traceparent: string): void {

@@ -1,14 +1,9 @@
-const SCHEMA = `create table if not exists project_turns (
-  project text primary key, turn integer not null
-) strict`;
-
 /** When each project was last given a runner, as turns that are counted, in the queue object's SQLite. */
 export class ProjectTurns {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
   }
 
   /** The last turn of each project that ever had one. */

@@ -1,12 +1,5 @@
 import type { Capabilities } from "../../protocol/hardware.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
-import { addColumn } from "../store/add-column.ts";
 import type { RunnerOwner } from "../store/owner-store.ts";
-
-const SCHEMA = `create table if not exists runners (
-  id text primary key, capabilities text not null, online integer not null, draining integer not null,
-  project text not null default '${MAIN_PROJECT}', shared integer not null default 0
-) strict`;
 
 type Row = {
   id: string;
@@ -31,9 +24,6 @@ export class RunnerTable {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
-    addColumn(sql, "runners", "project", `text not null default '${MAIN_PROJECT}'`);
-    addColumn(sql, "runners", "shared", "integer not null default 0");
   }
 
   save(runner: KnownRunner): void {
@@ -55,7 +45,8 @@ export class RunnerTable {
   }
 
   setOnline(id: string, online: boolean): void {
-    this.#sql.exec("update runners set online = ? where id = ?", Number(online), id);
+    // Most say what is known: a row that does not change is not written.
+    this.#sql.exec("update runners set online = ?1 where id = ?2 and online <> ?1", Number(online), id);
   }
 
   setDraining(id: string, draining: boolean): void {
@@ -70,16 +61,19 @@ export class RunnerTable {
     this.#sql.exec("delete from runners where id = ?", id);
   }
 
+  find(id: string): KnownRunner | null {
+    const [row] = this.#sql.exec<Row>("select * from runners where id = ?", id).toArray();
+    return row === undefined ? null : toRunner(row);
+  }
+
   list(): KnownRunner[] {
     return this.#sql.exec<Row>("select * from runners").toArray().map(toRunner);
   }
 
   /** Whose runner it is; null of one that never said hello. */
   findOwner(id: string): RunnerOwner | null {
-    const [row] = this.#sql
-      .exec<Pick<Row, "project" | "shared">>("select project, shared from runners where id = ?", id)
-      .toArray();
-    return row === undefined ? null : { project: row.project, shared: row.shared === 1 };
+    const found = this.find(id);
+    return found === null ? null : { project: found.project, shared: found.shared };
   }
 }
 

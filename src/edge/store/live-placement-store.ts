@@ -5,12 +5,14 @@ import type { Profile } from "../../protocol/profile.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
 import { toPlacement } from "./placement-store.ts";
+import { holdsStill } from "./runner-store.ts";
 import { models, modelVersions, placements, runners } from "./schema.ts";
 
 /** An eligible placement with what admission and telemetry need to know of it and its runner. */
 export interface LivePlacement extends Placement {
   readonly fingerprint: Fingerprint;
   readonly online: boolean;
+  /** Whether its runner takes nothing new: it drains, or is in quarantine. */
   readonly draining: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** Names of the hardware profiles of its project that its device fits. */
@@ -58,13 +60,13 @@ async function read(
     const host = hostById.get(row.runnerId);
     // What another project has ceased to share serves that one alone from then on.
     if (host === undefined || (host.project !== project && !host.shared)) return [];
-    const { online, draining, labels } = host;
+    const { online, labels } = host;
     const connectedAtMs = host.connectedAtMs ?? 0;
     return {
       ...toPlacement(row),
       fingerprint: row.fingerprint,
       online,
-      draining,
+      draining: host.draining || holdsStill(host.quarantine),
       labels,
       direct: host.direct === 1,
       profiles: fittedProfiles(profilesOf(project), host, row.deviceKey),
@@ -78,7 +80,7 @@ type Host = Awaited<ReturnType<typeof readHosts>>[number];
 
 /** The runners of all placements, without what they say of kernels. */
 function readHosts(db: Database) {
-  const { id, project, shared, online, draining, labels, connectedAtMs, capabilities } = runners;
+  const { id, project, shared, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
   return db
     .select({
       id,
@@ -86,6 +88,7 @@ function readHosts(db: Database) {
       shared,
       online,
       draining,
+      quarantine,
       labels,
       connectedAtMs,
       direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,

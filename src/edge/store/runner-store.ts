@@ -6,7 +6,7 @@ import type { PageQuery } from "../../protocol/page.ts";
 import type { Profile } from "../../protocol/profile.ts";
 import { MAIN_PROJECT } from "../../protocol/project.ts";
 import type { Roofline } from "../../protocol/roofline.ts";
-import type { RegistrationInput, Runner, RunnerState } from "../../protocol/runner.ts";
+import type { RegistrationInput, Runner, RunnerQuarantine, RunnerState } from "../../protocol/runner.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import { type Database, listOf, openDatabase, type ProjectDatabase } from "./database.ts";
@@ -21,6 +21,11 @@ function stateOf(row: Row): RunnerState {
   return row.connectedAtMs === null ? "registered" : "offline";
 }
 
+/** Whether a quarantine has not ended yet. */
+export function holdsStill(quarantine: RunnerQuarantine | null): boolean {
+  return quarantine !== null && Date.parse(quarantine.until) > Date.now();
+}
+
 function toRunner(row: Row, project: string, profiles: readonly Profile[]): Runner {
   const { capabilities } = row;
   return {
@@ -29,6 +34,7 @@ function toRunner(row: Row, project: string, profiles: readonly Profile[]): Runn
     state: stateOf(row),
     shared: row.shared,
     owned: row.project === project,
+    quarantine: holdsStill(row.quarantine) ? row.quarantine : null,
     labels: row.labels,
     capabilities,
     profiles: capabilities === null ? [] : profiles.map((profile) => fitProfile(profile, capabilities)),
@@ -236,6 +242,14 @@ export async function recordDisconnect(db: Database, id: string, endedAtMs: numb
     .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
 }
 
+/** Writes down why a runner is given nothing, and until when; null ends it. */
+export async function recordQuarantine(db: Database, id: string, quarantine: RunnerQuarantine | null): Promise<void> {
+  await db
+    .update(runners)
+    .set({ quarantine, version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
+}
+
 /** Starts or ends draining, or working for all projects; false where the project has no such runner. */
 export async function changeRunner(
   db: ProjectDatabase,
@@ -290,10 +304,12 @@ export async function ensureEdgeRunner(db: Database): Promise<void> {
 export async function readConnectedRunners(
   db: Database,
 ): Promise<(AnnouncedRunner & { readonly labels: Record<string, string> })[]> {
-  const { id, project, shared, labels, capabilities: announced } = runners;
+  const { id, project, shared, labels, capabilities: announced, quarantine } = runners;
   const rows = await db
-    .select({ id, project, shared, labels, capabilities: announced })
+    .select({ id, project, shared, labels, capabilities: announced, quarantine })
     .from(runners)
     .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
-  return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
+  return rows.flatMap(({ capabilities, quarantine: held, ...row }) =>
+    capabilities === null || holdsStill(held) ? [] : [{ ...row, capabilities }],
+  );
 }

@@ -17,6 +17,7 @@ import type { Problem } from "../../protocol/problem.ts";
 import type { ProfileInput } from "../../protocol/profile.ts";
 import type { Recipe } from "../../protocol/recipe.ts";
 import type { RequirementSetInput } from "../../protocol/requirement.ts";
+import type { RunnerQuarantine } from "../../protocol/runner.ts";
 import type { ServingConfiguration } from "../../protocol/serving-configuration.ts";
 import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
 import type { DType } from "../../protocol/tensor.ts";
@@ -90,6 +91,8 @@ export const runners = sqliteTable(
     capabilities: text({ mode: "json" }).$type<Capabilities>(),
     online: integer({ mode: "boolean" }).notNull().default(false),
     draining: integer({ mode: "boolean" }).notNull().default(false),
+    /** As the queue last decided; it ends by itself. */
+    quarantine: text({ mode: "json" }).$type<RunnerQuarantine>(),
     /** Whether it works for other projects, too. */
     shared: integer({ mode: "boolean" }).notNull().default(false),
     version: integer().notNull().default(1),

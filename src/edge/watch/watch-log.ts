@@ -4,9 +4,6 @@ import { Expectation } from "./expectation.ts";
 import { addMemorySample, MemorySample } from "./memory-sample.ts";
 import type { OpenFinding } from "./watch-rule.ts";
 
-const SCHEMA = `
-  create table if not exists health_reports (id integer primary key autoincrement, report text not null) strict;
-  create table if not exists watch (name text primary key, value text not null) strict`;
 /** Ten minutes by the default interval. */
 const KEPT_REPORTS = 60;
 const KEPT_MS = 1_800_000;
@@ -21,7 +18,6 @@ export class WatchLog {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    sql.exec(SCHEMA);
   }
 
   /** Keeps a report, by the edge's clock. */

@@ -112,10 +112,15 @@ export class JobRunner {
     if (this.#resend !== null) clearInterval(this.#resend);
     for (const { lease, abort } of this.#running.values()) {
       abort.abort();
-      const problem = createProblem("runner-lost", "The runner was stopped.");
-      this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+      this.giveBack(lease);
     }
     this.#running.clear();
+  }
+
+  /** Gives a job back that this runner will not end. */
+  giveBack(lease: Lease): void {
+    const problem = createProblem("runner-lost", "The runner was stopped.");
+    this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
   }
 
   /** What runs, and what has ended since the start. */

@@ -43,7 +43,12 @@ class Line {
   /** What all runners take that have nothing to do; they are done with it before the next round. */
   round(): { project: string; id: string; runnerId: string }[] {
     const pairs = assignJobs(
-      { waiting: this.#waiting, runners: this.#runners, leased: [], turns: this.#turns },
+      {
+        waiting: Map.groupBy(this.#waiting, ({ project }) => project),
+        runners: this.#runners,
+        leased: [],
+        turns: this.#turns,
+      },
       Date.now(),
     );
     for (const { job } of pairs) this.#turns.set(job.project, ++this.#turn);

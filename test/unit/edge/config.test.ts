@@ -16,6 +16,12 @@ describe("the edge's configuration", () => {
     expect(read(told).tracing).toMatchObject({ headers: { key: "a b" }, sampleRatio: 0.01 });
   });
 
+  it("finds a silent runner within two heartbeats, and within five seconds, unless it is told otherwise", () => {
+    const { silentMs, intervals } = read({});
+    expect(silentMs).toBeLessThanOrEqual(2 * intervals.heartbeatMs);
+    expect(silentMs).toBeLessThan(5_000);
+  });
+
   it.each([
     ["OTLP_ENDPOINT", "collector:4318"],
     ["OTLP_ENDPOINT", "grpc://collector:4317"],

@@ -14,22 +14,12 @@ import {
 import type { Lease } from "../../../src/protocol/link.ts";
 import { createProblem, PROBLEMS, type ProblemCode } from "../../../src/protocol/problem.ts";
 import { fc } from "../property.ts";
+import { queuedRecord } from "./queued-record.ts";
 
 const LEASE_MS = 100;
 const RUNNERS = ["rnr_a", "rnr_b"];
 
-const queued = (maxAttempts: number): JobRecord => ({
-  id: "job_x",
-  state: "queued",
-  attempt: 0,
-  maxAttempts,
-  epoch: 0,
-  runnerId: null,
-  leaseUntilMs: null,
-  startedAtMs: null,
-  endedAtMs: null,
-  problem: null,
-});
+const queued = (maxAttempts: number) => queuedRecord("job_x", maxAttempts);
 
 /** What the queue does to a job; `which` picks one of the leases that were ever given. */
 const step = fc.record({

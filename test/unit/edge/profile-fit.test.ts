@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fitProfile } from "../../../src/edge/budget/profile-fit.ts";
 import { assignJobs } from "../../../src/edge/queue/assign-jobs.ts";
+import type { QueuedJob } from "../../../src/edge/queue/job-rows.ts";
 import type { JobRecord } from "../../../src/edge/queue/lease-machine.ts";
 import type { KnownRunner } from "../../../src/edge/queue/runner-table.ts";
 import { checkBenchmark } from "../../../src/edge/queue/check-benchmark.ts";
@@ -127,8 +128,8 @@ describe("a benchmark", () => {
     spec: { ...spec(), ...changes },
     profile,
   });
-  const assign = (jobs: Parameters<typeof assignJobs>[0]["waiting"], runners: KnownRunner[], leased: JobRecord[] = []) =>
-    assignJobs({ waiting: jobs, runners, leased, turns: new Map() }, NOW_MS);
+  const assign = (jobs: readonly QueuedJob[], runners: KnownRunner[], leased: JobRecord[] = []) =>
+    assignJobs({ waiting: Map.groupBy(jobs, ({ project }) => project), runners, leased, turns: new Map() }, NOW_MS);
   const may = (changes: object, profile: Profile | null = null) =>
     assign([waiting(changes, profile)], [runner]).length === 1;
 
@@ -220,8 +221,7 @@ describe("a benchmark", () => {
       },
     });
     const later = "2026-11-21T12:00:00.001Z";
-    const mayOn = (to: typeof runner, changes: object = {}) =>
-      assign([waiting(changes)], [to]).length === 1;
+    const mayOn = (to: typeof runner, changes: object = {}) => assign([waiting(changes)], [to]).length === 1;
     expect(mayOn(withDevices([locked(later)]))).toBe(false);
     expect(mayOn(withDevices([locked(later)]), { onDeviceFailure: "cpu-reference" })).toBe(true);
     expect(mayOn(withDevices([locked("2026-11-21T12:00:00.000Z")]))).toBe(true);
