@@ -1,4 +1,5 @@
 import { edgeVariantsOf } from "../../protocol/edge-place.ts";
+import type { JobResult } from "../../protocol/job.ts";
 import { isPlacedAtEdge, isPlacedHere } from "../budget/is-placed-here.ts";
 import { openDatabase } from "../store/database.ts";
 import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
@@ -16,17 +17,29 @@ import { storeEvolution } from "./store-evolution.ts";
 import { storeOptimisation } from "./store-optimisation.ts";
 import { storeTraining } from "./store-training.ts";
 import { storeValidation } from "./store-validation.ts";
-import { measureBenchmark, measureCalibration, measureThroughput, measureTuning } from "./result-measurements.ts";
+import {
+  measureBenchmark,
+  measureCalibration,
+  measureThroughput,
+  measureTuning,
+  type RunContext,
+} from "./result-measurements.ts";
 
 /**
  * Puts a job's result where it is kept: the run, its measurements, for a benchmark its standing, for a
- * calibration the placements that it proved, for a tuning what it found. Doing it twice changes nothing.
+ * calibration the placements that it proved, for a tuning what it found. Doing it twice changes nothing. Gives the
+ * result that counts: where an earlier attempt's is stored, that one.
  */
-export async function storeResult(binding: D1Database, input: RunInput): Promise<void> {
+export async function storeResult(binding: D1Database, given: RunInput): Promise<JobResult> {
+  const input = await recordRun(openDatabase(binding), given);
+  await storeParts(binding, input, { runId: input.id, atMs: input.endedAtMs, label: input.spec.label ?? null });
+  return input.result;
+}
+
+/** What a result is beside the run. */
+async function storeParts(binding: D1Database, input: RunInput, run: RunContext): Promise<void> {
   const db = openDatabase(binding);
   const { result } = input;
-  const { id: runId, endedAtMs } = await recordRun(db, input);
-  const run = { runId, atMs: endedAtMs, label: input.spec.label ?? null };
   if (result.kind === "benchmark") {
     await appendMeasurements(binding, measureBenchmark(result, run));
     const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;

@@ -378,10 +378,10 @@ export class JobQueue extends DurableObject<Env> {
       (await publishVariant(this.env, { jobId, spec }, result));
     const kept = published?.result ?? result;
     const input = { jobId, attempt, runnerId, deviceKey, spec, result: kept, startedAtMs, endedAtMs };
-    await storeResult(this.env.DB, input);
+    const stored = await storeResult(this.env.DB, input);
     if (result.kind === "optimisation" && result.applied?.applied === true) await this.#configure(runnerId, result);
     if (published !== null) await this.#measurePublished(published);
-    return kept;
+    return stored;
   }
 
   /** As for a file that is uploaded. */

@@ -21,8 +21,11 @@ export function runIdOf(jobId: string): string {
   return jobId.replace(/^job_/, "run_");
 }
 
-/** Stores a run and tells when it ended; one that is stored already (a resent outcome) keeps its time. */
-export async function recordRun(db: Database, input: RunInput): Promise<{ id: string; endedAtMs: number }> {
+/**
+ * Stores a run and gives what is stored. A run that is there already stays: a resent outcome keeps its time, and an
+ * earlier attempt, whose lease was over before its end was written down, its result.
+ */
+export async function recordRun(db: Database, input: RunInput): Promise<RunInput & { readonly id: string }> {
   const id = runIdOf(input.jobId);
   await db
     .insert(runs)
@@ -34,8 +37,11 @@ export async function recordRun(db: Database, input: RunInput): Promise<{ id: st
       result: JSON.stringify(input.result),
     })
     .onConflictDoNothing();
-  const [stored] = await db.select({ endedAtMs: runs.endedAtMs }).from(runs).where(eq(runs.id, id));
-  return { id, endedAtMs: stored?.endedAtMs ?? input.endedAtMs };
+  const [stored] = await db.select().from(runs).where(eq(runs.id, id));
+  if (stored === undefined) return { ...input, id };
+  const { attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = stored;
+  const result = attempt === input.attempt ? input.result : JobResult.parse(JSON.parse(stored.result));
+  return { ...input, id, attempt, runnerId, deviceKey, result, startedAtMs, endedAtMs };
 }
 
 /** A job's run, less what only the bucket knows of it. */
