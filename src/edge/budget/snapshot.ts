@@ -1,4 +1,5 @@
 import { configOf, type Env } from "../config.ts";
+import { ageMs } from "../elapsed-ms.ts";
 import { openDatabase } from "../store/database.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
 import { type LivePlacement, readLivePlacements } from "../store/live-placement-store.ts";
@@ -31,9 +32,8 @@ let readingSinceMs = Number.NEGATIVE_INFINITY;
 export async function currentSnapshot(env: Env, waitUntil: (work: Promise<unknown>) => void): Promise<Snapshot> {
   if (current === null) return readSnapshot(env);
   const { snapshotMs } = configOf(env);
-  const nowMs = Date.now();
-  if (nowMs - current.readAtMs > snapshotMs && nowMs - readingSinceMs > snapshotMs) {
-    readingSinceMs = nowMs;
+  if (ageMs(current.readAtMs) > snapshotMs && ageMs(readingSinceMs) > snapshotMs) {
+    readingSinceMs = Date.now();
     waitUntil(readSnapshot(env).catch(() => undefined));
   }
   return current;
@@ -46,7 +46,7 @@ export async function snapshotWith(
   knows: (snapshot: Snapshot) => boolean,
 ): Promise<Snapshot> {
   const snapshot = await currentSnapshot(env, waitUntil);
-  return knows(snapshot) || Date.now() - snapshot.readAtMs < FRESH_MS ? snapshot : readSnapshot(env);
+  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(env);
 }
 
 /** The version that a reference means, and the snapshot that knows it; null where there is none. */

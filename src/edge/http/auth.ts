@@ -2,6 +2,7 @@ import type { Endpoint } from "../../protocol/endpoint.ts";
 import type { Scope } from "../../protocol/key.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
+import { ageMs } from "../elapsed-ms.ts";
 import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
 import { findRunnerByCredentialHash } from "../store/runner-store.ts";
@@ -63,9 +64,9 @@ type Read = (env: Env, secret: string) => Promise<Principal | null>;
 async function findCached(env: Env, secret: string, read: Read, refresh: WaitUntil | null): Promise<Principal | null> {
   const { keyRefreshMs, keyExpiryMs } = configOf(env);
   const cached = cache.get(secret);
-  const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.readAtMs;
-  if (cached !== undefined && ageMs < keyRefreshMs) return cached.principal;
-  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read);
+  const keyAgeMs = cached === undefined ? Number.POSITIVE_INFINITY : ageMs(cached.readAtMs);
+  if (cached !== undefined && keyAgeMs < keyRefreshMs) return cached.principal;
+  if (cached === undefined || keyAgeMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read);
   refresh(readAnew(env, secret, read).catch(() => undefined));
   return cached.principal;
 }
