@@ -20,12 +20,11 @@ describe("a plan of faults", () => {
   });
 
   it("does one thing at a time to a part", () => {
-    for (const faults of Map.groupBy(planFaults(options), ({ part }) => part).values()) {
-      for (const [index, { atMs }] of faults.entries()) {
-        const before = faults[index - 1];
-        if (before !== undefined) expect(atMs).toBeGreaterThan(before.atMs + before.durationMs);
-      }
-    }
+    const parts = Map.groupBy(planFaults(options), ({ part }) => part).values();
+    const pauses = [...parts].flatMap((faults) =>
+      faults.slice(1).map(({ atMs }, index) => atMs - faults[index]!.atMs - faults[index]!.durationMs),
+    );
+    expect(Math.min(...pauses)).toBeGreaterThan(0);
   });
 
   it("leaves out what cannot be done", () => {
