@@ -6,6 +6,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Lease } from "../protocol/link.ts";
 import { parseProblem, ProblemError, PROBLEMS } from "../protocol/problem.ts";
 import type { StoredCredential } from "./credential-file.ts";
+import { fetchInTime } from "./fetch-in-time.ts";
 import { readAtMost } from "./memory/edge-source.ts";
 
 /** One transfer of a file; a slow link moves 96 MiB in it at 1 MB/s. */
@@ -37,7 +38,7 @@ export function openJobArtifacts(
     const url = new URL(path.replace("{id}", jobId).replace("{name}", name), edgeUrl);
     url.search = new URLSearchParams({ epoch: String(epoch), ...query }).toString();
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(TRANSFER_LIMIT_MS)]);
-    const response = await fetch(url, { ...init, signal, headers: { authorization, ...init.headers } });
+    const response = await fetchInTime(url, { ...init, headers: { authorization, ...init.headers } }, signal);
     if (response.ok) return response;
     throw await explain(response);
   };

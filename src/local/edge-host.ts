@@ -11,6 +11,13 @@ const LOCAL_FLUSH_MS = "1000";
 const CRON_MS = 60_000;
 const COMPATIBILITY_DATE = "2026-10-20";
 
+/** A file of the Worker: from its path, or with these contents in its place. */
+export interface EdgeModule {
+  readonly type: "ESModule" | "CompiledWasm";
+  readonly path: string;
+  readonly contents?: string | Uint8Array<ArrayBuffer>;
+}
+
 export interface EdgeOptions {
   /** 0 takes any free port. */
   readonly port: number;
@@ -23,6 +30,8 @@ export interface EdgeOptions {
   readonly cronMs?: number;
   /** Further variables of the Worker, such as `LEASE_MS`. */
   readonly variables?: Record<string, string>;
+  /** The Worker's files within `root`, its entry first. Absent: what was built in dist/edge. */
+  readonly modules?: readonly EdgeModule[];
 }
 
 export interface EdgeHost {
@@ -52,8 +61,8 @@ export async function startEdge(options: EdgeOptions): Promise<EdgeHost> {
           name: "millrace",
           compatibilityDate: COMPATIBILITY_DATE,
           compatibilityFlags: ["no_web_socket_compression"],
-          modules: await listModules(join(options.root, "dist/edge")),
-          modulesRoot: join(options.root, "dist/edge"),
+          modules: [...(options.modules ?? (await listModules(join(options.root, "dist/edge"))))],
+          modulesRoot: options.root,
           d1Databases: { DB: "millrace" },
           r2Buckets: { ARTIFACTS: "millrace-artifacts" },
           durableObjects: {
@@ -104,11 +113,11 @@ async function startCron(miniflare: Miniflare, periodMs: number): Promise<() => 
 }
 
 /** The Worker and the programs that were built beside it. */
-async function listModules(folder: string) {
+async function listModules(folder: string): Promise<EdgeModule[]> {
   const files = await readdir(folder);
   const programs = files.filter((file) => file.endsWith(".wasm"));
   return [
-    { type: "ESModule" as const, path: join(folder, "worker.js") },
+    { type: "ESModule", path: join(folder, "worker.js") },
     ...programs.map((file) => ({ type: "CompiledWasm" as const, path: join(folder, file) })),
   ];
 }

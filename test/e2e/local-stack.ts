@@ -110,10 +110,14 @@ export function waitForJob({ client }: LocalStack, id: string, states: readonly 
   });
 }
 
-/** Asks until there is an answer, for a minute and a half at most; an error meanwhile counts as none. */
-export async function waitFor<Value>(what: string, ask: () => Promise<Value | undefined>): Promise<Value> {
+/** Asks until there is an answer, or the time is over; an error meanwhile counts as none. */
+export async function waitFor<Value>(
+  what: string,
+  ask: () => Promise<Value | undefined>,
+  limitMs = 90_000,
+): Promise<Value> {
   let last: unknown = null;
-  for (const endMs = performance.now() + 90_000; performance.now() < endMs; await delay(50)) {
+  for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(50)) {
     try {
       const value = await ask();
       if (value !== undefined) return value;

@@ -155,6 +155,34 @@ describe("an attempt that fails", () => {
   });
 });
 
+describe("a result whose run was stored before its lease ended", () => {
+  it("is the one that counts, for the job as for the history, though a later attempt has another", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const first = await scripted.next("offer");
+    // The run gets through, its points do not.
+    const statements = { done: 0 };
+    const heal = await troubleDatabase(queueStub(), (run) =>
+      statements.done++ === 0 ? run() : Promise.reject(new Error("away")),
+    );
+    scripted.succeed(first, benchmarkResult([1, 2, 3]));
+    await expect.poll(() => countRuns(id), BOUND).toEqual({ runs: 1, points: 0 });
+    await expect.poll(() => statements.done, BOUND).toBeGreaterThan(1);
+    await heal();
+    await expireLeases();
+    scripted.succeed(await scripted.next("offer"), { ...benchmarkResult([7, 8, 9]), variant: "other" });
+    await scripted.next("jobSettled");
+    const job = await readJob(id);
+    const run = (await callEdge("GET", `/v1/runs/${job.runId}`)).json;
+    expect(job).toMatchObject({ state: "succeeded", attempt: 2 });
+    expect(run).toMatchObject({ attempt: 1, result: benchmarkResult([1, 2, 3]) });
+    expect(job.result).toEqual(run.result);
+    const { items } = (await callEdge("GET", `/v1/history/series?subject=triad&variant=other`)).json;
+    expect(items).toEqual([]);
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+  });
+});
+
 describe("a failure of a submitted kernel", () => {
   const failure = { ok: false, problem: createProblem("kernel-invalid", "It does not compile.") } as const;
 

@@ -109,6 +109,17 @@ describe("load of a runner through the edge", () => {
     const { secret } = (await callEdge("POST", "/v1/keys", { body: { name: "x", scopes: ["admin"] } })).json;
     expect(problemOf(await refused(await send({}, secret))).code).toBe("unauthorized");
   });
+
+  it("took no time rather than less than none where the clock was set back meanwhile", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const pending = send();
+    const { offer } = await scripted.nextInfer();
+    vi.setSystemTime(Date.now() - 60_000);
+    scripted.answer(offer, [tensor(names.output, [0.25, 0.75])]);
+    const decoded = decodeFrame(new Uint8Array(await (await pending).arrayBuffer()));
+    const { latency } = InferReplyHeader.parse(decoded.ok ? decoded.header : null);
+    expect(latency).toMatchObject({ totalMs: 0, linkMs: 0 });
+  });
 });
 
 describe("a runner's credential under load", () => {
@@ -154,6 +165,16 @@ describe("a runner's credential under load", () => {
     await ask();
     await callEdge("DELETE", `/v1/runners/${runnerId}`);
     vi.setSystemTime(Date.now() + 30_001);
+    await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });
+  });
+
+  it("is looked up again once the clock was set back, since nobody knows then how old it is", async () => {
+    const { runnerId, credential } = await registerRunner();
+    const ask = () => authorise(env, `Bearer ${credential}`, endpoints.linkInfer, () => {});
+    vi.useFakeTimers({ toFake: ["Date"] });
+    await ask();
+    await callEdge("DELETE", `/v1/runners/${runnerId}`);
+    vi.setSystemTime(Date.now() - 60_000);
     await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });
   });
 

@@ -73,9 +73,9 @@ export function isSilent({ unansweredSinceMs, missedAtMs }: DeviceWatch, nowMs: 
   return nowMs - unansweredSinceMs >= SILENT_AFTER_MS && nowMs - missedAtMs < SILENCE_LAPSES_MS;
 }
 
-/** Takes the turn to probe a device; false while another probe was sent within `everyMs`. */
+/** Takes the turn to probe a device; false while another probe was sent within `everyMs`, by a clock that may jump back. */
 export function takeProbe(device: DeviceWatch, everyMs: number, nowMs: number): boolean {
-  if (nowMs - device.probedAtMs < everyMs) return false;
+  if (Math.abs(nowMs - device.probedAtMs) < everyMs) return false;
   device.probedAtMs = nowMs;
   return true;
 }
@@ -101,7 +101,9 @@ export function predictQueueMs(
     if (known === undefined) rowsBy.set(placement.id, { placement, rows });
     else known.rows += rows;
   }
-  let queueMs = Math.max(0, backlogMs - (nowMs - backlogAtMs));
+  // A clock that jumped back must not make more of it than was said.
+  const sinceMs = Math.max(0, nowMs - backlogAtMs);
+  let queueMs = Math.max(0, backlogMs - sinceMs);
   for (const { placement, rows } of rowsBy.values()) queueMs += workMs(placement, rows);
   return queueMs;
 }

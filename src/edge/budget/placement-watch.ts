@@ -235,7 +235,7 @@ export class PlacementWatch {
   /** What is left of loading the model: after its runner has connected, and after it has lost the model. */
   #loadingMs({ id, loadMs, connectedAtMs, warmAtMs }: LivePlacement, nowMs: number): number {
     const unloadedAtMs = this.#unloadedAtMs.get(id);
-    if (unloadedAtMs !== undefined) return Math.max(0, unloadedAtMs + loadMs - nowMs);
+    if (unloadedAtMs !== undefined) return Math.max(0, loadMs - Math.max(0, nowMs - unloadedAtMs));
     const wasHeard = (this.#heardAtMs.get(id) ?? Number.NEGATIVE_INFINITY) >= connectedAtMs;
     return wasHeard ? 0 : Math.max(0, warmAtMs - nowMs);
   }

@@ -45,7 +45,7 @@ export function fadeWindow(window: SlidingWindow, share: number): void {
  */
 export function windowQuantile(window: SlidingWindow, prior: Sketch | null, confidence: number, nowMs: number): number {
   const known = window.read.get(confidence);
-  if (known !== undefined && known.prior === prior && nowMs - known.atMs < FRESH_MS) return known.valueMs;
+  if (known !== undefined && known.prior === prior && Math.abs(nowMs - known.atMs) < FRESH_MS) return known.valueMs;
   const valueMs =
     prior === null
       ? sketchQuantile(window.sketch, confidence)

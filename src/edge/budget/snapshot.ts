@@ -1,5 +1,6 @@
 import type { Profile } from "../../protocol/profile.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
+import { ageMs } from "../elapsed-ms.ts";
 import { openDatabase } from "../store/database.ts";
 import { type NamedVersion, readAllVersions } from "../store/model-store.ts";
 import { type LivePlacement, readAllLivePlacements } from "../store/live-placement-store.ts";
@@ -39,9 +40,8 @@ let readingSinceMs = Number.NEGATIVE_INFINITY;
 export async function currentSnapshot(env: Env, waitUntil: (work: Promise<unknown>) => void): Promise<Snapshot> {
   if (current === null) return readSnapshot(env);
   const { snapshotMs } = configOf(env);
-  const nowMs = Date.now();
-  if (nowMs - current.readAtMs > snapshotMs && nowMs - readingSinceMs > snapshotMs) {
-    readingSinceMs = nowMs;
+  if (ageMs(current.readAtMs) > snapshotMs && ageMs(readingSinceMs) > snapshotMs) {
+    readingSinceMs = Date.now();
     waitUntil(readSnapshot(env).catch(() => undefined));
   }
   return current;
@@ -54,7 +54,7 @@ export async function snapshotWith(
   knows: (snapshot: Snapshot) => boolean,
 ): Promise<Snapshot> {
   const snapshot = await currentSnapshot(env, waitUntil);
-  return knows(snapshot) || Date.now() - snapshot.readAtMs < FRESH_MS ? snapshot : readSnapshot(env);
+  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(env);
 }
 
 /** The version that a reference means, and the snapshot that knows it; null where there is none. */

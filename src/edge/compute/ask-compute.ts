@@ -6,6 +6,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/problem.ts";
 import type { Tensor } from "../../protocol/tensor.ts";
 import type { ProjectEnv } from "../config.ts";
+import { elapsedMs } from "../elapsed-ms.ts";
 import type { LinkOutcome } from "../link/in-flight.ts";
 import { runnerLink } from "../stubs.ts";
 import { chooseRunners } from "./choose-runners.ts";
@@ -47,7 +48,7 @@ export async function askCompute(
     retryAfterMs: 1_000,
   });
   for (const { id: runnerId } of runners) {
-    const leftMs = question.budgetMs - (Date.now() - arrivedAtMs);
+    const leftMs = question.budgetMs - elapsedMs(arrivedAtMs);
     if (leftMs <= 0) break;
     const outcome = await ask(env, runnerId, question, leftMs);
     if (outcome.ok) return readAnswer(outcome, runnerId, arrivedAtMs);
@@ -85,7 +86,7 @@ function readAnswer(
     throw new ProblemError("backend-failed", "The runner's answer is not of the protocol.");
   }
   const { type: _, times, tensors: __, ...computed } = header.data;
-  const totalMs = Date.now() - arrivedAtMs;
+  const totalMs = elapsedMs(arrivedAtMs);
   const servedMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
   const linkMs = Math.max(0, roundTripMs - servedMs);
   const latency = { totalMs, edgeMs: Math.max(0, totalMs - roundTripMs), linkMs, ...times };

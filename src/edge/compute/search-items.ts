@@ -1,6 +1,7 @@
 import type { ItemMatches, ItemSearch } from "../../protocol/item-memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { ProjectEnv } from "../config.ts";
+import { elapsedMs } from "../elapsed-ms.ts";
 import { invalidRequest } from "../http/bind.ts";
 import type { MemoryPart, StoredMemory } from "../store/item-memory-store.ts";
 import { askCompute } from "./ask-compute.ts";
@@ -44,7 +45,7 @@ export async function searchItems(
     }),
   );
   const matches = queries.map((_, query) => bestOf(memory.parts, found, query, limit));
-  return { memory: name, version: memory.version, matches, totalMs: Date.now() - arrivedAtMs };
+  return { memory: name, version: memory.version, matches, totalMs: elapsedMs(arrivedAtMs) };
 }
 
 function cosinesOf(bytes: Uint8Array | undefined, count: number): Float32Array {

@@ -1,5 +1,6 @@
 import { edgeVariantsOf } from "../../protocol/edge-place.ts";
 import type { ProjectEnv } from "../config.ts";
+import type { JobResult } from "../../protocol/job.ts";
 import { isPlacedAtEdge, isPlacedHere } from "../budget/is-placed-here.ts";
 import { openProject } from "../store/database.ts";
 import { isKernelId, markKernelValid } from "../store/kernel-store.ts";
@@ -17,17 +18,30 @@ import { storeEvolution } from "./store-evolution.ts";
 import { storeOptimisation } from "./store-optimisation.ts";
 import { storeTraining } from "./store-training.ts";
 import { storeValidation } from "./store-validation.ts";
-import { measureBenchmark, measureCalibration, measureThroughput, measureTuning } from "./result-measurements.ts";
+import {
+  measureBenchmark,
+  measureCalibration,
+  measureThroughput,
+  measureTuning,
+  type RunContext,
+} from "./result-measurements.ts";
 
 /**
  * Puts a job's result where it is kept: the run, its measurements, for a benchmark its standing, for a
- * calibration the placements that it proved, for a tuning what it found. Doing it twice changes nothing.
+ * calibration the placements that it proved, for a tuning what it found. Doing it twice changes nothing. Gives the
+ * result that counts: where an earlier attempt's is stored, that one.
  */
-export async function storeResult(env: ProjectEnv, input: RunInput): Promise<void> {
+export async function storeResult(env: ProjectEnv, given: RunInput): Promise<JobResult> {
+  const input = await recordRun(openProject(env), given);
+  const label = input.spec.label ?? null;
+  await storeParts(env, input, { project: env.project, runId: input.id, atMs: input.endedAtMs, label });
+  return input.result;
+}
+
+/** What a result is beside the run. */
+async function storeParts(env: ProjectEnv, input: RunInput, run: RunContext): Promise<void> {
   const db = openProject(env);
   const { result } = input;
-  const { id: runId, endedAtMs } = await recordRun(db, input);
-  const run = { project: db.project, runId, atMs: endedAtMs, label: input.spec.label ?? null };
   if (result.kind === "benchmark") {
     await appendMeasurements(env.DB, measureBenchmark(result, run));
     const reference = (input.spec.kind === "benchmark" ? input.spec.reference : undefined) ?? result.kernel;

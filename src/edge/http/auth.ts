@@ -3,6 +3,7 @@ import type { Scope } from "../../protocol/key.ts";
 import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { configOf, type Env } from "../config.ts";
+import { ageMs } from "../elapsed-ms.ts";
 import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
 import { findRunnerByCredentialHash } from "../store/runner-store.ts";
@@ -97,9 +98,9 @@ async function findCached(
 ): Promise<Principal | null> {
   const { keyRefreshMs, keyExpiryMs } = configOf(env);
   const cached = cache.get(secret);
-  const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : Date.now() - cached.readAtMs;
-  if (cached !== undefined && ageMs < keyRefreshMs) return cached.principal;
-  if (cached === undefined || ageMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read, address);
+  const keyAgeMs = cached === undefined ? Number.POSITIVE_INFINITY : ageMs(cached.readAtMs);
+  if (cached !== undefined && keyAgeMs < keyRefreshMs) return cached.principal;
+  if (cached === undefined || keyAgeMs > keyExpiryMs || refresh === null) return readAnew(env, secret, read, address);
   refresh(readAnew(env, secret, read, address).catch(() => undefined));
   return cached.principal;
 }

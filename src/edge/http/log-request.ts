@@ -8,6 +8,7 @@ import {
 } from "../../telemetry/trace-context.ts";
 import type { TelemetrySink } from "../../telemetry/event.ts";
 import { configOf } from "../config.ts";
+import { elapsedMs } from "../elapsed-ms.ts";
 import { openScope } from "../traces/span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
@@ -35,7 +36,7 @@ export function logRequest(sink: TelemetrySink): MiddlewareHandler<AppEnv> {
       method: c.req.method,
       path: c.req.path,
       status: c.res.status,
-      durationMs: Date.now() - arrivedAtMs,
+      durationMs: elapsedMs(arrivedAtMs),
       principalId: c.get("principalId"),
       traceId: trace.traceId,
     });

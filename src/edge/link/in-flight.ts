@@ -1,4 +1,5 @@
 import { createProblem, type Problem } from "../../protocol/problem.ts";
+import { elapsedMs } from "../elapsed-ms.ts";
 
 /**
  * How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a
@@ -37,7 +38,7 @@ export class InFlightTable<Answer = Uint8Array> {
   /** Hands an answer over; an answer that nobody waits for (any more) is dropped. */
   answer(requestId: string, connectionId: string, answer: Answer): void {
     const pending = this.#take(requestId, connectionId);
-    pending?.resolve({ ok: true, answer, roundTripMs: Date.now() - pending.sentAtMs });
+    pending?.resolve({ ok: true, answer, roundTripMs: elapsedMs(pending.sentAtMs) });
   }
 
   /** Hands over the runner's word that there will be no answer. */

@@ -452,10 +452,10 @@ export class JobQueue extends DurableObject<Env> {
       (await publishVariant(env, { jobId, spec }, result));
     const kept = published?.result ?? result;
     const input = { jobId, attempt, runnerId, deviceKey, spec, result: kept, startedAtMs, endedAtMs };
-    await storeResult(env, input);
+    const stored = await storeResult(env, input);
     if (result.kind === "optimisation" && result.applied?.applied === true) await this.#configure(runnerId, result);
     if (published !== null) await this.#measurePublished(env, published);
-    return kept;
+    return stored;
   }
 
   /** As for a file that is uploaded. */

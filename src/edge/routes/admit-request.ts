@@ -11,6 +11,7 @@ import { type Outlook, placementWatch } from "../budget/placement-watch.ts";
 import { findVersion, type Snapshot, snapshotWith, type Version } from "../budget/snapshot.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import type { ProjectEnv } from "../config.ts";
+import { elapsedMs } from "../elapsed-ms.ts";
 import { invalidRequest } from "../http/bind.ts";
 import type { LivePlacement } from "../store/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "../wasm/edge-networks.ts";
@@ -98,7 +99,7 @@ export async function admitRequest(
     {
       wishes: input,
       // A ticket's budget is for what comes later: asking for it uses nothing up.
-      spentMs: isDirect ? 0 : nowMs - arrivedAtMs,
+      spentMs: isDirect ? 0 : elapsedMs(arrivedAtMs),
       outlook: look,
       calibratedMs: (placement) =>
         (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
@@ -207,5 +208,5 @@ export function budgetExceeded(arrivedAtMs: number): Problem {
 }
 
 function exceeded(arrivedAtMs: number): Refusal {
-  return ["budget-exceeded", `No answer came within the budget; ${Date.now() - arrivedAtMs} ms have passed.`];
+  return ["budget-exceeded", `No answer came within the budget; ${elapsedMs(arrivedAtMs)} ms have passed.`];
 }

@@ -8,6 +8,7 @@ import type { Candidate } from "../budget/choose-placement.ts";
 import { logOutcome } from "../budget/outcome-log.ts";
 import { countRefusal } from "../budget/refusal-log.ts";
 import type { ProjectEnv } from "../config.ts";
+import { elapsedMs } from "../elapsed-ms.ts";
 import type { RequestOutcome } from "../history/request-measurements.ts";
 import type { LivePlacement } from "../store/live-placement-store.ts";
 import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferInput } from "./admit-request.ts";
@@ -86,7 +87,7 @@ async function admit(
   waitUntil: WaitUntil,
   loss: Loss | null,
 ): Promise<Admission> {
-  const leftMs = Math.max(0, input.budgetMs - (Date.now() - arrivedAtMs));
+  const leftMs = Math.max(0, input.budgetMs - elapsedMs(arrivedAtMs));
   const admitting = traced(input.scope ?? null, "admission", { describe: (found) => describeSpan(found) }, () =>
     admitRequest(env, input, arrivedAtMs, waitUntil, (placement) => loss !== null && shares(placement, loss)),
   );
@@ -117,7 +118,7 @@ async function tryPlacement(
   const { candidate, version, rows } = admission;
   const { tensors, priority, budgetMs } = input;
   const confidence = confidenceOf(input);
-  const deadlineAtMs = arrivedAtMs + budgetMs;
+  const deadlineAtMs = Date.now() + budgetMs - elapsedMs(arrivedAtMs);
   const pointer = input.pointerOf("");
   const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
   const answer = await traceAnswer(input, admission, (scope) =>
@@ -125,7 +126,7 @@ async function tryPlacement(
       ? computeAtEdge(env, version, question)
       : askRunner(env, { ...question, scope }, waitUntil),
   );
-  const totalMs = Date.now() - arrivedAtMs;
+  const totalMs = elapsedMs(arrivedAtMs);
   const isAnswered = answer.kind === "answered";
   const attempt = describeAttempt(input, admission, totalMs, isAnswered);
   const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };

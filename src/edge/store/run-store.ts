@@ -25,8 +25,11 @@ function isRun({ project }: ProjectDatabase, id: string): SQL {
   return and(eq(runs.project, project), eq(runs.id, id))!;
 }
 
-/** Stores a run and tells when it ended; one that is stored already (a resent outcome) keeps its time. */
-export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<{ id: string; endedAtMs: number }> {
+/**
+ * Stores a run and gives what is stored. A run that is there already stays: a resent outcome keeps its time, and an
+ * earlier attempt, whose lease was over before its end was written down, its result.
+ */
+export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<RunInput & { readonly id: string }> {
   const id = runIdOf(input.jobId);
   await db
     .insert(runs)
@@ -39,8 +42,11 @@ export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<{
       result: JSON.stringify(input.result),
     })
     .onConflictDoNothing();
-  const [stored] = await db.select({ endedAtMs: runs.endedAtMs }).from(runs).where(isRun(db, id));
-  return { id, endedAtMs: stored?.endedAtMs ?? input.endedAtMs };
+  const [stored] = await db.select().from(runs).where(isRun(db, id));
+  if (stored === undefined) return { ...input, id };
+  const { attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = stored;
+  const result = attempt === input.attempt ? input.result : JobResult.parse(JSON.parse(stored.result));
+  return { ...input, id, attempt, runnerId, deviceKey, result, startedAtMs, endedAtMs };
 }
 
 /** A job's run, less what only the bucket knows of it. */

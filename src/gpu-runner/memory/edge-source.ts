@@ -2,6 +2,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import type { StoredCredential } from "../credential-file.ts";
+import { fetchInTime } from "../fetch-in-time.ts";
 import { hasDigest } from "./has-digest.ts";
 
 /** A device that is coming back waits for its models: a download that hangs must not keep it for ever. */
@@ -20,7 +21,7 @@ export function createEdgeSource({
     const headers = { authorization: `Bearer ${credential}` };
     const limit = AbortSignal.timeout(DOWNLOAD_LIMIT_MS);
     const signal = stopped === undefined ? limit : AbortSignal.any([limit, stopped]);
-    const response = await fetch(url, { headers, signal });
+    const response = await fetchInTime(url, { headers }, signal);
     if (!response.ok)
       throw new ProblemError("backend-failed", `The edge has no artifact ${digest} (${response.status}).`);
     const bytes = await readAtMost(response, LIMITS.artifactBytes);

@@ -41,6 +41,31 @@ beforeEach(() => {
   nowMs = START_MS;
 });
 
+describe("a clock that is set back", () => {
+  it("makes no queue longer than its runner said", () => {
+    warmUp();
+    pass(1, 2, { backlogMs: 50 });
+    nowMs -= 20_000;
+    expect(see().queueMs).toBeCloseTo(50);
+  });
+
+  it("makes no model take longer to load", () => {
+    warmUp();
+    watch.refused(begin(), { code: "no-placement", heard: true }, nowMs);
+    nowMs -= 20_000;
+    expect(see().queueMs).toBe(placement.loadMs);
+  });
+
+  it("does not freeze what is predicted", () => {
+    warmUp();
+    const before = see().serviceMs;
+    nowMs -= 20_000;
+    for (let i = 0; i < 200; i++) pass(1, 8);
+    nowMs += 60;
+    expect(see().serviceMs).toBeGreaterThan(before);
+  });
+});
+
 describe("link and service", () => {
   it("are as calibrated at first, by the rows of the request", () => {
     expect(see()).toMatchObject({ queueMs: 0, coldMs: 0, isSilent: false });
@@ -322,6 +347,11 @@ describe("silence", () => {
     expect(see().isSilent).toBe(true);
     nowMs += 1_000;
     expect(see().isSilent).toBe(false);
+  });
+
+  it("is probed although the last probe lies ahead of a clock that was set back", () => {
+    expect(watch.takeProbe(placement, 1_000, nowMs)).toBe(true);
+    expect(watch.takeProbe(placement, 1_000, nowMs - 20_000)).toBe(true);
   });
 
   it("is probed no more often than it is told", () => {
