@@ -3,6 +3,7 @@ import type { StoredSeries } from "../../../src/edge/store/series-store.ts";
 export const sampleSeries: StoredSeries = {
   no: 1,
   id: `ser_${"a".repeat(26)}`,
+  project: "main",
   subjectKind: "benchmark",
   subject: "sort",
   metric: "wallMs",
