@@ -2,6 +2,7 @@ import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import type { Capabilities, Device } from "../../src/protocol/hardware.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { createProblem } from "../../src/protocol/problem.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import { assignJobs } from "../../src/edge/queue/assign-jobs.ts";
 import * as machine from "../../src/edge/queue/lease-machine.ts";
 import type { KnownRunner } from "../../src/edge/queue/runner-table.ts";
@@ -10,9 +11,8 @@ import type { SimClock } from "./sim-clock.ts";
 import { INTERVALS } from "./sim-link.ts";
 import { exponential } from "./uniform-stream.ts";
 
-/** Of a deployment: attempts of a job, and rows that one look for work reads. */
+/** Of a deployment: attempts of a job. */
 const MAX_ATTEMPTS = 3;
-const DISPATCH_ROWS = 200;
 /** A call holds the object for so long: the platform's "about 1,000 requests a second". */
 const CALL_MS = 1;
 /** What reading a runner takes of it where something waits, as measured. */
@@ -108,7 +108,14 @@ export class SimQueue {
 
   /** A runner that said hello long ago. */
   know(runnerId: string): void {
-    this.#runners.set(runnerId, { id: runnerId, capabilities: CAPABILITIES, online: true, draining: false });
+    this.#runners.set(runnerId, {
+      id: runnerId,
+      capabilities: CAPABILITIES,
+      online: true,
+      draining: false,
+      project: MAIN_PROJECT,
+      shared: true,
+    });
   }
 
   isWorking(runnerId: string): boolean {
@@ -200,10 +207,10 @@ export class SimQueue {
 
   #dispatch(): void {
     const ready = [...this.#runners.values()].filter(({ online, draining }) => online && !draining);
-    const waiting = this.#waiting()
-      .slice(0, DISPATCH_ROWS)
-      .map((record) => ({ record, spec: SPEC, profile: null }));
-    for (const { job, runner } of assignJobs(waiting, ready, this.#leased(), this.#clock.nowMs)) {
+    const jobs = this.#waiting().map((record) => ({ record, project: MAIN_PROJECT, spec: SPEC, profile: null }));
+    const waiting = new Map([[MAIN_PROJECT, jobs]]);
+    const assignable = { waiting, runners: ready, leased: this.#leased(), turns: new Map<string, number>() };
+    for (const { job, runner } of assignJobs(assignable, this.#clock.nowMs)) {
       const granted = machine.grantLease(job.record, runner.id, this.#clock.nowMs, INTERVALS.leaseMs);
       this.#counts.leases++;
       this.#save(granted);

@@ -1,7 +1,7 @@
 import { Command } from "commander";
+import { listAll } from "../client/list-all.ts";
 import { endpoints } from "../protocol/endpoints.ts";
 import { addEdge, type EdgeOptions, openEdge } from "./edge-options.ts";
-import { listAll } from "./list-all.ts";
 import { formatAge } from "./render/format-values.ts";
 import { renderTable } from "./render/render-table.ts";
 import { PROCESS, type Shell } from "./shell.ts";
@@ -22,9 +22,7 @@ function listCommand(shell: Shell): Command {
     .description("List projects by name")
     .action(async (options: EdgeOptions) => {
       const client = await openEdge(options, shell);
-      const projects = await listAll((cursor) =>
-        client.call(endpoints.listProjects, { query: { limit: 200, ...cursor } }),
-      );
+      const projects = await Array.fromAsync(listAll(client, endpoints.listProjects, { query: { limit: 200 } }));
       if (options.json) return shell.print(`${JSON.stringify(projects)}\n`);
       const rows = projects.map(({ name, createdAt, closedAt }) => [
         name,

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/config.ts";
-import { authorise } from "../../src/edge/http/auth.ts";
+import { authorise, type Caller } from "../../src/edge/http/auth.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
 import { FRAME_MEDIA_TYPE, InferReplyHeader } from "../../src/protocol/inference.ts";
@@ -56,6 +56,11 @@ beforeAll(async () => {
   await scripted.next("jobSettled");
   [{ id: placementId }] = (await callEdge("GET", "/v1/models/cartpole/placements")).json.items;
 });
+
+/** What a request with this credential says of its sender. */
+function callerWith(credential: string): Caller {
+  return { authorization: `Bearer ${credential}`, address: "" };
+}
 
 describe("load of a runner through the edge", () => {
   it("is answered like a request, by the placement that it names", async () => {
@@ -143,7 +148,7 @@ describe("a runner's credential under load", () => {
     const counted = countingEnv();
     const behind: Promise<unknown>[] = [];
     const ask = () =>
-      authorise(counted.env, `Bearer ${credential}`, endpoints.linkInfer, (work) => void behind.push(work));
+      authorise(counted.env, callerWith(credential), endpoints.linkInfer, (work) => void behind.push(work));
     vi.useFakeTimers({ toFake: ["Date"] });
     expect(await ask()).toEqual({ kind: "runner", id: runnerId, project: "main" });
     const once = counted.asked();
@@ -160,7 +165,7 @@ describe("a runner's credential under load", () => {
 
   it("is not trusted for longer where nobody looked it up meanwhile", async () => {
     const { runnerId, credential } = await registerRunner();
-    const ask = () => authorise(env, `Bearer ${credential}`, endpoints.linkInfer, () => {});
+    const ask = () => authorise(env, callerWith(credential), endpoints.linkInfer, () => {});
     vi.useFakeTimers({ toFake: ["Date"] });
     await ask();
     await callEdge("DELETE", `/v1/runners/${runnerId}`);
@@ -170,7 +175,7 @@ describe("a runner's credential under load", () => {
 
   it("is looked up again once the clock was set back, since nobody knows then how old it is", async () => {
     const { runnerId, credential } = await registerRunner();
-    const ask = () => authorise(env, `Bearer ${credential}`, endpoints.linkInfer, () => {});
+    const ask = () => authorise(env, callerWith(credential), endpoints.linkInfer, () => {});
     vi.useFakeTimers({ toFake: ["Date"] });
     await ask();
     await callEdge("DELETE", `/v1/runners/${runnerId}`);
@@ -181,11 +186,11 @@ describe("a runner's credential under load", () => {
   it("opens other routes of runners only while it is in the database", async () => {
     const { runnerId, credential } = await registerRunner();
     const ask = (endpoint: typeof endpoints.linkInfer | typeof endpoints.fetchTuning) =>
-      authorise(env, `Bearer ${credential}`, endpoint, () => {});
+      authorise(env, callerWith(credential), endpoint, () => {});
     await ask(endpoints.linkInfer);
     await callEdge("DELETE", `/v1/runners/${runnerId}`);
     await expect(ask(endpoints.fetchTuning)).rejects.toMatchObject({ problem: { code: "unauthorized" } });
-    await expect(authorise(env, `Bearer ${credential}`, endpoints.listRunners, () => {})).rejects.toMatchObject({
+    await expect(authorise(env, callerWith(credential), endpoints.listRunners, () => {})).rejects.toMatchObject({
       problem: { code: "unauthorized" },
     });
   });

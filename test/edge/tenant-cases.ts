@@ -102,6 +102,8 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   ],
   listKeys: hidden(),
   revokeKey: byId("key"),
+  rotateKey: byId("key", { body: {} }),
+  listAuditEntries: hidden(),
 
   createRegistrationToken: own(() => ({ body: {} })),
   registerRunner: open("the token tells the project", () => ({ body: { token: "mt_unknown", name: "walnut-runner" } })),

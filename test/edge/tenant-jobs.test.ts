@@ -210,8 +210,15 @@ describe("what live requests left", () => {
     const { runnerId } = await newRunnerOf(ADMIN, true);
     const key = {
       subjectKind: "model" as const,
-      ...{ subject: "same@1", metric: "refused.overloaded", unit: "requests", clock: null },
-      ...{ direction: "lower" as const, configuration: {}, fingerprint: null, software: false, label: null },
+      subject: "same@1",
+      metric: "refused.overloaded",
+      unit: "requests",
+      clock: null,
+      direction: "lower" as const,
+      configuration: {},
+      fingerprint: null,
+      software: false,
+      label: null,
     };
     const { count, min, max, sum, sketch } = summarise([1]);
     const aggregate = { count, min, max, sum, sketch };

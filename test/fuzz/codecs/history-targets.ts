@@ -42,7 +42,7 @@ const outputs = ["google-benchmark", "hyperfine", "mitata", "tinybench", "tinybe
 function checkReported(report: unknown): void {
   const parsed = ReportInput.safeParse(report);
   if (!parsed.success || checkReport(parsed.data, NOW_MS).length > 0) return;
-  for (const { aggregate } of measureReport(parsed.data, "run_1", NOW_MS)) {
+  for (const { aggregate } of measureReport(parsed.data, { project: "main", runId: "run_1", atMs: NOW_MS })) {
     hold(decodeSketch(aggregate.sketch).count === aggregate.count, "a sketch counts what the measurement does");
   }
 }

@@ -4,6 +4,7 @@ export const sampleSeries: StoredSeries = {
   no: 1,
   project: "main",
   id: `ser_${"a".repeat(26)}`,
+  project: "main",
   subjectKind: "benchmark",
   subject: "sort",
   metric: "wallMs",
