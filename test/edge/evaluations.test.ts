@@ -58,6 +58,8 @@ beforeEach(async () => {
   const hello = { ...capabilities, kernels: [], environments: [announced] };
   scripted.send({ type: "hello", capabilities: hello, running: [] });
   await scripted.next("welcome");
+  // Who comes back that often is locked out.
+  await callEdge("POST", `/v1/runners/${runnerId}/resume`);
 });
 afterAll(() => callEdge("DELETE", `/v1/runners/${runnerId}`));
 

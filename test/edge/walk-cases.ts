@@ -323,7 +323,7 @@ export const walkCases: Record<Walked, WalkCase> = {
   exportRows: { path: `/v1/transfers/${missingId.transfer}/tables/profiles`, unknown: 404 },
   importRows: {
     path: `/v1/transfers/${missingId.transfer}/tables/profiles`,
-    body: '["mine","{}",1,1]',
+    body: '["main","mine","{}",1,1]',
     mediaType: "application/x-ndjson",
     unknown: 404,
   },

@@ -28,17 +28,24 @@ export class RateLimiter {
 
   /** What asking now would come to. */
   look(caller: string, rate: Rate, nowMs: number): RateVerdict {
-    return judge(this.#dueMs.get(caller) ?? nowMs, rate, nowMs);
+    return judge(this.#dueOf(caller, rate, nowMs), rate, nowMs);
   }
 
   /** Counts a request, unless it is one too many. */
   spend(caller: string, rate: Rate, nowMs: number): RateVerdict {
-    const dueMs = Math.max(this.#dueMs.get(caller) ?? nowMs, nowMs);
+    const dueMs = this.#dueOf(caller, rate, nowMs);
     if (!judge(dueMs, rate, nowMs).isAllowed) return judge(dueMs, rate, nowMs);
     if (!this.#dueMs.has(caller)) this.#makeRoom(nowMs);
     const nextMs = dueMs + 1_000 / rate.perSecond;
     this.#dueMs.set(caller, nextMs);
     return { ...judge(nextMs, rate, nowMs), isAllowed: true, retryAfterMs: 0 };
+  }
+
+  /** Nobody owes more than a burst: what is further ahead was noted before the clock was set back, and forgotten. */
+  #dueOf(caller: string, { perSecond, burst }: Rate, nowMs: number): number {
+    const dueMs = this.#dueMs.get(caller) ?? nowMs;
+    const mostMs = nowMs + (burst * 1_000) / perSecond;
+    return dueMs > mostMs ? nowMs : Math.max(dueMs, nowMs);
   }
 
   /** Whoever owes nothing need not be remembered; if all do, those are forgotten who came first. */
@@ -53,7 +60,7 @@ export class RateLimiter {
 }
 
 function judge(dueMs: number, { perSecond, burst }: Rate, nowMs: number): RateVerdict {
-  const resetMs = Math.max(0, dueMs - nowMs);
+  const resetMs = dueMs - nowMs;
   const left = burst - (resetMs * perSecond) / 1_000;
   const isAllowed = left >= 1 - 1e-9;
   return {

@@ -4,7 +4,6 @@ export const sampleSeries: StoredSeries = {
   no: 1,
   project: "main",
   id: `ser_${"a".repeat(26)}`,
-  project: "main",
   subjectKind: "benchmark",
   subject: "sort",
   metric: "wallMs",

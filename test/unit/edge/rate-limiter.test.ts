@@ -15,6 +15,13 @@ describe("a rate limiter", () => {
     expect(limiter.look("a", RATE, 2_000)).toMatchObject({ isAllowed: true, remaining: 5, resetMs: 0 });
   });
 
+  it("forgets what was spent before the clock was set back", () => {
+    const limiter = new RateLimiter(10);
+    for (let i = 0; i < 5; i++) limiter.spend("a", RATE, 1_000_000);
+    expect(limiter.spend("a", RATE, 0)).toMatchObject({ isAllowed: true, remaining: 4 });
+    expect(limiter.spend("a", RATE, 0)).toMatchObject({ isAllowed: true, remaining: 3 });
+  });
+
   it("knows callers apart, and forgets those first that owe nothing", () => {
     const limiter = new RateLimiter(2);
     const slow = { perSecond: 1, burst: 1 };
