@@ -15,7 +15,11 @@ const OVERLOAD_WINDOW = 1;
 export function soakPlot({ samples, soak, figures }: Soaked): PlotSpec {
   const memory = byRole(samples, ({ residentBytes }) => residentBytes / MIB);
   // The legend names each process once.
-  const descriptors = byRole(samples, (sample) => sample.descriptors).map(({ name: _, ...line }) => line);
+  const descriptors = byRole(samples, (sample) => sample.descriptors).map(({ kind, colour, points }): PlotLayer => ({
+    kind,
+    colour,
+    points,
+  }));
   return {
     title: `${(figures.soak.seconds / 60).toFixed(0)} minutes at ${figures.soak.ratePerSecond.toFixed(0)} requests a second, with jobs`,
     description: "Memory and open files of each process, and the 99th percentile of latency, over time.",
