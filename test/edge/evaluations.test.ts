@@ -275,6 +275,13 @@ describe("what it found", () => {
     expect(pointersOf(wrong)).toEqual(["query/cursor"]);
   });
 
+  it("is read from a file that its job left, and from none that it only names", async () => {
+    const runId = await evaluate({}, () => 1);
+    expect((await callEdge("GET", `/v1/runs/${runId}/episodes`)).status).toBe(200);
+    await env.DB.prepare("delete from job_artifacts where job_id = ?").bind(runId.replace("run_", "job_")).run();
+    expect(problemOf(await callEdge("GET", `/v1/runs/${runId}/episodes`)).code).toBe("not-found");
+  });
+
   it("is held against another: paired where the draws were the same, else not, and why", async () => {
     const a = await evaluate({}, (episode) => 100 * episode);
     const b = await evaluate({}, (episode) => 100 * episode + 50);
