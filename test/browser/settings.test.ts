@@ -48,6 +48,7 @@ describe("the settings", () => {
         ["Thresholds", "Thresholds"],
         ["Requirement sets", "Requirement sets"],
         ["Webhooks", "Webhooks"],
+        ["What was done", "What was done"],
         ["Projects", "Projects"],
       ] as const) {
         await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: link }).click();
@@ -109,6 +110,13 @@ describe("keys", () => {
 
     const row = page.getByRole("row").filter({ hasText: "of-the-page" });
     await row.getByText("infer", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Rotate the key of-the-page" }).click();
+    await row.getByRole("button", { name: "Yes, rotate" }).click();
+    const renewed = (await note.getByRole("region", { name: "Secret" }).textContent()) ?? "";
+    expect(renewed).toMatch(/^mk_/);
+    expect(renewed).not.toBe(secret);
+    await note.getByRole("button", { name: "I have it" }).click();
+    await row.getByText("old secret until").waitFor();
     await row.getByRole("button", { name: "Revoke the key of-the-page" }).focus();
     await page.keyboard.press("Enter");
     const question = row.getByRole("group", { name: "Revoke the key of-the-page?" });

@@ -22,7 +22,7 @@ const SCOPES: Record<Scope, string> = {
   admin: "admin: all of these, and keys, runners and models",
 };
 
-/** API keys: who has one, what it may do, and how to take it away. */
+/** API keys: who has one, what it may do, how to give it another secret, and how to take it away. */
 export function KeyPart({ client, administers, operates }: PartProps) {
   const keys = useResource(
     useCallback(
@@ -44,9 +44,13 @@ export function KeyPart({ client, administers, operates }: PartProps) {
     setSecret({ name: made.name, text: made.secret });
     keys.refresh();
   };
+  const rotate = async (id: string) => {
+    const { name, secret: text } = await client.call(endpoints.rotateKey, { params: { id }, body: {} });
+    setSecret({ name, text });
+  };
   return (
     <>
-      <Panel id="new-key" title="New key" resource={keys}>
+      <Panel id="new-key" title={secret === null ? "New key" : "New secret"} resource={keys}>
         {secret === null ? (
           <ApiForm label="New key" submit="Create the key" work={create}>
             <InputField name="#/name" label="Name" hint="Who or what will use it" required />
@@ -72,6 +76,7 @@ export function KeyPart({ client, administers, operates }: PartProps) {
         {keys.value !== null && (
           <KeyTable
             keys={keys.value}
+            rotate={rotate}
             revoke={(id) => client.call(endpoints.revokeKey, { params: { id } })}
             onDone={() => {
               setFailure(null);
@@ -87,12 +92,13 @@ export function KeyPart({ client, administers, operates }: PartProps) {
 
 interface KeyTableProps {
   readonly keys: readonly Key[];
+  readonly rotate: (id: string) => Promise<unknown>;
   readonly revoke: (id: string) => Promise<unknown>;
   readonly onDone: () => void;
   readonly onFail: (message: string) => void;
 }
 
-function KeyTable({ keys, revoke, onDone, onFail }: KeyTableProps) {
+function KeyTable({ keys, rotate, revoke, onDone, onFail }: KeyTableProps) {
   return (
     <table class="settings">
       <thead>
@@ -101,11 +107,13 @@ function KeyTable({ keys, revoke, onDone, onFail }: KeyTableProps) {
           <th scope="col">Scopes</th>
           <th scope="col">State</th>
           <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Rotate</th>
           <th scope="col">Revoke</th>
         </tr>
       </thead>
       <tbody>
-        {keys.map(({ id, name, scopes, createdAt, revokedAt }) => (
+        {keys.map(({ id, name, scopes, createdAt, lastUsedAt, oldSecretUntil, revokedAt }) => (
           <tr key={id}>
             <th scope="row">
               {name}
@@ -124,6 +132,23 @@ function KeyTable({ keys, revoke, onDone, onFail }: KeyTableProps) {
             <td data-label="Created">
               <Timestamp at={createdAt} />
             </td>
+            <td data-label="Last used">
+              {lastUsedAt === null ? <span class="muted">never</span> : <Timestamp at={lastUsedAt} />}
+            </td>
+            <td data-label="Rotate">
+              {revokedAt === null ? (
+                <ConfirmButton label={`Rotate the key ${name}`} work={() => rotate(id)} onDone={onDone} onFail={onFail}>
+                  rotate
+                </ConfirmButton>
+              ) : (
+                <span class="muted">–</span>
+              )}
+              {isAhead(oldSecretUntil) && (
+                <small>
+                  old secret until <Timestamp at={oldSecretUntil} />
+                </small>
+              )}
+            </td>
             <td data-label="Revoke">
               {revokedAt === null ? (
                 <ConfirmButton label={`Revoke the key ${name}`} work={() => revoke(id)} onDone={onDone} onFail={onFail}>
@@ -138,4 +163,8 @@ function KeyTable({ keys, revoke, onDone, onFail }: KeyTableProps) {
       </tbody>
     </table>
   );
+}
+
+function isAhead(instant: string | null): instant is string {
+  return instant !== null && Date.parse(instant) > Date.now();
 }

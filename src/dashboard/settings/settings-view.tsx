@@ -6,6 +6,7 @@ import { MAIN_PROJECT } from "../../protocol/project.ts";
 import { writeAddress } from "../page-address.ts";
 import { useResource } from "../use-resource.ts";
 import type { ViewProps } from "../view-props.ts";
+import { AuditPart } from "./audit-part.tsx";
 import { KeyPart } from "./key-part.tsx";
 import type { PartProps } from "./part-props.ts";
 import { ProfilePart } from "./profile-part.tsx";
@@ -24,10 +25,11 @@ const PARTS: readonly Part[] = [
   ["thresholds", "Thresholds", ThresholdPart],
   ["requirements", "Requirement sets", RequirementPart],
   ["webhooks", "Webhooks", WebhookPart],
+  ["audit", "What was done", AuditPart],
 ];
 const OPERATORS_PARTS: readonly Part[] = [...PARTS, ["projects", "Projects", ProjectPart]];
 
-/** The view of keys, tokens, profiles, thresholds, requirement sets, webhooks and projects: one part at a time. */
+/** The view of keys, tokens, profiles, thresholds, requirement sets, webhooks, acts and projects: one part at a time. */
 export function SettingsView({ client, subscribe, address }: ViewProps) {
   const rights = useResource(
     useCallback(
