@@ -143,6 +143,8 @@ describe("projects", () => {
     expect(await page.getByRole("row").filter({ hasText: "always there" }).getByRole("button").count()).toBe(0);
 
     await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Keys" }).click();
+    // The part before has a field of this name, too.
+    await panelOf(page, "Keys").waitFor();
     await page.getByLabel("Name").fill("of-the-tenant");
     await page.getByRole("checkbox", { name: /^admin/ }).check();
     await page.getByLabel("Project").fill("a-tenant");
