@@ -74,7 +74,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
     const handle = () => handler({ c, env, principal, params, query, headers, body });
-    const isAct = endpoint.access === "admin" && endpoint.method !== "get";
+    // Pages of an import are part of the act that began it.
+    const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
     return reply instanceof Response ? reply : c.json(reply as never, endpoint.reply.status as 200);
   });

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { Distribution } from "../../protocol/distribution.ts";
 import { EDGE_DEVICE_KEY, EDGE_RUNNER_ID } from "../../protocol/edge-place.ts";
@@ -207,7 +207,8 @@ async function readNamed(db: Database, which: SQL | undefined): Promise<NamedPla
     .from(placements)
     .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
     .innerJoin(models, eq(models.id, modelVersions.modelId))
-    .where(and(which, eq(placements.state, "eligible")));
+    .where(and(which, eq(placements.state, "eligible")))
+    .orderBy(asc(placements.id));
   return rows.map(({ row, model, version }) => ({
     ...toPlacement(row),
     subject: `${model}@${version} ${row.variant} on ${row.deviceKey} by ${row.backend}`,
