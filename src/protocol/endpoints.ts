@@ -85,7 +85,14 @@ const ADMISSION_PROBLEMS = [
   "overloaded",
   "runner-lost",
 ] as const;
-const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lost", "backend-failed"] as const;
+const INFERENCE_PROBLEMS = [
+  ...ADMISSION_PROBLEMS,
+  "budget-exceeded",
+  "device-lost",
+  "out-of-memory",
+  "backend-failed",
+  "model-quarantined",
+] as const;
 
 /** Every route of the service. */
 export const endpoints = {
