@@ -1,6 +1,15 @@
+import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import type { OnnxNode, OnnxTensor } from "../../src/onnx/onnx-model.ts";
 import { floatTensor } from "../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../src/onnx/write-model.ts";
+
+/** What somebody else is served by beside all that: y = 2·x + 1. */
+export const victimFile = writeOnnxMlp({
+  name: "victim",
+  input: "x",
+  output: "y",
+  layers: [{ inputs: 1, outputs: 1, weights: Float32Array.of(2), bias: Float32Array.of(1) }],
+});
 
 function node(operator: string, inputs: readonly string[], output: string): OnnxNode {
   return { name: "", operator, domain: "", inputs, outputs: [output], attributes: new Map() };

@@ -4,7 +4,6 @@
  */
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
 import { createId } from "../../src/protocol/id.ts";
@@ -13,14 +12,7 @@ import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
 import { typedView } from "../../src/protocol/tensor.ts";
 import { competitor } from "../edge/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
-
-/** y = 2·x + 1, on the device itself and by kernels of ours. */
-const victim = writeOnnxMlp({
-  name: "victim",
-  input: "x",
-  output: "y",
-  layers: [{ inputs: 1, outputs: 1, weights: Float32Array.of(2), bias: Float32Array.of(1) }],
-});
+import { victimFile } from "./hostile-files.ts";
 
 let host: DeviceHost;
 beforeAll(async () => {
@@ -32,7 +24,7 @@ beforeAll(async () => {
     driver: "software",
     processBytes: 3 * 2 ** 29,
   });
-  await host.loadModel({ modelKey: "victim", read: async () => victim });
+  await host.loadModel({ modelKey: "victim", read: async () => victimFile });
 });
 afterAll(() => host.stop());
 

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { runCalibration } from "../../src/gpu-runner/workloads/run-calibration.ts";
@@ -12,7 +11,7 @@ import { createId } from "../../src/protocol/id.ts";
 import { InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
 import { type Problem, ProblemError } from "../../src/protocol/problem.ts";
 import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
-import { deepFile, growingFile, slowFile, stormyFile, wideFile } from "./hostile-files.ts";
+import { deepFile, growingFile, slowFile, stormyFile, victimFile, wideFile } from "./hostile-files.ts";
 import { problemOf } from "./problem-of.ts";
 
 const BUDGET_MS = 120_000;
@@ -30,14 +29,6 @@ const options = {
   processBytes: PROCESS_BYTES,
   runLimitMs: 10_000,
 } as const;
-/** y = 2·x + 1 */
-const victim = writeOnnxMlp({
-  name: "victim",
-  input: "x",
-  output: "y",
-  layers: [{ inputs: 1, outputs: 1, weights: Float32Array.of(2), bias: Float32Array.of(1) }],
-});
-
 let host: DeviceHost;
 let server: InferenceServer;
 /** Meets the first one's requests in the process, as a job of the same runner does. */
@@ -45,7 +36,7 @@ let beside: InferenceServer;
 beforeEach(async () => {
   host = await DeviceHost.start(options);
   [server, beside] = [new InferenceServer(host), new InferenceServer(host)];
-  await load("victim", victim);
+  await load("victim", victimFile);
   return () => host.stop();
 });
 afterEach(() => expectServed());
@@ -133,7 +124,7 @@ test("a model that is tried apart ends a process of its own", async () => {
   expect(time).toMatchObject({ code: "backend-failed", detail: expect.stringContaining("10000 ms") });
   const broken = await meetOthers(() => host.tryModel(Uint8Array.of(1, 2, 3), [input(1)], { signal }));
   expect(broken.code).toBe("invalid-model");
-  await host.tryModel(victim, [input(1)], { signal });
+  await host.tryModel(victimFile, [input(1)], { signal });
   expect(host).toMatchObject({ pid, restarts: 0 });
 });
 
