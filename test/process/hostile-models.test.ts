@@ -1,4 +1,5 @@
 /** What a stranger's network may do to the process that serves others, and what these get: on a real process. */
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pino } from "pino";
@@ -29,6 +30,7 @@ const options = {
   processBytes: PROCESS_BYTES,
   runLimitMs: 10_000,
 } as const;
+
 let host: DeviceHost;
 let server: InferenceServer;
 /** Meets the first one's requests in the process, as a job of the same runner does. */
@@ -113,6 +115,10 @@ test("a model under which the process crashes again and again is locked out", as
   await expectServed();
   const run = problemOf(host.infer("slow/fp32", [input(1, WIDTH)], { requestId: "req_slow" }));
   expect((await run).code).toBe("model-quarantined");
+});
+
+test("a process that serves is ended before the runner where the machine's memory ends", async () => {
+  expect(Number(await readFile(`/proc/${host.pid}/oom_score_adj`, "utf8"))).toBeGreaterThanOrEqual(500);
 });
 
 test("a model that is tried apart ends a process of its own", async () => {
