@@ -36,8 +36,9 @@ async function runProgram(entryPoints: readonly string[], expected: number): Pro
     dimensions: [{ name: "n", min: n, max: n, default: n }],
     bindings: [
       { name: "found", access: "write", dtype: "float32", extents: ["n"] },
-      { name: "room", access: "scratch", dtype: "float32", extents: [2 ** 22] },
+      { name: "room", access: "scratch", dtype: "float32", extents: [2 ** 18] },
     ],
+    limits: { timeoutMs: 60_000 },
     tolerance: { relative: 0, absolute: 0 },
     reference: { kind: "expected", inputs: {}, outputs: { found: Array<number>(n).fill(expected) } },
   });
@@ -47,15 +48,15 @@ async function runProgram(entryPoints: readonly string[], expected: number): Pro
 }
 
 const VARIABLES = `
-  var<workgroup> shared_words: array<f32, 4096>;
+  var<workgroup> shared_words: array<f32, 1024>;
   var<private> own: array<f32, 256>;`;
 
 const FILLS_ALL = `
   @compute @workgroup_size(64)
   fn fill(@builtin(global_invocation_id) at: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    for (var i = lane; i < 4096u; i += 64u) { shared_words[i] = ${PATTERN}; }
+    for (var i = lane; i < 1024u; i += 64u) { shared_words[i] = ${PATTERN}; }
     for (var i = 0u; i < 256u; i++) { own[i] = ${PATTERN}; }
-    for (var i = at.x; i < arrayLength(&room); i += n) { room[i] = shared_words[i % 4096u]; }
+    for (var i = at.x; i < arrayLength(&room); i += n) { room[i] = shared_words[i % 1024u]; }
     workgroupBarrier();
     found[at.x] = own[at.x % 256u];
   }`;
@@ -66,10 +67,10 @@ const LOOKS_EVERYWHERE = `
   fn look(@builtin(global_invocation_id) at: vec3<u32>) {
     var local: array<f32, 256>;
     var seen = 0u;
-    for (var i = 0u; i < 4096u; i++) { if (shared_words[i] != 0.0) { seen++; } }
+    for (var i = 0u; i < 1024u; i++) { if (shared_words[i] != 0.0) { seen++; } }
     for (var i = 0u; i < 256u; i++) { if (own[i] != 0.0 || local[i] != 0.0) { seen++; } }
     for (var i = at.x; i < arrayLength(&room); i += n) { if (room[i] != 0.0) { seen++; } }
-    for (var i = 0u; i < 4096u; i++) { if (room[arrayLength(&room) + i * 4099u] != 0.0) { seen++; } }
+    for (var i = 0u; i < 512u; i++) { if (room[arrayLength(&room) + i * 32771u] != 0.0) { seen++; } }
     found[at.x] = f32(seen);
   }`;
 
