@@ -89,6 +89,8 @@ const Variables = z.object({
   /** Of each GPU: WebGPU does not tell how much one has; a software one uses the machine's own. */
   MILLRACE_GPU_MEMORY: bytes(Math.min(4 * GiB, totalmem() / 2)),
   MILLRACE_HOST_MEMORY: bytes(Math.min(GiB / 2, totalmem() / 8)),
+  /** Of a device's process: as much as leaves the rest of the machine, or of its container, room. */
+  MILLRACE_PROCESS_MEMORY: bytes(Math.min(totalmem(), process.constrainedMemory() || totalmem()) / 2),
   MILLRACE_DISK_SPACE: bytes(8 * GiB),
   /** A second. */
   MILLRACE_BACKGROUND_BANDWIDTH: bytes(GiB / 16),
@@ -130,6 +132,8 @@ export interface RunnerConfig {
   readonly wgslModels: "auto" | "on" | "off";
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
+  /** What each device's process may have in memory; it is killed beyond that. */
+  readonly processBytes: number;
   readonly memory: MemoryBudgets;
   /** How long it may finish what it has, once it is told to stop. */
   readonly stopGraceMs: number;
@@ -168,6 +172,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RunnerConfig {
             url: tracesUrlOf(settings.OTEL_EXPORTER_OTLP_ENDPOINT),
             headers: readOtlpHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS) ?? {},
           },
+    processBytes: settings.MILLRACE_PROCESS_MEMORY,
     memory: Object.freeze({
       gpuBytes: settings.MILLRACE_GPU_MEMORY,
       hostBytes: settings.MILLRACE_HOST_MEMORY,

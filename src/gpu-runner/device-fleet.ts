@@ -47,10 +47,10 @@ export class DeviceFleet {
    * A machine where no GPU can be had serves with its CPU alone.
    */
   static async start(
-    { gpu, ortWebgpu, wgslModels, dataDir, memory }: RunnerConfig,
+    { gpu, ortWebgpu, wgslModels, dataDir, memory, processBytes }: RunnerConfig,
     logger: Logger,
   ): Promise<DeviceFleet> {
-    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, logger };
+    const shared = { cacheDir: dataDir, memoryBytes: memory.gpuBytes, processBytes, logger };
     const cpu = DeviceHost.start({ role: "cpu", deviceKey: "cpu", ...shared });
     const [first, gpus] = await Promise.all([cpu, startGpus(gpu, { ...shared, models: wgslModels })]);
     if (gpus.length === 0) logger.warn("no GPU: serving with the CPU alone");

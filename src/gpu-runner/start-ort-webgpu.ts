@@ -3,7 +3,7 @@ import { toDeviceName } from "./gpu/adapter-name.ts";
 import { DeviceHost, type DeviceHostOptions } from "./process/device-host.ts";
 import type { DeviceDescription } from "./process/messages.ts";
 
-type Shared = Pick<DeviceHostOptions, "cacheDir" | "logger">;
+type Shared = Pick<DeviceHostOptions, "cacheDir" | "processBytes" | "logger">;
 
 const DEVICE_KEY = "ort-gpu0";
 
@@ -15,7 +15,7 @@ const DEVICE_KEY = "ort-gpu0";
 export async function startOrtWebgpu(
   wanted: RunnerConfig["ortWebgpu"],
   gpus: readonly Pick<DeviceHost, "device" | "adapters" | "environment">[],
-  { cacheDir, logger }: Shared,
+  shared: Shared,
 ): Promise<DeviceHost | null> {
   const gpu = gpus.find(({ device, adapters }) => device.name === toDeviceName(adapters[0] ?? ""));
   if (gpu === undefined || wanted === "off" || (wanted === "auto" && gpu.device.software)) return null;
@@ -27,11 +27,13 @@ export async function startOrtWebgpu(
       deviceKey: DEVICE_KEY,
       environment,
       known,
-      cacheDir,
-      logger,
+      ...shared,
     });
   } catch (error) {
-    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, "ONNX Runtime has no WebGPU here");
+    shared.logger.warn(
+      { reason: error instanceof Error ? error.message : String(error) },
+      "ONNX Runtime has no WebGPU here",
+    );
     return null;
   }
 }

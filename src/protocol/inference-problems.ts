@@ -9,4 +9,11 @@ export const ADMISSION_PROBLEMS = [
 ] as const;
 
 /** The same, and what may go wrong behind it. */
-export const INFERENCE_PROBLEMS = [...ADMISSION_PROBLEMS, "budget-exceeded", "device-lost", "backend-failed"] as const;
+export const INFERENCE_PROBLEMS = [
+  ...ADMISSION_PROBLEMS,
+  "budget-exceeded",
+  "device-lost",
+  "out-of-memory",
+  "backend-failed",
+  "model-quarantined",
+] as const;

@@ -203,6 +203,13 @@ export const PROBLEMS = {
     fault: "runner",
     exitCode: 9,
   },
+  "model-quarantined": {
+    status: 503,
+    title: "The model ended the device's process too often",
+    retryable: true,
+    fault: "runner",
+    exitCode: 7,
+  },
   "kernel-quarantined": {
     status: 503,
     title: "The kernel failed too often on this device",

@@ -2,17 +2,25 @@ import { expect, test } from "vitest";
 import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
 import { ProblemError } from "../../src/protocol/problem.ts";
 
-const STORAGE = 128;
-const UNIFORM = 64;
+/** With COPY_DST, 8, by which a buffer is cleared. */
+const STORAGE = 128 | 8;
+const UNIFORM = 64 | 8;
 
-/** As much of a device as the pool touches; buffers know whether they were destroyed. */
+/** As much of a device as the pool touches; it knows which buffers were destroyed, and which cleared. */
 function createDevice(maxBufferSize = 2 ** 28) {
   const destroyed = new Set<GPUBuffer>();
+  const cleared: GPUBuffer[] = [];
   const createBuffer = ({ size, usage }: GPUBufferDescriptor) => {
     const buffer = { size, usage, destroy: () => destroyed.add(buffer) } as unknown as GPUBuffer;
     return buffer;
   };
-  return { destroyed, device: { limits: { maxBufferSize }, createBuffer } as unknown as GPUDevice };
+  const createCommandEncoder = () => {
+    const commands: GPUBuffer[] = [];
+    return { clearBuffer: (buffer: GPUBuffer) => commands.push(buffer), finish: () => commands };
+  };
+  const queue = { submit: (lists: GPUBuffer[][]) => cleared.push(...lists.flat()) };
+  const device = { limits: { maxBufferSize }, createBuffer, createCommandEncoder, queue };
+  return { destroyed, cleared, device: device as unknown as GPUDevice };
 }
 
 test("a buffer that came back is used again for the same size class and usage only", () => {
@@ -25,6 +33,29 @@ test("a buffer that came back is used again for the same size class and usage on
   expect(pool.acquire(513, STORAGE)).toBe(first);
   expect(pool.acquire(513, STORAGE)).not.toBe(first);
   expect(pool.counters).toMatchObject({ created: 4, reused: 1, idleBytes: 0 });
+});
+
+test("a buffer that is used again is cleared, but for who writes over all of it", () => {
+  const { device, cleared } = createDevice();
+  const pool = new BufferPool(device);
+  const buffer = pool.acquire(1000, STORAGE);
+  expect(cleared).toEqual([]);
+  pool.release(buffer);
+  expect(pool.acquire(1000, STORAGE, "overwritten")).toBe(buffer);
+  expect(cleared).toEqual([]);
+  pool.release(buffer);
+  expect(pool.acquire(600, STORAGE)).toBe(buffer);
+  expect(cleared).toEqual([buffer]);
+});
+
+test("what cannot be cleared is not used again", () => {
+  const { device, destroyed } = createDevice();
+  const pool = new BufferPool(device);
+  const buffer = pool.acquire(1000, 128);
+  pool.release(buffer);
+  expect(destroyed).toEqual(new Set([buffer]));
+  expect(pool.acquire(1000, 128)).not.toBe(buffer);
+  expect(pool.counters).toMatchObject({ created: 2, reused: 0, idleBytes: 0 });
 });
 
 test("what exceeds the cap is destroyed, and so is everything at the end", () => {

@@ -4,7 +4,8 @@ import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 /**
- * Starts every adapter of this machine; none is a failure. The software GPU counts as one beside a real one.
+ * Starts every adapter of this machine; none is a failure. The software GPU counts as one beside a real one. Their
+ * buffers begin poisoned, so that what reads what it has not written is wrong here, too.
  * Once in a worker: the project's files share their workers, and a device's process ends with the one that started it.
  */
 export function openAdapters(): Promise<readonly DeviceHost[]> {
@@ -25,7 +26,8 @@ let opened: Promise<readonly DeviceHost[]> | undefined;
 let cpu: Promise<DeviceHost> | undefined;
 
 async function startAdapters(): Promise<readonly DeviceHost[]> {
-  const options = { role: "gpu", deviceKey: "gpu0", ...SHARED } as const;
+  const entry = new URL("poisoned-device.ts", import.meta.url);
+  const options = { role: "gpu", deviceKey: "gpu0", entry, ...SHARED } as const;
   const best = await DeviceHost.start(options);
   return best.device.software ? [best] : [best, await DeviceHost.start({ ...options, driver: "software" })];
 }

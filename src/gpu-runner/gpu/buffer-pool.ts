@@ -3,6 +3,11 @@ import { withErrorScopes } from "./error-scopes.ts";
 
 const MiB = 2 ** 20;
 const IDLE_CAP_BYTES = 256 * MiB;
+/** That of `GPUBufferUsage`, which is there once a device is. */
+const COPY_DST = 0x8;
+
+/** What a buffer holds that is had from a pool: zeros, or what its user writes before anything reads it. */
+type Content = "zeros" | "overwritten";
 
 /** Buffers of one device, reused by size class and usage; JavaScript's collector never frees one. */
 export class BufferPool {
@@ -33,15 +38,18 @@ export class BufferPool {
   }
 
   /**
-   * A buffer of at least that size, with whatever bytes its last user left. Fails with `out-of-memory`
-   * where it would not fit under the cap beside what is in use; nothing was asked of the driver then.
+   * A buffer of at least that size: zeros all through, or `overwritten` with whatever bytes its last user left, for
+   * who shows no shader and no copy a byte of it that was not written first. Fails with `out-of-memory` where it would
+   * not fit under the cap beside what is in use; nothing was asked of the driver then.
    */
-  acquire(sizeBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
+  acquire(sizeBytes: number, usage: GPUBufferUsageFlags, content: Content = "zeros"): GPUBuffer {
     const size = Math.min(sizeClassOf(sizeBytes), Math.max(sizeBytes, this.#device.limits.maxBufferSize));
     const waiting = this.#idle.get(`${usage}:${size}`)?.pop();
     if (waiting !== undefined) {
       this.counters.reused++;
       this.counters.idleBytes -= size;
+      // A new one holds zeros by WebGPU's rules.
+      if (content === "zeros") this.#clear(waiting);
     } else this.#makeRoom(size);
     const buffer = waiting ?? this.#device.createBuffer({ size, usage });
     this.counters.liveBytes += size;
@@ -70,10 +78,11 @@ export class BufferPool {
     return new BufferPool(this.#device, idleCapBytes, this.capBytes - this.counters.liveBytes);
   }
 
-  /** Takes a buffer back; it must be unmapped, and no submitted work may still use it. */
+  /** Takes a buffer back; it must be unmapped, and no submitted work may still use it. What cannot be cleared is not kept. */
   release(buffer: GPUBuffer): void {
     this.counters.liveBytes -= buffer.size;
-    if (this.counters.idleBytes + buffer.size > this.#idleCapBytes) {
+    const isClearable = (buffer.usage & COPY_DST) !== 0;
+    if (!isClearable || this.counters.idleBytes + buffer.size > this.#idleCapBytes) {
       this.#destroy(buffer);
       return;
     }
@@ -117,6 +126,12 @@ export class BufferPool {
       }
       if (waiting.length === 0) this.#idle.delete(key);
     }
+  }
+
+  #clear(buffer: GPUBuffer): void {
+    const encoder = this.#device.createCommandEncoder();
+    encoder.clearBuffer(buffer);
+    this.#device.queue.submit([encoder.finish()]);
   }
 
   #destroy(buffer: GPUBuffer): void {

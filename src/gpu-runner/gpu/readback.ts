@@ -32,7 +32,7 @@ export async function readPieces(
   { encoder, expectedMs }: WorkBefore = { encoder: device.createCommandEncoder(), expectedMs: 0 },
 ): Promise<ArrayBuffer> {
   const totalBytes = pieces.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
-  const staging = pool.acquire(totalBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+  const staging = pool.acquire(totalBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST, "overwritten");
   try {
     copyPieces(encoder, pieces, staging);
     device.queue.submit([encoder.finish()]);

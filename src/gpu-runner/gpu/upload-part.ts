@@ -40,22 +40,25 @@ export async function uploadPart(
   const layouts = kernel.bindings.map((binding) => ({ binding, layout: layoutBinding(binding, shape) }));
   for (const { binding, layout } of layouts) assertFits(device, binding, layout);
 
-  const sizes = Uint32Array.from(kernel.dimensions, ({ name }) => shape[name] ?? 0);
+  const sizes = kernel.dimensions.map(({ name }) => shape[name] ?? 0);
   const buffers: GPUBuffer[] = [];
-  const acquire = (sizeBytes: number, usage: GPUBufferUsageFlags): GPUBuffer => {
-    const buffer = pool.acquire(sizeBytes, usage);
+  const acquire = (...wanted: Parameters<typeof pool.acquire>): GPUBuffer => {
+    const buffer = pool.acquire(...wanted);
     buffers.push(buffer);
     return buffer;
   };
   const release = () => buffers.splice(0).forEach((buffer) => pool.release(buffer));
   const fill = async () => {
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const uniform = acquire(sizes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
-    const bound = layouts.map((each) => ({
-      ...each,
-      buffer: given?.get(each.binding.name) ?? acquire(each.layout.sizeBytes, usage),
-    }));
-    device.queue.writeBuffer(uniform, 0, sizes);
+    const uniform = acquire(4 * sizes.length, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "overwritten");
+    const bound = layouts.map((each) => {
+      // Inputs and outputs are written over all that is bound of them.
+      const content = each.binding.access === "scratch" ? "zeros" : "overwritten";
+      return { ...each, buffer: given?.get(each.binding.name) ?? acquire(each.layout.sizeBytes, usage, content) };
+    });
+    const words = new Uint32Array(uniform.size / 4);
+    words.set(sizes);
+    device.queue.writeBuffer(uniform, 0, words);
     for (const each of bound) if (given?.has(each.binding.name) !== true) uploadBinding(device, each, inputs, traffic);
     // Else the first run would wait for it.
     if (recorder !== undefined) await device.queue.onSubmittedWorkDone();

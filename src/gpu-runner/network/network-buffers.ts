@@ -63,7 +63,8 @@ export function bindNetwork(
   };
   const release = () => taken.splice(0).forEach((buffer) => pool.release(buffer));
   try {
-    const arena = take(rows * arenaWords, STORAGE);
+    // Bound to their ends, which are not the network's: they come cleared, once for all requests that they serve.
+    const arena = take(rows * arenaWords, STORAGE | COPY_DST);
     const ends = take(rows * endWords, STORAGE | COPY_DST | COPY_SRC);
     const staging = take(rows * endWords, MAP_READ | COPY_DST);
     const buffers = [weights, weights, arena, ends];

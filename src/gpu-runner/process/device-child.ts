@@ -5,6 +5,7 @@ import type { BaseLogger } from "pino";
 import type { JobProgress } from "../../protocol/job.ts";
 import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/problem.ts";
 import { childEnvironment } from "./child-environment.ts";
+import { watchMemory } from "./watch-memory.ts";
 import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole, UsedPipeline } from "./messages.ts";
 
 const ENTRY = new URL("device-process.ts", import.meta.url);
@@ -12,6 +13,8 @@ const ENTRY = new URL("device-process.ts", import.meta.url);
 const KILL_GRACE_MS = 500;
 /** From a polite abort to the end of the process. */
 const ABORT_GRACE_MS = 2_000;
+/** What a process dies of that nobody sent: its own work is to blame. */
+const CRASHES: ReadonlySet<string | null> = new Set(["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"]);
 
 export type DeviceLogger = Pick<BaseLogger, "info" | "warn" | "error">;
 
@@ -26,6 +29,8 @@ export interface ChildOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** What the device's buffers may take in all. */
   readonly memoryBytes?: number | undefined;
+  /** What the process may have in memory; it is killed beyond that. No limit where it is absent. */
+  readonly processBytes?: number | undefined;
   readonly logger: DeviceLogger;
   /**
    * Called once when the process is as good as dead: it is to be killed, or it has ended. No call that
@@ -45,6 +50,8 @@ export interface CallOptions {
   readonly endOnAbort?: boolean;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   readonly onCheckpoint?: ((file: Uint8Array<ArrayBuffer>) => void) | undefined;
+  /** Told once where the process ended for this call: it took too long, or was under way when memory ended or a crash came. */
+  readonly onBlame?: ((code: ProblemCode) => void) | undefined;
 }
 
 interface PendingCall {
@@ -52,6 +59,7 @@ interface PendingCall {
   reject(error: unknown): void;
   readonly onProgress: CallOptions["onProgress"];
   readonly onCheckpoint: CallOptions["onCheckpoint"];
+  readonly onBlame: CallOptions["onBlame"];
 }
 
 /** One life of a device process: it dies once, and everything that was pending fails with `device-lost`. */
@@ -76,6 +84,8 @@ export class DeviceChild {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.#forwardOutput();
+    const stopWatching = watchMemory(this.pid, options.processBytes, (bytes) => this.#endForMemory(bytes));
+    this.#process.once("close", stopWatching);
     this.#process.on("message", (reply) => this.#receive(reply as DeviceReply));
     // A failed send is followed by the exit; a failed spawn has no exit.
     this.#process.on("error", (error) =>
@@ -84,6 +94,7 @@ export class DeviceChild {
     this.exited = new Promise((resolve) => {
       this.#process.once("close", (code, signal) => {
         this.#end();
+        if (CRASHES.has(signal)) this.#oldest?.onBlame?.("device-lost");
         const error = lost(`ended (${signal ?? `code ${code}`})`);
         for (const pending of this.#pending.values()) pending.reject(error);
         resolve();
@@ -106,14 +117,17 @@ export class DeviceChild {
     input: DeviceCalls[Name]["input"],
     options: CallOptions,
   ): Promise<DeviceCalls[Name]["output"]> {
-    const { limitMs, limitCode, signal, endOnAbort = false, onProgress, onCheckpoint } = options;
+    const { limitMs, limitCode, signal, endOnAbort = false, onProgress, onCheckpoint, onBlame } = options;
     const id = this.#nextId++;
     return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
       let abortTimer: NodeJS.Timeout | undefined;
       // Made where it is needed: an error looks through its stack, and every inference is a call.
       const cancelled = () => new ProblemError("cancelled", `The call '${name}' was cancelled`);
       const limitTimer = setTimeout(() => {
+        // Who waited behind a call that was ended for its own time is not to blame.
+        if (!this.alive) return settle(() => reject(lost("was ended under another call")));
         this.kill();
+        onBlame?.(limitCode);
         settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
       }, limitMs);
       const abort = () => {
@@ -136,6 +150,7 @@ export class DeviceChild {
         reject: (error) => settle(() => reject(error)),
         onProgress,
         onCheckpoint,
+        onBlame,
       });
       if (signal?.aborted) return settle(() => reject(cancelled()));
       signal?.addEventListener("abort", abort, { once: true });
@@ -151,6 +166,21 @@ export class DeviceChild {
     this.#process.kill("SIGTERM");
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), KILL_GRACE_MS);
     void this.exited.then(() => clearTimeout(timer));
+  }
+
+  /** What is under way in a process that does one thing after the other. */
+  get #oldest(): PendingCall | undefined {
+    return this.#pending.values().next().value;
+  }
+
+  /** At once: what swallows memory may hear no SIGTERM. */
+  #endForMemory(bytes: number): void {
+    const detail = `The device's process had ${bytes} bytes in memory and may have ${this.#options.processBytes}`;
+    const blamed = this.#oldest;
+    this.#end();
+    this.#process.kill("SIGKILL");
+    blamed?.onBlame?.("out-of-memory");
+    blamed?.reject(new ProblemError("out-of-memory", detail));
   }
 
   #send(request: DeviceRequest): void {

@@ -13,6 +13,7 @@ import type { Tensor } from "../../protocol/tensor.ts";
 import type { TuningSpec } from "../../protocol/tuning.ts";
 import type { BenchmarkMeasurement } from "../gpu/benchmark-kernel.ts";
 import type { TuningMeasurement } from "../gpu/tune-kernel.ts";
+import { ModelQuarantine } from "../faults/model-quarantine.ts";
 import { installSoftwareGpu } from "../gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../serving/backends/ort-backend.ts";
 import { callApart } from "./call-apart.ts";
@@ -29,6 +30,10 @@ export interface DeviceHostOptions {
   readonly cacheDir: string;
   /** What a GPU's buffers may take in all; no cap where it is absent. */
   readonly memoryBytes?: number;
+  /** What a process of the device may have in memory, whatever runs there; no limit where it is absent. */
+  readonly processBytes?: number;
+  /** What one run of a model may take, and loading it; `RUN_LIMIT_MS` where it is absent. */
+  readonly runLimitMs?: number;
   readonly logger: DeviceLogger;
   /** Whether a GPU serves models by WGSL, with `auto` unless it is an emulation; none does where it is absent. */
   readonly models?: "auto" | "on" | "off";
@@ -62,8 +67,12 @@ const WARM_PIPELINES = 4;
 
 const DESCRIBE = { limitMs: 30_000, limitCode: "device-lost" } as const;
 const WARM = { limitMs: 30_000, limitCode: "device-lost" } as const;
-const LOAD = { limitMs: 60_000, limitCode: "backend-failed" } as const;
-const INFER = { limitMs: 60_000, limitCode: "backend-failed" } as const;
+const UNLOAD = { limitMs: 60_000, limitCode: "device-lost" } as const;
+/**
+ * One limit for loading and running: the call that came first, and keeps the others from being begun, is the first to
+ * reach it, so none is blamed for another.
+ */
+const RUN_LIMIT_MS = 30_000;
 
 /** A search ends by itself, but for a candidate that hangs. */
 export const TUNING_GRACE_MS = 120_000;
@@ -96,6 +105,7 @@ export class DeviceHost {
   /** Those that were used last, by what they are. */
   readonly #pipelines: Map<string, UsedPipeline>;
   readonly #models = new Map<string, LoadedModel>();
+  readonly #quarantine = new ModelQuarantine();
   readonly #stopping = new AbortController();
   /** The process that lives or is being made ready. */
   #child: DeviceChild;
@@ -268,7 +278,9 @@ export class DeviceHost {
     threads = 1,
     ...file
   }: { modelKey: string; threads?: number } & ModelFile): Promise<{ loadMs: number }> {
-    const load = async () => this.#call("loadModel", { modelKey, model: await contentOf(file), threads }, LOAD);
+    this.#quarantine.refuse(modelKey, Date.now());
+    const load = async () =>
+      this.#call("loadModel", { modelKey, model: await contentOf(file), threads }, this.#runLimit(modelKey));
     // A GPU's process compiles and measures then, and a device has one piece of such work at a time.
     const loaded = await (this.#options.role === "gpu" ? this.#inTurn(load) : load());
     this.#models.set(modelKey, { file, threads, fatalReloads: 0 });
@@ -302,16 +314,38 @@ export class DeviceHost {
 
   async unloadModel(modelKey: string): Promise<void> {
     this.#models.delete(modelKey);
-    await this.#call("unloadModel", { modelKey }, LOAD);
+    await this.#call("unloadModel", { modelKey }, UNLOAD);
   }
 
-  /** Runs a loaded model. An abort rejects with `cancelled` at once; what already computes is left to finish. */
-  infer(
+  /**
+   * Has a file loaded and answer these tensors in a process of its own, before anything that serves meets it; see
+   * `workApart`. Fails with `backend-failed` where it ends the process, or takes longer than it may.
+   */
+  async tryModel(
+    model: Uint8Array,
+    tensors: readonly Tensor[],
+    { threads = 1, signal }: { threads?: number; signal: AbortSignal },
+  ): Promise<void> {
+    const limitMs = this.#options.runLimitMs ?? RUN_LIMIT_MS;
+    const input = { model, tensors, threads };
+    await this.workApart("measureStart", input, limitMs, "backend-failed", { signal }).catch((error: unknown) => {
+      if (!(error instanceof ProblemError) || error.problem.code !== "kernel-timeout") throw error;
+      const detail = `The model took more than ${limitMs} ms to be loaded and to answer one row.`;
+      throw new ProblemError("backend-failed", detail);
+    });
+  }
+
+  /**
+   * Runs a loaded model. An abort rejects with `cancelled` at once; what already computes is left to finish. Fails with
+   * `model-quarantined` where it ended the process too often.
+   */
+  async infer(
     modelKey: string,
     tensors: readonly Tensor[],
     { requestId, signal }: { requestId: string; signal?: AbortSignal },
   ): Promise<InferenceOutcome> {
-    return this.#call("infer", { modelKey, tensors, requestId }, { ...INFER, signal });
+    this.#quarantine.refuse(modelKey, Date.now());
+    return this.#call("infer", { modelKey, tensors, requestId }, { ...this.#runLimit(modelKey), signal });
   }
 
   /** Counters of the device's buffer pool; fails with `cancelled` where the signal comes first, and ends nothing then. */
@@ -330,6 +364,12 @@ export class DeviceHost {
     this.#child.kill();
     await this.#child.exited;
     await this.#lastWork;
+  }
+
+  /** How a call of a model is watched: what ends the process by it counts against it. */
+  #runLimit(modelKey: string): CallOptions {
+    const onBlame = (code: ProblemCode) => this.#quarantine.note(modelKey, code, Date.now());
+    return { limitMs: this.#options.runLimitMs ?? RUN_LIMIT_MS, limitCode: "backend-failed", onBlame };
   }
 
   #loaded(modelKey: string): LoadedModel {
@@ -429,7 +469,7 @@ export class DeviceHost {
   async #reload(child: DeviceChild, modelKey: string, model: LoadedModel): Promise<void> {
     try {
       const { file, threads } = model;
-      await child.call("loadModel", { modelKey, model: await contentOf(file), threads }, LOAD);
+      await child.call("loadModel", { modelKey, model: await contentOf(file), threads }, this.#runLimit(modelKey));
       model.fatalReloads = 0;
     } catch (error) {
       if (!child.alive) model.fatalReloads++;

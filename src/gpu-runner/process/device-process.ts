@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { collectRarely } from "../collect-rarely.ts";
+import { giveWay } from "./give-way.ts";
 import { serveCalls } from "./serve-calls.ts";
 
 const { values } = parseArgs({
@@ -14,6 +15,7 @@ const { values } = parseArgs({
   },
 });
 
+giveWay();
 // Those that serve models; what a GPU's process holds of its device is not to wait for a collection.
 if (values.role !== "gpu") collectRarely();
 

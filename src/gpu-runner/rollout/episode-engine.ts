@@ -213,7 +213,8 @@ export class EpisodeEngine {
     steps: number,
   ): Promise<number> {
     this.#device.queue.writeBuffer(plan, STEPS_AT, Uint32Array.of(steps));
-    const staging = this.#pool.acquire(GROUPS_BYTES, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+    const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
+    const staging = this.#pool.acquire(GROUPS_BYTES, usage, "overwritten");
     const encoder = this.#device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     const bound = [plan, weights, states, outcomes, slots, lists, null, null, behaviours];

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/serving-configuration.ts";
 import type { FleetDevice } from "../device-fleet.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
@@ -92,6 +93,22 @@ export class ModelLoader {
       load.borrowers--;
       throw error;
     }
+  }
+
+  /**
+   * Has a variant loaded and run in a process of its own, unless it is loaded on the device already: what hangs, crashes
+   * or takes all memory does so before anything that serves meets it. Fails like `DeviceHost.tryModel`.
+   */
+  async tryApart(
+    model: PlacedModel,
+    variant: string,
+    host: DeviceHost,
+    configuration: ServingConfiguration,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (this.#find({ modelVersionId: model.modelVersionId, variant }, host, configuration) !== undefined) return;
+    const file = await this.#residency.read(digestOf(model, variant));
+    await host.tryModel(file, createSeededInputs(model.inputs, 1), { threads: configuration.threads, signal });
   }
 
   /** How requests to a variant are served on a device now. */
@@ -204,14 +221,18 @@ export class ModelLoader {
   }
 
   async #load(model: PlacedModel, variant: string, host: DeviceHost, threads: number): Promise<Loaded> {
-    const digest = model.variants.find(({ name }) => name === variant)?.digest;
-    if (digest === undefined)
-      throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
+    const digest = digestOf(model, variant);
     this.#residency.keep(digest);
     const modelKey = modelKeyOf({ modelVersionId: model.modelVersionId, variant, threads });
     const { loadMs } = await host.loadModel({ modelKey, threads, read: () => this.#residency.read(digest) });
     return { loadMs, joins: await proveRows(modelKey, model, host, this.#logger) };
   }
+}
+
+function digestOf({ variants }: PlacedModel, variant: string): string {
+  const digest = variants.find(({ name }) => name === variant)?.digest;
+  if (digest === undefined) throw new ProblemError("no-placement", `This runner does not have the variant ${variant}.`);
+  return digest;
 }
 
 function loadKeyOf(modelKey: string, host: DeviceHost): string {

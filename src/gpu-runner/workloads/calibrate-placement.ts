@@ -62,6 +62,7 @@ export async function calibratePlacement(
   const { models, signal, onProgress } = context;
   signal.throwIfAborted();
   onProgress({ phase: "load", done: 0, total: 1 });
+  await models.tryApart(model, variant, device.host, configuration, signal);
   const borrowed = await models.borrow(model, variant, device.host, configuration);
   try {
     const placement = await calibrateLoaded(place, borrowed, reference, limits, context);

@@ -18,6 +18,7 @@ export async function openReference(
 ): Promise<ReferenceModel> {
   const { host } = fleet.cpu;
   signal.throwIfAborted();
+  await models.tryApart(model, variant, host, DEFAULT_CONFIGURATION, signal);
   const { modelKey, release } = await models.borrow(model, variant, host, DEFAULT_CONFIGURATION);
   return {
     async ask(tensors) {

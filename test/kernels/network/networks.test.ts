@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 import { openAdapters } from "../open-adapters.ts";
@@ -72,6 +73,23 @@ test.each(["GRU", "LSTM"])("%s over a sequence", { timeout: TIMEOUT_MS }, (opera
       },
     ),
   );
+});
+
+test("a request of NaN leaves nothing to the next one", { timeout: TIMEOUT_MS }, async () => {
+  const file = await readFile(new URL("../../../models/lenet5/lenet5.onnx", import.meta.url));
+  const filled = (value: number) => {
+    const bytes = new Uint8Array(new Float32Array(3 * 784).fill(value).buffer);
+    return [{ name: "image", dtype: "float32" as const, shape: [3, 1, 28, 28], bytes }];
+  };
+  for (const adapter of await openAdapters()) {
+    await adapter.loadModel({ modelKey: "storm", read: async () => file });
+    const ask = async (value: number) => (await adapter.infer("storm", filled(value), { requestId: "req" })).tensors;
+    const before = await ask(0.5);
+    await ask(Number.NaN);
+    await ask(Number.POSITIVE_INFINITY);
+    expect(await ask(0.5)).toEqual(before);
+    await adapter.unloadModel("storm");
+  }
 });
 
 test("what it does not know is refused by name", { timeout: TIMEOUT_MS }, async () => {

@@ -66,6 +66,26 @@ const gemm = { operator: "Gemm", inputs: ["x", "w", "b"], output: "y" } as const
 const layer = { tensors: { w: matrix(5, 7), b: row(7) }, input: [-1, 5], output: [-1, 7] } as const;
 
 describe("a dense network at the edge", () => {
+  it.each<Precision>(["fp32", "int8"])("finds nothing that rows of NaN and infinities left, as %s", (precision) => {
+    const widths = [5, 70, 7, 40, 33, 3];
+    const layers = widths.slice(1).map((after, index) => ({ before: widths[index]!, after, index }));
+    const tensors = layers.flatMap(({ before, after, index }) => [
+      [`w${index}`, matrix(before, after, index + 1)] as const,
+      [`b${index}`, row(after, index + 9)] as const,
+    ]);
+    const nodes = layers.map(({ index }) => ({
+      operator: "Gemm",
+      inputs: [index === 0 ? "x" : `h${index}`, `w${index}`, `b${index}`],
+      output: index === layers.length - 1 ? "y" : `h${index + 1}`,
+    }));
+    const file = { nodes, tensors: Object.fromEntries(tensors), input: [-1, 5], output: [-1, 3] } as const;
+    const { program: opened } = openFile(writeDenseFile(file), precision);
+    const before = opened.run(Float32Array.from(numbers(5, 3)), 1);
+    opened.run(Float32Array.of(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 3e38, -3e38), 1);
+    expect(before.every(Number.isFinite)).toBe(true);
+    expect(opened.run(Float32Array.from(numbers(5, 3)), 1)).toEqual(before);
+  });
+
   it.each<[string, DenseFile]>([
     ["Gemm", { ...layer, nodes: [gemm] }],
     ["Gemm without a bias", { ...layer, nodes: [{ ...gemm, inputs: ["x", "w"] }] }],

@@ -45,7 +45,10 @@ function scriptContext(distort: (values: Float32Array, variant: string) => void,
   };
   const context = {
     fleet: { cpu: { host } },
-    models: { borrow: async () => ({ modelKey: "edge", loadMs: 1, joins: true, release: async () => {} }) },
+    models: {
+      tryApart: async () => {},
+      borrow: async () => ({ modelKey: "edge", loadMs: 1, joins: true, release: async () => {} }),
+    },
     edgeProbe,
     otherJobs: 0,
     signal: new AbortController().signal,

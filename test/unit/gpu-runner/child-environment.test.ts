@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { childEnvironment } from "../../../src/gpu-runner/process/child-environment.ts";
 
-it("gives a device's process everything but the runner's secrets, and what is added", () => {
+it("gives a device's process everything but what the runner alone is told, and what is added", () => {
   const own = {
     PATH: "/bin",
     MILLRACE_GPU: "auto",
@@ -11,7 +11,7 @@ it("gives a device's process everything but the runner's secrets, and what is ad
   };
   expect(childEnvironment(own, { PATH: "/usr/bin", VK_DRIVER_FILES: "x" })).toEqual({
     PATH: "/usr/bin",
-    MILLRACE_GPU: "auto",
+    MALLOC_PERTURB_: "85",
     VK_DRIVER_FILES: "x",
   });
 });

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { expect, it } from "vitest";
 import { readConfig } from "../../../src/gpu-runner/config.ts";
 
@@ -23,6 +24,13 @@ it.each(Object.keys(VARIABLES))("refuses another %s by its name", (variable) => 
   for (const text of ["", "0", "-1", "1.5", "1e9", "many", "5 MiB", "5MB", "9007199254740993", "999999999999999GiB"]) {
     expect(() => readConfig({ [variable]: text }), text).toThrow(variable);
   }
+});
+
+it("leaves a device's process half of the machine, or what it is told", () => {
+  expect(readConfig({}).processBytes).toBeGreaterThan(2 ** 26);
+  expect(readConfig({}).processBytes).toBeLessThanOrEqual(totalmem() / 2);
+  expect(readConfig({ MILLRACE_PROCESS_MEMORY: "3GiB" }).processBytes).toBe(3 * 2 ** 30);
+  expect(() => readConfig({ MILLRACE_PROCESS_MEMORY: "much" })).toThrow("MILLRACE_PROCESS_MEMORY");
 });
 
 it("takes GPUs as a list, one device for each entry", () => {

@@ -241,6 +241,23 @@ describe("a model that is borrowed", () => {
   });
 });
 
+describe("a model that is tried apart", () => {
+  it("is tried by its file, and not where it is loaded", async () => {
+    const { models, host, loads, load } = scriptLoads();
+    const tryModel = vi.fn<DeviceHost["tryModel"]>(async () => {});
+    Object.assign(host, { tryModel });
+    const { signal } = new AbortController();
+    await models.tryApart(model, "fp32", host, DEFAULT_CONFIGURATION, signal);
+    expect(tryModel).toHaveBeenCalledExactlyOnceWith(new Uint8Array(), [], { threads: 1, signal });
+    expect(loads).toHaveLength(0);
+    const loading = load();
+    loads[0]?.resolve({ loadMs: 1 });
+    await loading;
+    await models.tryApart(model, "fp32", host, DEFAULT_CONFIGURATION, signal);
+    expect(tryModel).toHaveBeenCalledTimes(1);
+  });
+});
+
 describe("a request that fails", () => {
   it("for want of a model that was there has it loaded again", async () => {
     const { models, loads, load } = scriptLoads();

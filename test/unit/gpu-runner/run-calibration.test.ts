@@ -40,8 +40,14 @@ const borrow: ModelLoader["borrow"] = async () => ({
   release: async () => {},
 });
 
+interface Scripts {
+  readonly cpu?: Script;
+  readonly gpu?: Script;
+  readonly models?: Partial<ModelLoader>;
+}
+
 /** The CPU and a GPU that answer alike; what waits does so for a second. */
-function scriptContext({ cpu = {}, gpu = {} }: { cpu?: Script; gpu?: Script }) {
+function scriptContext({ cpu = {}, gpu = {}, models = {} }: Scripts) {
   const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y" }];
   const devices = [cpu, gpu].map(({ compute, enter }, index) => ({
     host: {
@@ -63,7 +69,7 @@ function scriptContext({ cpu = {}, gpu = {} }: { cpu?: Script; gpu?: Script }) {
   }));
   return {
     fleet: { all: () => devices, cpu: devices[0] },
-    models: { adopt: async () => {}, unload: async () => {}, borrow },
+    models: { tryApart: async () => {}, adopt: async () => {}, unload: async () => {}, borrow, ...models },
     probe: { measureMs: async (count: number) => Array<number>(count).fill(0.1) },
     model,
     edge: null,
@@ -73,7 +79,7 @@ function scriptContext({ cpu = {}, gpu = {} }: { cpu?: Script; gpu?: Script }) {
   } as unknown as WorkloadContext;
 }
 
-async function calibrate(script: Parameters<typeof scriptContext>[0]) {
+async function calibrate(script: Scripts) {
   const { result } = await runCalibration(spec, scriptContext(script));
   return CalibrationResult.parse(result);
 }
@@ -105,6 +111,23 @@ describe("a calibration", () => {
     const { placements, skipped } = await calibrate({ gpu: { compute } });
     expect(placements.map(({ deviceKey }) => deviceKey)).toEqual(["cpu"]);
     expect(skipped).toMatchObject([{ deviceKey: "gpu0", problem: { code: "out-of-memory" } }]);
+  });
+
+  it("loads nothing where it serves that failed by itself", async () => {
+    const borrowed: string[] = [];
+    const models: Partial<ModelLoader> = {
+      tryApart: async (_model, _variant, host) => {
+        if (host.device.key === "gpu0") throw new ProblemError("backend-failed", "It crashes.");
+      },
+      borrow: (...place) => {
+        borrowed.push(place[2].device.key);
+        return borrow(...place);
+      },
+    };
+    const { placements, skipped } = await calibrate({ models });
+    expect(placements.map(({ deviceKey }) => deviceKey)).toEqual(["cpu"]);
+    expect(skipped).toMatchObject([{ deviceKey: "gpu0", problem: { detail: "It crashes." } }]);
+    expect(new Set(borrowed)).toEqual(new Set(["cpu"]));
   });
 
   it("leaves out what its time does not suffice for, and keeps what is done", async () => {
