@@ -119,6 +119,11 @@ export const Job = z
     progress: JobProgress.nullable(),
     result: JobResult.nullable(),
     problem: Problem.nullable(),
+    submittedBy: z
+      .string()
+      .nullable()
+      .default(null)
+      .openapi({ description: "Id of the key; null of what the edge submitted by itself" }),
     createdAt: Instant,
     startedAt: Instant.nullable(),
     endedAt: Instant.nullable(),
@@ -142,6 +147,7 @@ export const JobPage = pageOf(JobSummary, "Job");
 export const JobListQuery = PageQuery.extend({
   state: JobState.optional().openapi({ description: "Jobs in this state only" }),
   kind: JobKind.optional().openapi({ description: "Jobs of this kind only" }),
+  submittedBy: z.string().max(64).optional().openapi({ description: "Jobs of this key only, by its id" }),
 });
 export type JobListQuery = z.infer<typeof JobListQuery>;
 

@@ -93,6 +93,7 @@ describe("a job", () => {
         store.insert({
           id,
           project: "main",
+          submittedBy: null,
           spec,
           profile: null,
           idempotencyKey: null,

@@ -30,7 +30,7 @@ async function storeJob(kind: string, result: JobResult | null): Promise<string>
   await runInDurableObject(queueStub(), (_, { storage }) => {
     const store = new JobStore(storage.sql);
     const about = { profile: null, idempotencyKey: null, requestHash: "none", createdAtMs: 1, maxAttempts: 3 };
-    store.insert({ id, project: MAIN_PROJECT, spec, ...about });
+    store.insert({ id, project: MAIN_PROJECT, submittedBy: null, spec, ...about });
     if (result !== null) store.saveResult(id, result);
     const record = store.findRecord(id);
     if (record === null) throw new Error("the job was not stored");

@@ -3,6 +3,7 @@ import type { JobSummary } from "../../src/protocol/job.ts";
 import {
   callEdge,
   countStored,
+  createKey,
   missingId,
   pointersOf,
   problemOf,
@@ -40,6 +41,16 @@ describe("submitting", () => {
       spec: { kernel: "triad", iterations: 100 },
     });
     expect((await callEdge("GET", reply.headers.get("location") ?? "")).json).toEqual(reply.json);
+  });
+
+  it("tells which key submitted a job, and lists what one did", async () => {
+    const { id, secret } = await createKey(["submit"]);
+    const mine = await callEdge("POST", "/v1/jobs", { body: triad, key: secret });
+    expect(mine.json.submittedBy).toBe(id);
+    await submit(triad);
+    const { items } = (await callEdge("GET", `/v1/jobs?submittedBy=${id}`)).json;
+    expect(items.map((job: JobSummary) => job.id)).toEqual([mine.json.id]);
+    expect((await callEdge("GET", "/v1/jobs?submittedBy=nobody")).json.items).toEqual([]);
   });
 
   it("gives the same job for the same Idempotency-Key, and refuses it for another request", async () => {

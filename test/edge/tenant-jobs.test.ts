@@ -159,7 +159,15 @@ describe("a queue", () => {
     const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", runnerId: createId("runner") });
     await runInDurableObject(queueStub(), (_, { storage }) => {
       const store = new JobStore(storage.sql);
-      const about = { project: "lab", spec, profile: null, idempotencyKey: null, requestHash: "", maxAttempts: 1 };
+      const about = {
+        project: "lab",
+        submittedBy: null,
+        spec,
+        profile: null,
+        idempotencyKey: null,
+        requestHash: "",
+        maxAttempts: 1,
+      };
       storage.transactionSync(() => {
         for (let job = 0; job < LIMITS.queuedProjectJobs; job++) {
           store.insert({ ...about, id: createId("job"), createdAtMs: Date.now() });

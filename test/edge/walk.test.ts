@@ -115,6 +115,7 @@ const WRONG_QUERY: Record<string, string> = {
   fromEpisode: "soon",
   toEpisode: "-1",
   cursor: "x".repeat(600),
+  submittedBy: "x".repeat(65),
   state: "asleep",
   kind: "holiday",
   subject: "x".repeat(300),

@@ -122,7 +122,11 @@ describe("a device's process", () => {
   test("is not told what is secret in the runner's environment", async () => {
     vi.stubEnv("MILLRACE_TOKEN", "mt_secret");
     vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret");
-    const told = await run(childEnvironment(process.env, { ADDED: "1" }), "-e", "console.log(JSON.stringify(process.env))");
+    const told = await run(
+      childEnvironment(process.env, { ADDED: "1" }),
+      "-e",
+      "console.log(JSON.stringify(process.env))",
+    );
     vi.unstubAllEnvs();
     expect(JSON.parse(told)).toMatchObject({ ADDED: "1", PATH: process.env["PATH"] });
     expect(told).not.toContain("secret");

@@ -60,6 +60,8 @@ const UNSOUND = createProblem(
 const ENDED_JOBS_KEPT = 10_000;
 
 export interface Submission {
+  /** Id of the key that asked; null of what the edge asks by itself. */
+  readonly submittedBy: string | null;
   /** Whose job it becomes. */
   readonly project: string;
   readonly spec: JobSpec;
@@ -96,7 +98,8 @@ export class JobQueue extends DurableObject<Env> {
 
   /** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
   async submit(submission: Submission): Promise<SubmitOutcome> {
-    const { project, spec, profile, idempotencyKey, requestHash, traceparent = null } = submission;
+    const { traceparent = null, ...asked } = submission;
+    const { project, idempotencyKey, requestHash } = asked;
     const known = idempotencyKey === null ? null : this.#store.findByIdempotencyKey(idempotencyKey);
     if (known !== null && known.requestHash !== requestHash) {
       const detail = "This Idempotency-Key came with another request before.";
@@ -113,8 +116,7 @@ export class JobQueue extends DurableObject<Env> {
     const nowMs = Date.now();
     const id = createId("job", nowMs);
     this.ctx.storage.transactionSync(() => {
-      const maxAttempts = this.#config.maxAttempts;
-      this.#store.insert({ id, project, spec, profile, idempotencyKey, requestHash, createdAtMs: nowMs, maxAttempts });
+      this.#store.insert({ ...asked, id, createdAtMs: nowMs, maxAttempts: this.#config.maxAttempts });
       this.#log.record(id, "queued", null);
       if (traceparent !== null) this.#traces.keep(id, traceparent);
     });
@@ -428,7 +430,7 @@ export class JobQueue extends DurableObject<Env> {
   /** Whoever owns the runner, the calibration is the model's project's. */
   async #calibrate(project: string, runnerId: string, modelVersionId: string): Promise<SubmitOutcome> {
     const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
-    return this.submit({ project, spec, profile: null, idempotencyKey: null, requestHash: "" });
+    return this.submit({ project, submittedBy: null, spec, profile: null, idempotencyKey: null, requestHash: "" });
   }
 
   /**

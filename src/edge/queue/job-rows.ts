@@ -58,6 +58,7 @@ function toSummary(row: Row): Omit<Job, "result"> {
     runId: record.state === "succeeded" ? runIdOf(record.id) : null,
     progress: row.progress === null ? null : JobProgress.parse(JSON.parse(text(row.progress))),
     problem: record.problem,
+    submittedBy: row.submitted_by === null ? null : text(row.submitted_by),
     createdAt: toInstant(Number(row.created_at_ms)),
     startedAt: toInstantOrNull(record.startedAtMs),
     endedAt: toInstantOrNull(record.endedAtMs),

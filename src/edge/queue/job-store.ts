@@ -38,6 +38,8 @@ const DISPATCH_ROWS = 200;
 export interface NewJob {
   readonly id: string;
   readonly project: string;
+  /** Id of the key; null of the house's own. */
+  readonly submittedBy: string | null;
   readonly spec: JobSpec;
   readonly profile: Profile | null;
   readonly idempotencyKey: string | null;
@@ -58,11 +60,12 @@ export class JobStore {
 
   insert(job: NewJob): void {
     this.#sql.exec(
-      `insert into jobs (id, project, state, attempt, max_attempts, epoch, created_at_ms, spec, kind, profile,
-         idempotency_key, request_hash)
-       values (?, ?, 'queued', 0, ?, 0, ?, ?, ?, ?, ?, ?)`,
+      `insert into jobs (id, project, submitted_by, state, attempt, max_attempts, epoch, created_at_ms, spec, kind,
+         profile, idempotency_key, request_hash)
+       values (?, ?, ?, 'queued', 0, ?, 0, ?, ?, ?, ?, ?, ?)`,
       job.id,
       job.project,
+      job.submittedBy,
       job.maxAttempts,
       job.createdAtMs,
       JSON.stringify(job.spec),
@@ -128,12 +131,14 @@ export class JobStore {
       .exec(
         `select *, result->'roofline' as roofline, ${VERDICT} as verdict from jobs
          where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
+           and (?6 is null or submitted_by = ?6)
          order by id desc limit ?4`,
         beforeId ?? "~",
         query.state ?? null,
         query.kind ?? null,
         query.limit + 1,
         project,
+        query.submittedBy ?? null,
       )
       .toArray();
     const cut = cutPage(rows, query.limit, (row) => [text(row.id)]);

@@ -31,4 +31,5 @@ export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
   `create index if not exists jobs_of_project on jobs (project, id);
    create index if not exists jobs_waiting on jobs (state, project, id);
    create table if not exists project_turns (project text primary key, turn integer not null) strict`,
+  ensureColumn("jobs", "submitted_by", "text"),
 ];

@@ -89,6 +89,8 @@ async function queueCheck(env: ProjectEnv, kernel: SubmittedKernel): Promise<Sub
   const requestHash = await digestRequest(spec);
   const submitted: SubmitOutcome = await jobQueue(env).submit({
     project: env.project,
+    // A kernel names its owner itself.
+    submittedBy: kernel.owner,
     spec,
     profile: null,
     idempotencyKey: `check:${id}`,

@@ -26,6 +26,7 @@ export async function submitJob({ c, env, principal, key }: Submitter, input: Jo
   const scope = c.get("scope");
   const submitted: SubmitOutcome = await jobQueue(env).submit({
     project: env.project,
+    submittedBy: principal?.id ?? null,
     spec,
     profile,
     // Two callers may use the same key without meeting.

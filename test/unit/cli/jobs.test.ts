@@ -21,7 +21,7 @@ const measuring = event(3, "progress", { progress: { phase: "measure", done: 1, 
 
 function job(state: Job["state"], change: Partial<Job> = {}): Job {
   const spec = { kind: "tuning", kernel: "gemm", shape: {}, budgetMs: 1_000, seed: 1, fresh: false } as const;
-  const times = { createdAt: AT, startedAt: AT, endedAt: AT };
+  const times = { submittedBy: null, createdAt: AT, startedAt: AT, endedAt: AT };
   const parts = {
     attempt: 1,
     maxAttempts: 3,

@@ -29,6 +29,7 @@ const failed: Job = {
   progress: null,
   result: null,
   problem: createProblem("kernel-invalid", "no"),
+  submittedBy: null,
   createdAt: at,
   startedAt: at,
   endedAt: at,
