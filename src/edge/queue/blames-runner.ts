@@ -11,6 +11,7 @@ const EXCUSED = new Set<Problem["code"]>([
   "out-of-memory",
   "kernel-timeout",
   "kernel-quarantined",
+  "model-quarantined",
 ]);
 
 /**
