@@ -47,7 +47,7 @@ export default defineConfig({
         test: {
           ...wholeProcesses,
           name: "process",
-          include: ["test/process/**/*.test.ts"],
+          include: ["test/process/**/*.test.ts", "test/fuzz/wgsl/**/*.test.ts"],
         },
       },
       {

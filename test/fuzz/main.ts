@@ -5,6 +5,7 @@ import { type FuzzArguments, type FuzzWish, parseFuzzArguments } from "./argumen
 import { CODEC_TARGETS } from "./codecs/codec-targets.ts";
 import { fuzzCodecs } from "./codecs/fuzz-codecs.ts";
 import { fuzzHttp } from "./http/fuzz-http.ts";
+import { fuzzWgsl } from "./wgsl/fuzz-wgsl.ts";
 import { type FuzzOutcome, hasFindings, renderOutcome } from "./render-outcome.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -23,11 +24,11 @@ async function main(wish: FuzzArguments): Promise<number> {
   return hasFindings(outcome) ? 1 : 0;
 }
 
-async function fuzz({ http, codec, seed, only }: FuzzWish): Promise<FuzzOutcome> {
+async function fuzz({ http, codec, wgsl, seed, only }: FuzzWish): Promise<FuzzOutcome> {
   const codecs = codec === 0 ? null : await fuzzCodecs(codec, { seed, only, say });
-  if (http === 0) return { seed, http: null, codecs };
-  await ensureBuilt(ROOT, say);
-  return { seed, codecs, http: await fuzzHttp(http, seed, say) };
+  const programs = wgsl === 0 ? null : await fuzzWgsl(wgsl, seed, say);
+  if (http > 0) await ensureBuilt(ROOT, say);
+  return { seed, codecs, wgsl: programs, http: http === 0 ? null : await fuzzHttp(http, seed, say) };
 }
 
 process.exit(await main(parseFuzzArguments(process.argv.slice(2), [...CODEC_TARGETS.keys()])));

@@ -1,28 +1,31 @@
 import type { CodecOutcome } from "./codecs/fuzz-codecs.ts";
 import type { HttpOutcome } from "./http/fuzz-http.ts";
+import type { WgslOutcome } from "./wgsl/fuzz-wgsl.ts";
 
 /** What a run of the fuzzer came to; null of what was not asked for. */
 export interface FuzzOutcome {
   readonly seed: number;
   readonly http: HttpOutcome | null;
   readonly codecs: CodecOutcome | null;
+  readonly wgsl: WgslOutcome | null;
 }
 
 /** Of a finding: what is enough to see which it is. `--json` and `--out` have all of it. */
 const SHOWN_LENGTH = 800;
 
 /** The outcome as lines of text: figures first, then every finding. */
-export function renderOutcome({ seed, http, codecs }: FuzzOutcome): string {
+export function renderOutcome({ seed, http, codecs, wgsl }: FuzzOutcome): string {
   return [
     `seed ${seed}`,
     ...(http === null ? [] : renderHttp(http)),
     ...(codecs === null ? [] : renderCodecs(codecs)),
+    ...(wgsl === null ? [] : renderWgsl(wgsl)),
   ].join("\n");
 }
 
 /** Whether anything was found. */
-export function hasFindings({ http, codecs }: FuzzOutcome): boolean {
-  return (http?.findings.length ?? 0) + (codecs?.findings.length ?? 0) > 0;
+export function hasFindings({ http, codecs, wgsl }: FuzzOutcome): boolean {
+  return [http, codecs, wgsl].some((part) => part !== null && part.findings.length > 0);
 }
 
 function renderHttp({ requests, seconds, operations, neverDone, byStatus, findings, ...rest }: HttpOutcome): string[] {
@@ -48,6 +51,15 @@ function renderCodecs({ inputs, seconds, byTarget, findings }: CodecOutcome): st
     ...findings.map(
       ({ target, seed, what, input }) => `\n${target} (--only ${target} --seed ${seed}): ${cut(what)}\n  ${cut(input)}`,
     ),
+  ];
+}
+
+function renderWgsl({ programs, compiled, seconds, bytesBefore, bytesAfter, findings }: WgslOutcome): string[] {
+  return [
+    `${programs} programs in WGSL in ${seconds.toFixed(0)} s, ${compiled} of them compiled`,
+    `memory of the process: ${inMiB(bytesBefore)} after the first, ${inMiB(bytesAfter)} after the last`,
+    `${findings.length} findings`,
+    ...findings.map(({ seed, what, code }) => `\nwgsl (--seed ${seed}): ${cut(what)}\n  ${cut(code)}`),
   ];
 }
 
