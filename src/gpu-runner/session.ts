@@ -127,12 +127,15 @@ export class Session {
   }
 
   #receive(message: EdgeMessage): void {
-    const { jobs, probe, logger } = this.#parts;
+    const { channel, jobs, probe, logger } = this.#parts;
     switch (message.type) {
       case "welcome":
         return this.#welcomed(message);
       case "offer":
-        return this.#leaving === "no" ? jobs.accept(message) : jobs.giveBack(message.lease);
+        if (this.#leaving === "no") return jobs.accept(message);
+        // Somebody had it resumed: it is told before the job comes back, which would else be offered here again.
+        channel.send({ type: "leaving" });
+        return jobs.giveBack(message.lease);
       case "jobSettled":
         return jobs.settled(message.lease);
       case "jobCancel":

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { rotateLog } from "./rotate-log.ts";
 
-const STOP_GRACE_MS = 5_000;
-/** Of these, what the runner may take to finish its jobs, unless it is told otherwise. */
+/** What the runner may take to finish its jobs, unless it is told otherwise, and beyond it to hand the others back. */
 const FINISH_MS = 2_000;
+const BEYOND_MS = 3_000;
 const RESTART_BACKOFF_MS = [200, 500, 2_000, 5_000];
 const LONG_LIFE_MS = 10_000;
 /** The log and the one before it are each about this long at most. */
@@ -59,11 +59,16 @@ export class RunnerSupervisor {
     if (child !== null && child.exitCode === null && child.signalCode === null) {
       const exited = once(child, "exit");
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+      const timer = setTimeout(() => child.kill("SIGKILL"), this.#finishMs() + BEYOND_MS);
       await exited;
       clearTimeout(timer);
     }
     await this.#log.close();
+  }
+
+  #finishMs(): number {
+    const told = { ...process.env, ...this.#options.environment }["MILLRACE_STOP_GRACE_MS"];
+    return told === undefined ? FINISH_MS : Number(told);
   }
 
   #spawn(): void {
@@ -71,7 +76,7 @@ export class RunnerSupervisor {
     // The channel tells the runner when this process is gone, so that it does not outlive it.
     const child = spawn(process.execPath, [join(this.#options.root, "src/gpu-runner/main.ts")], {
       stdio: ["ignore", this.#log.fd, this.#log.fd, "ipc"],
-      env: { MILLRACE_STOP_GRACE_MS: String(FINISH_MS), ...process.env, ...this.#options.environment },
+      env: { ...process.env, ...this.#options.environment, MILLRACE_STOP_GRACE_MS: String(this.#finishMs()) },
     });
     this.#child = child;
     child.once("exit", () => void this.#restart(performance.now() - startedMs));

@@ -226,6 +226,8 @@ describe("a runner that is told to stop", () => {
     await second.next("leaving");
     const late = offer();
     second.send(late);
+    // First, so that the job is not offered here again.
+    await second.next("leaving");
     expect(await second.next("jobOutcome")).toMatchObject({
       lease: late.lease,
       outcome: { ok: false, problem: { code: "runner-lost" } },

@@ -62,6 +62,25 @@ const rekeyed = (device: DeviceHost): InferenceBackend => ({
   infer: (_, tensors, request) => device.infer(model.modelKey, tensors, request),
 });
 
+test(
+  "who waits behind another's run is not judged by the time of that",
+  async () => {
+    const entry = new URL("faulty/blocking-device.ts", import.meta.url);
+    const slow = await DeviceHost.start({ ...options, entry, runLimitMs: 5_000 });
+    await slow.loadModel(model);
+    const ask = (requestId: string) => slow.infer(model.modelKey, [input([1, 1])], { requestId });
+    // The second is over after six seconds, of which three are its own.
+    const answers = await Promise.all([ask("req_first"), ask("req_second")]);
+    expect(answers.map(({ tensors }) => [...typedView(tensors[0]!)])).toEqual([
+      [3.5, 6.5, 11],
+      [3.5, 6.5, 11],
+    ]);
+    expect(slow.restarts).toBe(0);
+    await slow.stop();
+  },
+  TIMEOUT_MS,
+);
+
 test("the CPU is described", () => {
   expect(host.device).toMatchObject({ key: "cpu", kind: "cpu", software: false, backends: ["ort-cpu", "cpu-simd"] });
   expect(host.device.fingerprint.ort).toMatch(/^onnxruntime-node \d/);

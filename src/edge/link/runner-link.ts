@@ -99,9 +99,9 @@ export class RunnerLink extends DurableObject<Env> {
 
   async #accept(request: Request): Promise<Response> {
     const runnerId = request.headers.get("x-runner-id") ?? "";
-    const replaced = this.#openSockets();
+    const isFlap = this.#openSockets().some((old) => attachmentOf(old).isWelcomed);
     for (const old of this.ctx.getWebSockets()) this.#end(old, CLOSE_CODES.replaced, "another socket took over");
-    if (replaced.length > 0)
+    if (isFlap)
       this.ctx.waitUntil(
         this.#queue()
           .runnerFlapped(runnerId)
@@ -385,6 +385,7 @@ export class RunnerLink extends DurableObject<Env> {
     const announced = { id: runnerId, ...runner, capabilities: hello.capabilities };
     const { placed, uncalibrated, outdated } = await planRunner(this.env.DB, await readAllVersions(db), announced);
     sendMessage(socket, { type: "welcome", runnerId, version: VERSION, intervals: this.#config.intervals, placed });
+    attach(socket, { ...attachmentOf(socket), isWelcomed: true });
     handOverTicketKey(socket, hello.capabilities.direct?.url, helloAtMs);
     this.#live.connected();
     if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
@@ -416,15 +417,15 @@ export class RunnerLink extends DurableObject<Env> {
 
   /** `isFault`: the runner did not leave by itself. */
   async #disconnected(socket: WebSocket, isFault: boolean): Promise<void> {
-    const { connectionId, runnerId } = attachmentOf(socket);
+    const { connectionId, runnerId, isWelcomed } = attachmentOf(socket);
     this.#failRequests(socket);
     if (this.#isConnected(connectionId)) return;
     this.#live.disconnected();
     // The close of a socket that the alarm has ended may come later.
-    const isFlap = isFault && !this.#gone.has(socket) && (await this.ctx.storage.get("connected")) !== undefined;
+    const isNew = !this.#gone.has(socket) && (await this.ctx.storage.get("connected")) !== undefined;
     this.#gone.add(socket);
     await this.#markOffline(runnerId, connectionId);
-    if (isFlap) await this.#queue().runnerFlapped(runnerId);
+    if (isFault && isWelcomed && isNew) await this.#queue().runnerFlapped(runnerId);
   }
 
   /** After a restart of the edge no close event comes for the sockets of before. */

@@ -12,6 +12,8 @@ export interface Attachment {
   readonly connectionId: string;
   readonly runnerId: string;
   readonly acceptedAtMs: number;
+  /** Once the edge has done its part of the greeting: an end before says nothing against the runner. */
+  readonly isWelcomed?: true;
   /** Where the runner takes direct requests, once its hello has said so. */
   readonly direct?: DirectWay;
 }

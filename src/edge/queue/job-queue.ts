@@ -523,13 +523,13 @@ export class JobQueue extends DurableObject<Env> {
   /** Ends what a runner holds for other projects than this one; what waits for it alone fails. */
   async #takeFromOthers(runnerId: string, project: string): Promise<void> {
     const problem = createProblem("runner-lost", "The runner works for its own project alone now.");
-    for (const job of this.#store.leasedTo(runnerId, project)) {
-      this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
-      await this.#cancelAt(runnerId, { jobId: job.id, epoch: job.epoch });
-    }
+    const held = this.#store.leasedTo(runnerId, project);
+    // All at once: while one is cancelled at the runner, another may end.
+    for (const job of held) this.#log.apply(job, machine.failAttempt(job, problem, Date.now()), problem.detail);
     for (const job of this.#store.queuedOnlyFor(runnerId, project)) {
       this.#log.apply(job, machine.fail(job, problem, Date.now()), problem.detail);
     }
+    for (const { id, epoch } of held) await this.#cancelAt(runnerId, { jobId: id, epoch });
   }
 
   /** Tells a runner that nobody waits for a job any more; one that cannot be told learns it by its next heartbeat. */

@@ -60,6 +60,8 @@ interface PendingCall {
   readonly onProgress: CallOptions["onProgress"];
   readonly onCheckpoint: CallOptions["onCheckpoint"];
   readonly onBlame: CallOptions["onBlame"];
+  /** Since when it is the first of those that can be blamed; null while another is. */
+  firstAtMs: number | null;
 }
 
 /** One life of a device process: it dies once, and everything that was pending fails with `device-lost`. */
@@ -121,15 +123,22 @@ export class DeviceChild {
     const id = this.#nextId++;
     return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
       let abortTimer: NodeJS.Timeout | undefined;
+      let limitTimer: NodeJS.Timeout | undefined;
       // Made where it is needed: an error looks through its stack, and every inference is a call.
       const cancelled = () => new ProblemError("cancelled", `The call '${name}' was cancelled`);
-      const limitTimer = setTimeout(() => {
+      const expire = () => {
         // Who waited behind a call that was ended for its own time is not to blame.
         if (!this.alive) return settle(() => reject(lost("was ended under another call")));
+        const leftMs = onBlame === undefined ? 0 : limitMs - this.#timeAsFirstMs(id);
+        if (leftMs > 0) {
+          limitTimer = setTimeout(expire, leftMs);
+          return;
+        }
         this.kill();
         onBlame?.(limitCode);
         settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
-      }, limitMs);
+      };
+      limitTimer = setTimeout(expire, limitMs);
       const abort = () => {
         this.#send({ type: "abort", id });
         if (!endOnAbort) return settle(() => reject(cancelled()));
@@ -143,6 +152,7 @@ export class DeviceChild {
         clearTimeout(abortTimer);
         signal?.removeEventListener("abort", abort);
         this.#pending.delete(id);
+        this.#noteFirst();
         finish();
       };
       this.#pending.set(id, {
@@ -151,7 +161,9 @@ export class DeviceChild {
         onProgress,
         onCheckpoint,
         onBlame,
+        firstAtMs: null,
       });
+      this.#noteFirst();
       if (signal?.aborted) return settle(() => reject(cancelled()));
       signal?.addEventListener("abort", abort, { once: true });
       if (!this.alive) return settle(() => reject(lost("is gone")));
@@ -171,6 +183,20 @@ export class DeviceChild {
   /** What is under way in a process that does one thing after the other. */
   get #oldest(): PendingCall | undefined {
     return this.#pending.values().next().value;
+  }
+
+  /** What waits behind another model's call is not judged by the time of that. */
+  #noteFirst(): void {
+    for (const pending of this.#pending.values()) {
+      if (pending.onBlame === undefined) continue;
+      pending.firstAtMs ??= performance.now();
+      return;
+    }
+  }
+
+  #timeAsFirstMs(id: number): number {
+    const sinceMs = this.#pending.get(id)?.firstAtMs ?? null;
+    return sinceMs === null ? 0 : performance.now() - sinceMs;
   }
 
   /** At once: what swallows memory may hear no SIGTERM. */

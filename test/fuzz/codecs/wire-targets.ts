@@ -37,7 +37,7 @@ function checkFrame(input: Uint8Array): void {
     const split = splitTensors(header.data.tensors, decoded.payload);
     if (!split.ok) continue;
     const again = decodeFrame(encodeFrame(header.data, split.tensors));
-    hold(again.ok && isDeepStrictEqual(schema.parse(again.header), header.data), "a frame keeps its header");
+    hold(again.ok && isSameJson(schema.parse(again.header), header.data), "a frame keeps its header");
     split.tensors.forEach(checkTensor);
   }
 }
@@ -54,7 +54,12 @@ function checkMessage(schema: typeof RunnerMessage | typeof EdgeMessage, input: 
   const parsed = parseText<unknown>(schema, toText(input));
   if (!parsed.ok) return hold(parsed.reason !== "", "a refusal says why");
   const again = parseText<unknown>(schema, JSON.stringify(parsed.message));
-  hold(again.ok && isDeepStrictEqual(again.message, parsed.message), "a message is parsed to itself");
+  hold(again.ok && isSameJson(again.message, parsed.message), "a message is parsed to itself");
+}
+
+/** Zero has a sign, but not in JSON: `-1e-999` is read with it, and written without. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 const HEADER_LENGTHS = ["", "0", "1", "17", "9999999999", "-1", "1e3", "٣"];

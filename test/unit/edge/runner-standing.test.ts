@@ -13,6 +13,7 @@ import { CalibrationSpec } from "../../../src/protocol/calibration.ts";
 import { createId } from "../../../src/protocol/id.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { createProblem, PROBLEMS, type ProblemCode } from "../../../src/protocol/problem.ts";
+import { ValidationSpec } from "../../../src/protocol/validation.ts";
 import { fc } from "../property.ts";
 
 const [FIRST_MS, SECOND_MS, THIRD_MS] = LIMITS.quarantineMs;
@@ -89,11 +90,21 @@ describe("whom a failed job speaks against", () => {
     runnerId: createId("runner"),
   });
 
+  /** Whose part is too short for what it is to count: it fails on any runner. */
+  const hurried = ValidationSpec.parse({
+    kind: "validation",
+    subject: { kind: "kernel", kernel: "triad" },
+    scenarios: [{ kind: "singleStream", minDurationMs: 1_000, minQueries: 100_000 }],
+    requirements: [],
+    timeoutMs: 1_001,
+  });
+
   it("is its runner only by a fault of that, and only where its sender brought nothing", () => {
     for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
       const told = createProblem(code, "sample");
       expect(blamesRunner(ours, told), code).toBe(["device-lost", "backend-failed", "kernel-incorrect"].includes(code));
       expect(blamesRunner(theirs, told) || blamesRunner(model, told), code).toBe(false);
+      expect(blamesRunner(hurried, told), code).toBe(false);
     }
   });
 });
