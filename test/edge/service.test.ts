@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/protocol/endpoint.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { ADMIN, callEdge, fetchEdge, ORIGIN, problemOf } from "./edge-client.ts";
+import { POPULATION_FILES } from "./population-files.ts";
 
 describe("migrations", () => {
   it("leave every table of the schema", async () => {
@@ -27,18 +28,23 @@ describe("migrations", () => {
 });
 
 describe("a body that ends before its length", () => {
-  it("is the caller's fault, however it is read", async () => {
-    for (const headers of [{}, { "content-length": "100" }]) {
+  const file = Uint8Array.fromBase64(POPULATION_FILES.npy);
+  const cut = [
+    { path: "/v1/keys", type: "application/json", begin: new TextEncoder().encode('{"name":') },
+    { path: "/v1/populations", type: "application/octet-stream", begin: file.subarray(0, 20) },
+    { path: "/v1/populations", type: "application/octet-stream", begin: file.subarray(0, -4) },
+  ];
+
+  it.each(cut)("is the caller's fault, however it is read: $path", async ({ path, type, begin }) => {
+    for (const headers of [{}, { "content-length": "1000" }]) {
       const body = new ReadableStream({
-        start(controller) {
-          controller.enqueue(new TextEncoder().encode('{"name":'));
-          controller.error(new Error("the client went away"));
-        },
+        start: (controller) => controller.enqueue(begin),
+        pull: (controller) => controller.error(new Error("the client went away")),
       });
       const reply = await exports.default.fetch(
-        new Request(new URL("/v1/keys", ORIGIN), {
+        new Request(new URL(path, ORIGIN), {
           method: "POST",
-          headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json", ...headers },
+          headers: { authorization: `Bearer ${ADMIN}`, "content-type": type, ...headers },
           body,
         }),
       );

@@ -35,7 +35,7 @@ async function readChunks(request: Request, maxBytes: number): Promise<{ chunks:
 }
 
 /** What was read of a request's body; a client that goes away amid it made no request, and is no fault of ours. */
-async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value> {
+export async function untilItsEnd<Value>(reading: Promise<Value>): Promise<Value> {
   try {
     return await reading;
   } catch {

@@ -3,7 +3,7 @@ import { createId } from "../../protocol/id.ts";
 import type { Population } from "../../protocol/population.ts";
 import { ProblemError } from "../../protocol/problem.ts";
 import { invalidRequest, unsupportedMediaType } from "../http/bind.ts";
-import { discardBody, mediaTypeOf } from "../http/read-body.ts";
+import { discardBody, mediaTypeOf, untilItsEnd } from "../http/read-body.ts";
 import { putArtifact } from "../store/artifact-store.ts";
 import { hexOf } from "../store/secret.ts";
 import type { HeaderResult, PopulationLayout } from "./population-layout.ts";
@@ -49,7 +49,7 @@ async function readHead(
     const read = readHeader(head);
     if (read.state === "read") return { head, layout: checkLayout(read.layout) };
     if (read.state === "wrong") throw invalidRequest([{ pointer: "#", message: read.message }]);
-    const { done, value } = await body.read();
+    const { done, value } = await untilItsEnd(body.read());
     if (done) throw invalidRequest([{ pointer: "#", message: "must be npy or safetensors" }]);
     head = new Uint8Array(await new Blob([head, value]).arrayBuffer());
   }
@@ -83,7 +83,7 @@ async function* pump(
   let sentBytes = head.byteLength;
   if (sentBytes <= sizeBytes) yield head;
   while (sentBytes <= sizeBytes) {
-    const { done, value } = await body.read();
+    const { done, value } = await untilItsEnd(body.read());
     if (done && sentBytes === sizeBytes) return;
     if (done) break;
     sentBytes += value.byteLength;
