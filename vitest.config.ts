@@ -62,6 +62,7 @@ export default defineConfig({
                 bindings: {
                   BOOTSTRAP_SECRET: "bootstrap-secret-of-the-edge-tests-0123456789",
                   FLUSH_MS: "1",
+                  PROJECTS_SHARE_RUNNERS: "on",
                   SEARCH_GAP_MS: "1",
                   // A scripted runner does not ping: it is silent when a test says so, not when the machine is slow.
                   PING_MS: "60000",

@@ -15,6 +15,7 @@ export interface Env {
   /** Cloudflare's own counter of a key's requests; absent on one machine, where there is one isolate. */
   readonly KEY_LIMITER?: RateLimit;
   readonly BOOTSTRAP_SECRET?: string;
+  readonly PROJECTS_SHARE_RUNNERS?: string;
   readonly KEY_REQUESTS_PER_SECOND?: string;
   readonly PROJECT_REQUESTS_PER_SECOND?: string;
   readonly KEEP_AUDIT_DAYS?: string;
@@ -56,6 +57,8 @@ const days = (fallback: number) =>
 const Settings = z.object({
   /** Acts as an admin key until it is unset; meant for making the first real key. */
   BOOTSTRAP_SECRET: z.string().min(32).optional(),
+  /** Whether any project may lend its runners to all: whoever runs one sees what others send it, and may answer what it likes. */
+  PROJECTS_SHARE_RUNNERS: z.enum(["on", "off"]).default("off"),
   /** What a key may ask for that has no limit of its own, and a project with all of its keys; the operator's has none. */
   KEY_REQUESTS_PER_SECOND: z.coerce.number().positive().default(1_000),
   PROJECT_REQUESTS_PER_SECOND: z.coerce.number().positive().default(5_000),
@@ -92,6 +95,7 @@ const Settings = z.object({
 
 export interface Config {
   readonly bootstrapSecret: string | null;
+  readonly projectsShareRunners: boolean;
   readonly keyRequestsPerSecond: number;
   readonly projectRequestsPerSecond: number;
   readonly intervals: Intervals;
@@ -144,6 +148,7 @@ export function configOf(env: Env): Config {
   const settings = Settings.parse(env);
   const config: Config = Object.freeze({
     bootstrapSecret: settings.BOOTSTRAP_SECRET ?? null,
+    projectsShareRunners: settings.PROJECTS_SHARE_RUNNERS === "on",
     keyRequestsPerSecond: settings.KEY_REQUESTS_PER_SECOND,
     projectRequestsPerSecond: settings.PROJECT_REQUESTS_PER_SECOND,
     intervals: {

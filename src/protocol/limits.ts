@@ -162,6 +162,8 @@ export const LIMITS = {
   queuedJobs: 10_000,
   /** Of one project. */
   queuedProjectJobs: 5_000,
+  /** Of one project, even where all others have filled the queue. */
+  queuedProjectFloor: 500,
   /** Points that one history query may return. */
   historyPoints: 10_000,
   /** Rollups or points that one history query may read. */

@@ -252,7 +252,7 @@ describe("metrics of jobs", () => {
     expect(valueOf(families, "millrace_job_oldest_age_seconds", waiting)).toBeGreaterThanOrEqual(0);
     await callEdge("POST", `/v1/jobs/${job.id}/cancel`);
     expect(await cancelled()).toBe(before + 1);
-    await runInDurableObject(queueStub(), (_, { storage }) => new JobStore(storage.sql).prune(0));
+    await runInDurableObject(queueStub(), (_, { storage }) => new JobStore(storage.sql).prune(0, 0));
     expect((await callEdge("GET", `/v1/jobs/${job.id}`)).status).toBe(404);
     expect(await cancelled()).toBe(before + 1);
   });

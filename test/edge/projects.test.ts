@@ -202,6 +202,14 @@ describe("a project that is closed", () => {
     await other.post(`/v1/runners/${other.runner.runnerId}/unshare`);
   });
 
+  it("is closed to a key that was made meanwhile, too", async () => {
+    const { project } = await openTenant();
+    const { secret } = (await keyFor(project)).json;
+    await close(project);
+    await env.DB.prepare("update keys set revoked_at_ms = null where project = ?").bind(project).run();
+    expect(problemOf(await callEdge("GET", "/v1/runners", { key: secret })).code).toBe("unauthorized");
+  });
+
   it("keeps what it stored", async () => {
     const tenant = await openTenant();
     await tenant.post("/v1/item-memories", { name: "kept", dimension: 2 });

@@ -3,8 +3,10 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { saveStates } from "../../src/edge/store/agent-pool-store.ts";
 import { digestOf, putArtifact } from "../../src/edge/store/artifact-store.ts";
 import { scopeEnv } from "../../src/edge/config.ts";
+import { checkMayShare } from "../../src/edge/routes/runners.ts";
 import { openProject } from "../../src/edge/store/database.ts";
 import type { JobSummary } from "../../src/protocol/job.ts";
+import { MAIN_PROJECT } from "../../src/protocol/project.ts";
 import {
   callEdge,
   createProject,
@@ -42,6 +44,13 @@ async function connect() {
   socket.send({ type: "hello", capabilities: roomy, running: [] });
   return { scripted: socket, welcome: await socket.next("welcome") };
 }
+
+it("a runner is shared by the operator alone, unless all projects may", () => {
+  const careful = { ...env, PROJECTS_SHARE_RUNNERS: "off" };
+  expect(() => checkMayShare({ ...careful, project: host.project })).toThrow("PROJECTS_SHARE_RUNNERS");
+  checkMayShare({ ...careful, project: MAIN_PROJECT });
+  checkMayShare({ ...env, project: host.project });
+});
 
 const lend = async (how: "share" | "unshare", key = host.secret) =>
   callEdge("POST", `/v1/runners/${runner.runnerId}/${how}`, { key });

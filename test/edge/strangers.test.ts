@@ -63,8 +63,9 @@ describe("the rate of a key", () => {
     spendRate(closing, key, (work) => counted.push(work));
     await Promise.all(counted);
     expect(() => spendRate(closing, key, ignore)).toThrow(RateLimited);
-    // A limit of its own is not the platform's to judge.
-    spendRate(closing, { ...key, requestsPerSecond: 50 }, ignore);
+    expect(() => spendRate(closing, { ...key, requestsPerSecond: 50 }, ignore)).toThrow(RateLimited);
+    // A higher limit of its own is not the platform's to judge.
+    spendRate(closing, { ...key, requestsPerSecond: 100_000 }, ignore);
   });
 });
 

@@ -154,25 +154,23 @@ describe("a job", () => {
 });
 
 describe("a queue", () => {
-  it("that is full of one project's jobs takes another's", async () => {
-    await newRunnerOf(ADMIN, true);
-    const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", runnerId: createId("runner") });
-    await runInDurableObject(queueStub(), (_, { storage }) => {
+  const far = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", runnerId: createId("runner") });
+  const about = { submittedBy: null, spec: far, profile: null, idempotencyKey: null, requestHash: "", maxAttempts: 1 };
+  let filled = 0;
+  const fill = (storage: DurableObjectStorage, project: string, count: number) =>
+    storage.transactionSync(() => {
       const store = new JobStore(storage.sql);
-      const about = {
-        project: "lab",
-        submittedBy: null,
-        spec,
-        profile: null,
-        idempotencyKey: null,
-        requestHash: "",
-        maxAttempts: 1,
-      };
-      storage.transactionSync(() => {
-        for (let job = 0; job < LIMITS.queuedProjectJobs; job++) {
-          store.insert({ ...about, id: createId("job"), createdAtMs: Date.now() });
-        }
-      });
+      for (let job = 0; job < count; job++) {
+        // In their order, also within a millisecond.
+        const id = `job_${String(filled++).padStart(26, "0")}`;
+        store.insert({ ...about, project, id, createdAtMs: Date.now() });
+      }
+    });
+
+  it("that is full of two projects' jobs takes another's", async () => {
+    await newRunnerOf(ADMIN, true);
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      for (const project of ["lab", "crowd"]) fill(storage, project, LIMITS.queuedProjectJobs);
     });
     const body = { kind: "benchmark", kernel: "triad", shape: { n: 64 } };
     const refused = await callEdge("POST", "/v1/jobs", { key: lab, body });
@@ -180,8 +178,23 @@ describe("a queue", () => {
     expect(problemOf(refused).detail).toBe(`${LIMITS.queuedProjectJobs} jobs of the project lab wait already.`);
     expect((await callEdge("POST", "/v1/jobs", { body })).status).toBe(202);
     await runInDurableObject(queueStub(), (_, { storage }) =>
-      storage.sql.exec("delete from jobs where project = 'lab'"),
+      storage.sql.exec("delete from jobs where project in ('lab', 'crowd')"),
     );
+  });
+
+  it("forgets the oldest ended jobs, but the latest of no project", async () => {
+    const full = env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("full"));
+    const kept = await runInDurableObject(full, (_, { storage }) => {
+      fill(storage, "quiet", 5);
+      fill(storage, "busy", 40);
+      storage.sql.exec("update jobs set state = 'cancelled', ended_at_ms = 1");
+      new JobStore(storage.sql).prune(20, 3);
+      return storage.sql.exec("select project, count(*) as count from jobs group by 1 order by 1").toArray();
+    });
+    expect(kept).toEqual([
+      { project: "busy", count: 20 },
+      { project: "quiet", count: 3 },
+    ]);
   });
 
   it("from before there were projects has the operator's jobs and runners", async () => {

@@ -13,19 +13,21 @@ export async function audited<Reply>(
   { method, path, reply }: Pick<Endpoint, "method" | "path" | "reply">,
   act: () => Promise<Reply>,
 ): Promise<Reply> {
-  const note = (status: number) =>
-    addAuditEntry(openProject(env), {
-      keyId: c.get("principalId"),
-      action: `${method.toUpperCase()} ${path}`,
-      path: c.req.path,
-      status,
-    });
-  try {
-    const done = await act();
-    await note(done instanceof Response ? done.status : reply.status);
-    return done;
-  } catch (error) {
-    await note(toProblem(error).status);
-    throw error;
+  const note = async (status: number) => {
+    const entry = { keyId: c.get("principalId"), action: `${method.toUpperCase()} ${path}`, path: c.req.path, status };
+    try {
+      await addAuditEntry(openProject(env), entry);
+    } catch (error) {
+      // It is done, and may have made a secret that is told once: the log has it at least.
+      console.error(JSON.stringify({ event: "audit-entry-lost", ...entry, error: String(error) }));
+    }
+  };
+  const [outcome] = await Promise.allSettled([act()]);
+  if (outcome.status === "rejected") {
+    await note(toProblem(outcome.reason).status);
+    throw outcome.reason;
   }
+  const done = outcome.value;
+  await note(done instanceof Response ? done.status : reply.status);
+  return done;
 }

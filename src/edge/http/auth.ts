@@ -86,7 +86,7 @@ export function forgetCachedKeys(): void {
   cache.clear();
 }
 
-type Read = (env: Env, secret: string, address: string) => Promise<Principal | null>;
+type Read = (env: Env, secret: string, address: string | null) => Promise<Principal | null>;
 
 /** With `refresh`, what has aged serves once more while it is looked up behind the request. */
 async function findCached(
@@ -106,14 +106,15 @@ async function findCached(
 }
 
 async function readAnew(env: Env, secret: string, read: Read, address: string): Promise<Principal | null> {
-  const principal = await read(env, secret, address);
+  // Whose secret was right a while ago is looked up, whatever others of the address come with.
+  const principal = await read(env, secret, cache.has(secret) ? null : address);
   if (cache.size >= CACHED_PRINCIPALS) cache.clear();
   if (principal === null) cache.delete(secret);
   else cache.set(secret, { principal, readAtMs: Date.now() });
   return principal;
 }
 
-async function readRunner(env: Env, secret: string, address: string): Promise<Principal | null> {
+async function readRunner(env: Env, secret: string, address: string | null): Promise<Principal | null> {
   if (!isSecretOf("credential", secret)) return null;
   const runner = await lookUp(address, async () =>
     findRunnerByCredentialHash(openDatabase(env.DB), await hashSecret(secret)),
@@ -121,7 +122,7 @@ async function readRunner(env: Env, secret: string, address: string): Promise<Pr
   return runner === null ? null : { kind: "runner", ...runner };
 }
 
-async function readKey(env: Env, secret: string, address: string): Promise<Principal | null> {
+async function readKey(env: Env, secret: string, address: string | null): Promise<Principal | null> {
   const { bootstrapSecret } = configOf(env);
   if (bootstrapSecret !== null && (await equalSecrets(bootstrapSecret, secret))) {
     return { kind: "key", id: "bootstrap", project: MAIN_PROJECT, scopes: ["admin"], requestsPerSecond: null };
@@ -134,10 +135,10 @@ async function readKey(env: Env, secret: string, address: string): Promise<Princ
 }
 
 /** Whoever comes with wrong secrets again and again is not looked up for a while. */
-async function lookUp<Found>(address: string, find: () => Promise<Found | null>): Promise<Found | null> {
-  checkAddress(address);
+async function lookUp<Found>(address: string | null, find: () => Promise<Found | null>): Promise<Found | null> {
+  if (address !== null) checkAddress(address);
   const found = await find();
-  if (found === null) noteWrongSecret(address);
+  if (found === null && address !== null) noteWrongSecret(address);
   return found;
 }
 

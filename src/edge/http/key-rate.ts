@@ -37,7 +37,8 @@ export function spendRate(env: Env, key: Key, waitUntil: (work: Promise<unknown>
     const verdict = limiter.spend(`project ${key.project}`, shared, nowMs);
     if (!verdict.isAllowed) throw new RateLimited("project", { rate: shared, verdict });
   }
-  if (key.requestsPerSecond === null && env.KEY_LIMITER !== undefined) {
+  // The platform's counter knows one limit, and judges nobody by less than his own.
+  if (rate.perSecond <= keyRequestsPerSecond && env.KEY_LIMITER !== undefined) {
     waitUntil(countElsewhere(env.KEY_LIMITER, key.id));
     const retryAfterMs = (closedUntilMs.get(key.id) ?? 0) - nowMs;
     if (retryAfterMs > 0) {

@@ -58,6 +58,8 @@ const UNSOUND = createProblem(
   "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
 );
 const ENDED_JOBS_KEPT = 10_000;
+/** Of one project, however many others end. */
+const ENDED_PROJECT_JOBS_KEPT = 1_000;
 
 export interface Submission {
   /** Id of the key that asked; null of what the edge asks by itself. */
@@ -380,7 +382,7 @@ export class JobQueue extends DurableObject<Env> {
       const after = machine.expireLease(job, nowMs);
       if (after !== job) this.#log.apply(job, after, after.problem?.detail ?? null);
     }
-    this.#store.prune(ENDED_JOBS_KEPT);
+    this.#store.prune(ENDED_JOBS_KEPT, ENDED_PROJECT_JOBS_KEPT);
     this.#traces.prune();
     await this.#dispatch();
     await this.#armAlarm();
@@ -499,9 +501,12 @@ export class JobQueue extends DurableObject<Env> {
 
   /** Why no job of a project can be taken on; null where one can. */
   #whatIsFull(project: string): string | null {
-    if (this.#store.countQueued() >= LIMITS.queuedJobs) return `${LIMITS.queuedJobs} jobs wait already.`;
-    if (this.#store.countQueuedOf(project) < LIMITS.queuedProjectJobs) return null;
-    return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
+    const own = this.#store.countQueuedOf(project);
+    if (own >= LIMITS.queuedProjectJobs)
+      return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
+    // A few of each are taken, whatever others have let pile up.
+    if (own < LIMITS.queuedProjectFloor || this.#store.countQueued() < LIMITS.queuedJobs) return null;
+    return `${LIMITS.queuedJobs} jobs wait already.`;
   }
 
   #isOf(project: string, id: string): boolean {

@@ -265,12 +265,16 @@ export class JobStore {
       .map(toEvent);
   }
 
-  /** Forgets the oldest ended jobs beyond `keep`; their runs stay in the history. */
-  prune(keep: number): void {
-    const ended = "select id from jobs where ended_at_ms is not null order by id desc limit -1 offset ?";
-    this.#tally.forget(ended, keep);
-    this.#sql.exec(`delete from events where job_id in (${ended})`, keep);
-    this.#sql.exec(`delete from jobs where id in (${ended})`, keep);
+  /** Forgets the oldest ended jobs beyond `keep`, but none of the latest `keepOwn` of a project; their runs stay in the history. */
+  prune(keep: number, keepOwn: number): void {
+    const ended = `select id from (
+      select id, row_number() over (order by id desc) as place,
+        row_number() over (partition by project order by id desc) as own
+      from jobs where ended_at_ms is not null
+    ) where place > ? and own > ?`;
+    this.#tally.forget(ended, keep, keepOwn);
+    this.#sql.exec(`delete from events where job_id in (${ended})`, keep, keepOwn);
+    this.#sql.exec(`delete from jobs where id in (${ended})`, keep, keepOwn);
   }
 
   #first(query: string, ...bindings: SqlStorageValue[]): Row | null {

@@ -6,13 +6,14 @@ import { explainMismatch } from "../../protocol/link-mismatch.ts";
 import type { Diagnosis } from "../../protocol/health.ts";
 import type { RunnerMemory } from "../../protocol/memory.ts";
 import { ProblemError } from "../../protocol/problem.ts";
+import { MAIN_PROJECT } from "../../protocol/project.ts";
 import type { RunnerFit } from "../../protocol/profile.ts";
 import type { RegistrationInput, Runner } from "../../protocol/runner.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { fitProfile } from "../budget/profile-fit.ts";
 import { planRunner } from "../budget/plan-runner.ts";
 import { fitTargets, reachesAll } from "../budget/target-fit.ts";
-import type { Env, ProjectEnv } from "../config.ts";
+import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { addressOf, checkAddress, noteWrongSecret } from "../http/wrong-secrets.ts";
 import { isSecretOf } from "../store/secret.ts";
@@ -71,7 +72,10 @@ export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.getRunnerFit, ({ env, params, query }) => readFit(env, params.id, query.profile));
   bind(app, endpoints.getRunnerDiagnosis, ({ env, params }) => readDiagnosis(env, params.id));
   bind(app, endpoints.streamRunnerLive, ({ c, env, params }) => streamLive(env, params.id, c.req.url));
-  bind(app, endpoints.shareRunner, ({ env, params }) => share(env, params.id, true));
+  bind(app, endpoints.shareRunner, ({ env, params }) => {
+    checkMayShare(env);
+    return share(env, params.id, true);
+  });
   bind(app, endpoints.unshareRunner, ({ env, params }) => share(env, params.id, false));
   bind(app, endpoints.drainRunner, ({ env, params }) => drain(env, params.id, true));
   bind(app, endpoints.resumeRunner, ({ env, params }) => drain(env, params.id, false));
@@ -148,6 +152,12 @@ export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
   await runnerLink(env, id).removed(id);
   await jobQueue(env).runnerRemoved(id);
   return true;
+}
+
+/** Throws `forbidden` for a project that the operator does not trust with the work of others. */
+export function checkMayShare(env: ProjectEnv): void {
+  if (env.project === MAIN_PROJECT || configOf(env).projectsShareRunners) return;
+  throw new ProblemError("forbidden", "Only the operator's runners are shared here; see PROJECTS_SHARE_RUNNERS.");
 }
 
 async function share(env: ProjectEnv, id: string, shared: boolean): Promise<Runner> {

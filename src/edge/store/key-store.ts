@@ -1,11 +1,11 @@
-import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, isNotNull, isNull, lt, notExists, or, sql } from "drizzle-orm";
 import { createId } from "../../protocol/id.ts";
 import type { Key, KeyInput } from "../../protocol/key.ts";
 import type { PageQuery } from "../../protocol/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
 import { toInstant, toInstantOrNull } from "./instant.ts";
-import { keys } from "./schema.ts";
+import { keys, projects } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
 
 /** How exactly the last use of a key is known. */
@@ -101,6 +101,13 @@ export async function findKeyByHash(db: Database, hash: string, nowMs: number): 
     .where(
       and(
         isNull(keys.revokedAtMs),
+        // One that was made while its project closed opens nothing either.
+        notExists(
+          db
+            .select({ name: projects.name })
+            .from(projects)
+            .where(and(eq(projects.name, keys.project), isNotNull(projects.closedAtMs))),
+        ),
         or(eq(keys.hash, hash), and(eq(keys.previousHash, hash), gt(keys.previousUntilMs, nowMs))),
       ),
     );
