@@ -1,10 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Principal } from "../../src/edge/http/auth.ts";
+import { audited } from "../../src/edge/http/audited.ts";
 import { RateLimited, spendRate } from "../../src/edge/http/key-rate.ts";
 import { createSecret } from "../../src/edge/store/secret.ts";
+import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createId } from "../../src/protocol/id.ts";
-import { callEdge, createKey, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
+import { ProblemError } from "../../src/protocol/problem.ts";
+import { callEdge, createKey, mainEnv, pointersOf, problemOf, registerRunner } from "./edge-client.ts";
 
 /** One at once, and the next in a hundred seconds. */
 const SLOWEST = 0.01;
@@ -173,5 +176,17 @@ describe("the audit log", () => {
     expect(new Set(ids).size).toBe(5);
     expect(ids).toEqual(ids.toSorted().toReversed());
     expect(second.nextCursor).toBeNull();
+  });
+});
+
+describe("what an administrator is refused", () => {
+  it("is written down, too, also where that comes at once", async () => {
+    const c = { get: () => "key_hasty", req: { path: "/v1/runners/x/share" } } as never;
+    const act = (): Promise<never> => {
+      throw new ProblemError("forbidden", "No.");
+    };
+    await expect(audited(c, mainEnv, endpoints.shareRunner, act)).rejects.toThrow("No.");
+    const query = env.DB.prepare("select action, status from audit_entries where key_id = 'key_hasty'");
+    expect((await query.all()).results).toEqual([{ action: "POST /v1/runners/{id}/share", status: 403 }]);
   });
 });

@@ -22,7 +22,8 @@ export async function audited<Reply>(
       console.error(JSON.stringify({ event: "audit-entry-lost", ...entry, error: String(error) }));
     }
   };
-  const [outcome] = await Promise.allSettled([act()]);
+  // Handlers may also throw at once.
+  const [outcome] = await Promise.allSettled([(async () => act())()]);
   if (outcome.status === "rejected") {
     await note(toProblem(outcome.reason).status);
     throw outcome.reason;

@@ -157,7 +157,8 @@ export async function endRunner(env: ProjectEnv, id: string): Promise<boolean> {
 /** Throws `forbidden` for a project that the operator does not trust with the work of others. */
 export function checkMayShare(env: ProjectEnv): void {
   if (env.project === MAIN_PROJECT || configOf(env).projectsShareRunners) return;
-  throw new ProblemError("forbidden", "Only the operator's runners are shared here; see PROJECTS_SHARE_RUNNERS.");
+  const message = "Only the operator's runners are shared here; see PROJECTS_SHARE_RUNNERS.";
+  throw new ProblemError("forbidden", message, { errors: [{ pointer: "header/authorization", message }] });
 }
 
 async function share(env: ProjectEnv, id: string, shared: boolean): Promise<Runner> {
