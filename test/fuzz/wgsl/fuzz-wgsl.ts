@@ -68,7 +68,10 @@ async function runBatch(child: ChildProcess, batch: WgslBatch): Promise<Done | O
   let code = "";
   try {
     return await new Promise((resolve) => {
-      const give = (what: string) => resolve({ what, code });
+      const give = (what: string) => {
+        child.kill("SIGKILL");
+        resolve({ what, code });
+      };
       let watch = setTimeout(give, HANG_MS, "the process said nothing");
       const receive = (reply: WgslReply) => {
         clearTimeout(watch);
@@ -86,9 +89,6 @@ async function runBatch(child: ChildProcess, batch: WgslBatch): Promise<Done | O
         child.off("message", receive);
       });
       child.send(batch);
-    }).then((outcome) => {
-      if ("what" in (outcome as object)) child.kill("SIGKILL");
-      return outcome as Done | Omit<WgslFinding, "seed">;
     });
   } finally {
     over.abort();
