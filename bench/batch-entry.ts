@@ -1,5 +1,5 @@
 import type { Entry, Opened } from "./contest.ts";
-import { median } from "../src/stats/median.ts";
+import { median } from "../src/stats/distribution/summary.ts";
 
 /** A round lasts this long at least, and one batch in any case. */
 const ROUND_MS = 200;

@@ -1,4 +1,4 @@
-import { checkOutputs } from "../src/gpu-runner/gpu/check-output.ts";
+import { checkOutputs } from "../src/gpu-runner/kernels/benchmark/check-output.ts";
 import { type KernelAtShape, referencesOf, SEED, specOf } from "./kernel-at-shape.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { prepareKernel } from "../src/gpu-runner/gpu/dispatch.ts";
-import type { KernelChoice } from "../src/gpu-runner/gpu/resolve-benchmark.ts";
+import { prepareKernel } from "../src/gpu-runner/kernels/dispatch/dispatch.ts";
+import type { KernelChoice } from "../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
 import { createBatchEntry } from "./batch-entry.ts";
 import type { Entry } from "./contest.ts";
 import { joinOutputs } from "./join-outputs.ts";

@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
-import { findChangePoints } from "../src/stats/change-points.ts";
-import { detectChanges } from "../src/stats/detect-changes.ts";
+import { findChangePoints } from "../src/stats/change/change-points.ts";
+import { detectChanges } from "../src/stats/change/detect-changes.ts";
 import type { Bench } from "./benches.ts";
 import { DETECTION_CASES } from "./detection/detection-cases.ts";
 import { type GeneratedSeries, generateSeries } from "./detection/generate-series.ts";

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import type { Precision } from "../src/edge/wasm/dense-program.ts";
+import type { Precision } from "../src/edge/inference/wasm/dense-program.ts";
 import type { Bench } from "./benches.ts";
 import { runContest } from "./contest.ts";
 import { inWorkerd } from "./edge-wasm/in-workerd.ts";

@@ -1,4 +1,4 @@
-import { compileAssembly } from "../src/gpu-runner/cpu-simd/compile-assembly.ts";
+import { compileAssembly } from "../src/gpu-runner/devices/cpu-simd/compile-assembly.ts";
 
 /** Optimised for speed, with SIMD, without a collector. */
 const OPTIONS = {

@@ -1,8 +1,8 @@
 import type { KernelArray } from "../kernels/kernel-spec.ts";
-import type { DeviceOutput } from "../src/gpu-runner/gpu/device-output.ts";
-import type { KernelContext, PreparedKernel } from "../src/gpu-runner/gpu/dispatch.ts";
-import { readPieces } from "../src/gpu-runner/gpu/readback.ts";
-import { RunForecast } from "../src/gpu-runner/gpu/run-forecast.ts";
+import type { DeviceOutput } from "../src/gpu-runner/kernels/dispatch/device-output.ts";
+import type { KernelContext, PreparedKernel } from "../src/gpu-runner/kernels/dispatch/dispatch.ts";
+import { readPieces } from "../src/gpu-runner/devices/gpu/readback.ts";
+import { RunForecast } from "../src/gpu-runner/devices/gpu/wait-for-gpu.ts";
 
 /** A prepared kernel as it is asked for answers: runs and the readback of its outputs are one submission. */
 export class KernelCall {

@@ -1,5 +1,5 @@
 import { availableParallelism, cpus } from "node:os";
-import { median } from "../src/stats/median.ts";
+import { median } from "../src/stats/distribution/summary.ts";
 import type { Bench } from "./benches.ts";
 import { learn, type LearningCase, type Learnt } from "./learning/learn.ts";
 import { createRow, type Row, type RowContext } from "./row.ts";

@@ -1,6 +1,6 @@
-import { DeviceChild } from "../src/gpu-runner/process/device-child.ts";
-import { installSoftwareGpu } from "../src/gpu-runner/gpu/software-gpu.ts";
-import type { Device } from "../src/protocol/hardware.ts";
+import { DeviceChild } from "../src/gpu-runner/device-host/device-child.ts";
+import { installSoftwareGpu } from "../src/gpu-runner/devices/gpu/software-gpu.ts";
+import type { Device } from "../src/protocol/fleet/hardware.ts";
 import { pino } from "pino";
 import { fileURLToPath } from "node:url";
 

@@ -1,9 +1,9 @@
-import { openModelStand } from "../src/gpu-runner/optimisation/open-model-stand.ts";
-import type { TrialStand } from "../src/gpu-runner/optimisation/trial-stand.ts";
-import type { OptimisationSpec } from "../src/protocol/optimisation.ts";
-import { createId } from "../src/protocol/id.ts";
-import { FIRST_VARIANT } from "../src/protocol/model.ts";
-import { DEFAULT_CONFIGURATION } from "../src/protocol/serving-configuration.ts";
+import { openModelStand } from "../src/gpu-runner/kinds/optimisation/open-model-stand.ts";
+import type { TrialStand } from "../src/gpu-runner/kinds/optimisation/search-problem.ts";
+import type { OptimisationSpec } from "../src/protocol/jobs/optimisation.ts";
+import { createId } from "../src/protocol/wire/id.ts";
+import { FIRST_VARIANT } from "../src/protocol/models/model.ts";
+import { DEFAULT_CONFIGURATION } from "../src/protocol/fleet/serving.ts";
 import type { Bench, BenchContext } from "./benches.ts";
 import { contest } from "./optimise/contest.ts";
 import { measureAll } from "./optimise/measure-all.ts";

@@ -1,13 +1,13 @@
 import type { KernelShape } from "../kernels/kernel-spec.ts";
 import { KERNELS } from "../kernels/registry.ts";
-import { BufferPool } from "../src/gpu-runner/gpu/buffer-pool.ts";
-import { type Gpu, openGpu } from "../src/gpu-runner/gpu/device.ts";
-import type { KernelContext } from "../src/gpu-runner/gpu/dispatch.ts";
-import { PipelineCache } from "../src/gpu-runner/gpu/pipeline-cache.ts";
-import { probeGpu } from "../src/gpu-runner/gpu/probe.ts";
-import { type KernelChoice, resolveBenchmark } from "../src/gpu-runner/gpu/resolve-benchmark.ts";
-import { tuneKernel } from "../src/gpu-runner/gpu/tune-kernel.ts";
-import { TuningSpec } from "../src/protocol/tuning.ts";
+import { BufferPool } from "../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { type Gpu, openGpu } from "../src/gpu-runner/devices/gpu/device.ts";
+import type { KernelContext } from "../src/gpu-runner/kernels/dispatch/dispatch.ts";
+import { PipelineCache } from "../src/gpu-runner/devices/gpu/pipeline-cache.ts";
+import { probeGpu } from "../src/gpu-runner/kernels/describe-gpu.ts";
+import { type KernelChoice, resolveBenchmark } from "../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
+import { tuneKernel } from "../src/gpu-runner/kernels/tuning/tune-kernel.ts";
+import { TuningSpec } from "../src/protocol/jobs/tuning.ts";
 import type { Opened } from "./contest.ts";
 import { SEED } from "./kernel-at-shape.ts";
 

@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import type { Client } from "../src/client/client.ts";
 import { ensureBuilt } from "../src/local/build.ts";
 import { endpoints } from "../src/protocol/endpoints.ts";
-import { LIMITS } from "../src/protocol/limits.ts";
+import { LIMITS } from "../src/protocol/wire/limits.ts";
 import type { Bench } from "./benches.ts";
 import { runContest } from "./contest.ts";
 import { ROOT } from "./hop/start-stack.ts";

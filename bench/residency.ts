@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { pino } from "pino";
-import { DeviceHost } from "../src/gpu-runner/process/device-host.ts";
+import { DeviceHost } from "../src/gpu-runner/device-host/device-host.ts";
 import type { Bench } from "./benches.ts";
 import { runContest } from "./contest.ts";
 import { CACHE_DIR } from "./open-adapter.ts";

@@ -1,4 +1,4 @@
-import { median } from "../src/stats/median.ts";
+import { median } from "../src/stats/distribution/summary.ts";
 
 /** What a number means: its unit, and whether a lower or a higher one is better. */
 export interface Metric {

@@ -1,4 +1,4 @@
-import { SUCCESSIVE_HALVING } from "../src/gpu-runner/gpu/tuner.ts";
+import { SUCCESSIVE_HALVING } from "../src/gpu-runner/kernels/tuning/tuner.ts";
 import type { Bench, BenchContext } from "./benches.ts";
 import { checkAgainstReference } from "./check-against-reference.ts";
 import { type Contender, runContest } from "./contest.ts";

@@ -1,8 +1,8 @@
 import { cpus } from "node:os";
 import { ZOO } from "../models/zoo.ts";
-import { planNetwork } from "../src/gpu-runner/network/plan-network.ts";
+import { planNetwork } from "../src/gpu-runner/networks/plan-network.ts";
 import { readModel } from "../src/onnx/read-model.ts";
-import { ProblemError } from "../src/protocol/problem.ts";
+import { ProblemError } from "../src/protocol/wire/problem.ts";
 import type { Bench } from "./benches.ts";
 import { runContest } from "./contest.ts";
 import { installPeers } from "./install-peers.ts";

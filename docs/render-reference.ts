@@ -1,5 +1,5 @@
 import type { Endpoint } from "../src/protocol/endpoint.ts";
-import type { PROBLEMS } from "../src/protocol/problem.ts";
+import type { PROBLEMS } from "../src/protocol/wire/problem.ts";
 import { nameOf, renderNote, renderType, type Schema } from "./render-type.ts";
 
 interface Content {

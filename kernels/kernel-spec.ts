@@ -1,5 +1,5 @@
-import type { KernelAnnouncement } from "../src/protocol/hardware.ts";
-import type { DType } from "../src/protocol/tensor.ts";
+import type { KernelAnnouncement } from "../src/protocol/fleet/hardware.ts";
+import type { DType } from "../src/protocol/wire/tensor.ts";
 
 /** Sizes of one problem by dimension name, all given and inside their bounds. */
 export type KernelShape<Size extends string = string> = Readonly<Record<Size, number>>;

@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import type { HeldOut, HeldOutTensor } from "../src/protocol/held-out-file.ts";
+import type { HeldOut, HeldOutTensor } from "../src/protocol/models/held-out-file.ts";
 
 /** What a network answers to all samples of a held-out part: its first output, by ONNX Runtime on the CPU. */
 export async function answerHeldOut(file: Uint8Array, { inputs }: HeldOut): Promise<HeldOutTensor> {

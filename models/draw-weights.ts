@@ -1,7 +1,7 @@
 import { floatsOf, floatTensor } from "../src/onnx/tensor-values.ts";
 import { readModel } from "../src/onnx/read-model.ts";
 import { writeModel } from "../src/onnx/write-model.ts";
-import { createDraws, toNormals } from "../src/stats/draws.ts";
+import { createDraws, toNormals } from "../src/stats/random/draws.ts";
 
 /**
  * The same network without what it learned: every weight drawn from a normal distribution with its tensor's standard

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { readModel } from "../src/onnx/read-model.ts";
-import { readHeldOut } from "../src/protocol/held-out-file.ts";
+import { readHeldOut } from "../src/protocol/models/held-out-file.ts";
 import { answerHeldOut } from "./answer-held-out.ts";
 import { measureEvaluation } from "./measure-evaluation.ts";
 import { RecipeCard, ZooCard } from "./model-card.ts";

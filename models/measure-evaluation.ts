@@ -1,7 +1,7 @@
-import type { HeldOut } from "../src/protocol/held-out-file.ts";
-import { estimateTask, type TaskMetric, scoresBySample } from "../src/stats/task-metric.ts";
-import type { TaskTensor } from "../src/stats/task-metrics/task-tensor.ts";
-import { wilsonInterval } from "../src/stats/wilson-interval.ts";
+import type { HeldOut } from "../src/protocol/models/held-out-file.ts";
+import { estimateTask, type TaskMetric, scoresBySample } from "../src/stats/score/task/task-metric.ts";
+import type { TaskTensor } from "../src/stats/score/task/task-tensor.ts";
+import { wilsonInterval } from "../src/stats/distribution/intervals.ts";
 import type { Evaluation } from "./model-card.ts";
 
 const LEVEL = 0.95;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { TASK_METRICS } from "../src/stats/task-metric.ts";
+import { TASK_METRICS } from "../src/stats/score/task/task-metric.ts";
 import { ZOO_CATEGORIES } from "./zoo.ts";
 
 /** An interval round an estimate; `method` says how it was got. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { createLocator } from "../../src/gpu-runner/archive/archive-grid.ts";
-import type { Archive, ArchiveGrid } from "../../src/gpu-runner/archive/archive.ts";
+import { createLocator } from "../../src/gpu-runner/rollout/archive-grid.ts";
+import type { Archive, ArchiveGrid } from "../../src/gpu-runner/rollout/archive.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 
 const SEED = 3;

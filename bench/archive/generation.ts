@@ -1,9 +1,9 @@
 import { environmentNamed } from "../../kernels/environments/registry.ts";
-import { createLocator } from "../../src/gpu-runner/archive/archive-grid.ts";
+import { createLocator } from "../../src/gpu-runner/rollout/archive-grid.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import { openGpuPopulation } from "../../src/gpu-runner/rollout/open-gpu-population.ts";
-import { scoreMembers } from "../../src/gpu-runner/training/score-members.ts";
-import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
+import { openGpuPopulation } from "../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
+import { scoreMembers } from "../../src/gpu-runner/training/fitness.ts";
+import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 

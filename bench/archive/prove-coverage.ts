@@ -5,13 +5,13 @@
  */
 import { parseArgs } from "node:util";
 import { environmentNamed } from "../../kernels/environments/registry.ts";
-import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../src/gpu-runner/gpu/device.ts";
-import { openGpuPopulation } from "../../src/gpu-runner/rollout/open-gpu-population.ts";
+import { BufferPool } from "../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../src/gpu-runner/devices/gpu/device.ts";
+import { openGpuPopulation } from "../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
 import type { Population } from "../../src/gpu-runner/rollout/population.ts";
 import { openStrategy } from "../../src/gpu-runner/training/open-strategy.ts";
-import { scoreMembers } from "../../src/gpu-runner/training/score-members.ts";
-import { Algorithm } from "../../src/protocol/training.ts";
+import { scoreMembers } from "../../src/gpu-runner/training/fitness.ts";
+import { Algorithm } from "../../src/protocol/jobs/training.ts";
 import { openReferencePopulation } from "./open-reference-population.ts";
 
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "5" }, gpu: { type: "boolean" } } });

@@ -1,4 +1,4 @@
-import { openHostArchive } from "../../src/gpu-runner/archive/open-host-archive.ts";
+import { openHostArchive } from "../../src/gpu-runner/training/host-archive.ts";
 import type { Contender } from "../contest.ts";
 import { type ArchiveCase, gridOf, readCase, readOutput } from "./archive-case.ts";
 

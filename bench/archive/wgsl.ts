@@ -1,6 +1,6 @@
-import { openGpuArchive } from "../../src/gpu-runner/archive/open-gpu-archive.ts";
-import { storageUsage } from "../../src/gpu-runner/rollout/buffer-usage.ts";
-import { RowMover } from "../../src/gpu-runner/rollout/row-mover.ts";
+import { openGpuArchive } from "../../src/gpu-runner/rollout/gpu/gpu-archive.ts";
+import { storageUsage } from "../../src/gpu-runner/rollout/gpu/rollout-program.ts";
+import { RowMover } from "../../src/gpu-runner/rollout/gpu/row-mover.ts";
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 import { type ArchiveCase, gridOf, readCase, readOutput } from "./archive-case.ts";

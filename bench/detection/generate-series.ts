@@ -1,5 +1,5 @@
-import { normalQuantile } from "../../src/stats/normal.ts";
-import { philox4x32 } from "../../src/stats/philox.ts";
+import { normalQuantile } from "../../src/stats/distribution/normal.ts";
+import { philox4x32 } from "../../src/stats/random/draws.ts";
 
 /** A change that is known: from the first value of the new regime to where it is complete, the same index for a step. */
 export interface KnownChange {

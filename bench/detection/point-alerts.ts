@@ -1,4 +1,4 @@
-import { studentTQuantile } from "../../src/stats/student-t.ts";
+import { studentTQuantile } from "../../src/stats/distribution/student-t.ts";
 import type { Report } from "./score-alarms.ts";
 
 /** A rule that judges the newest point alone by those before it. */

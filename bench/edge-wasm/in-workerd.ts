@@ -1,8 +1,8 @@
-import { createEdgeProbe } from "../../src/gpu-runner/edge-probe.ts";
-import { readCredential } from "../../src/gpu-runner/credential-file.ts";
-import type { EdgeVariant } from "../../src/protocol/edge-place.ts";
-import { typedView } from "../../src/protocol/tensor.ts";
-import { median } from "../../src/stats/median.ts";
+import { createEdgeProbe } from "../../src/gpu-runner/link/edge-probe.ts";
+import { readCredential } from "../../src/gpu-runner/link/registration.ts";
+import type { EdgeVariant } from "../../src/protocol/models/edge-place.ts";
+import { typedView } from "../../src/protocol/wire/tensor.ts";
+import { median } from "../../src/stats/distribution/summary.ts";
 import type { Contender, Entry } from "../contest.ts";
 import type { Stack } from "../hop/start-stack.ts";
 import { type MlpCase, nameModel, SEED, writeModel } from "./mlp-case.ts";

@@ -1,9 +1,9 @@
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import type { TensorSpec } from "../../src/protocol/model.ts";
-import { createSeededInputs } from "../../src/protocol/seeded-inputs.ts";
-import { typedView } from "../../src/protocol/tensor.ts";
-import type { Precision } from "../../src/edge/wasm/dense-program.ts";
-import { writeOnnxGraph } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
+import type { TensorSpec } from "../../src/protocol/models/model.ts";
+import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";
+import { typedView } from "../../src/protocol/wire/tensor.ts";
+import type { Precision } from "../../src/edge/inference/wasm/dense-program.ts";
+import { writeOnnxGraph } from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 
 /** A dense network with relu between its layers, asked one row at a time. */
 export interface MlpCase {

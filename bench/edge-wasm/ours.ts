@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { readDenseNetwork } from "../../src/edge/onnx/read-dense-network.ts";
-import { openDenseProgram } from "../../src/edge/wasm/dense-program.ts";
+import { readDenseNetwork } from "../../src/edge/models/read-dense-network.ts";
+import { openDenseProgram } from "../../src/edge/inference/wasm/dense-program.ts";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
 import { inputOf, type MlpCase, specsOf, writeModel } from "./mlp-case.ts";

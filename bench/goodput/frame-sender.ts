@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { encodeFrame } from "../../src/protocol/frame.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
+import { encodeFrame } from "../../src/protocol/wire/frame.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import { type Aim, type FrameReply, postFrame } from "../hop/post-frame.ts";
 import type { Target } from "../hop/start-stack.ts";
 import type { ModelName } from "./served-models.ts";

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { joinTensors, splitRows } from "../../src/gpu-runner/serving/join-tensors.ts";
-import { modelKeyOf } from "../../src/gpu-runner/serving/model-key.ts";
-import { FIRST_VARIANT } from "../../src/protocol/model.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { joinTensors, splitRows } from "../../src/gpu-runner/serving/queue/join-tensors.ts";
+import { modelKeyOf } from "../../src/gpu-runner/serving/queue/model-key.ts";
+import { FIRST_VARIANT } from "../../src/protocol/models/model.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import { type ModelName, MODELS, writeModel } from "./served-models.ts";
 
 const SILENT = { info() {}, warn() {}, error() {} };

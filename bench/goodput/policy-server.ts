@@ -5,8 +5,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/frame.ts";
-import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/wire/frame.ts";
+import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference/inference.ts";
 import { openModelDevice } from "./model-device.ts";
 import { POLICIES, type PolicyName } from "./policies.ts";
 import type { PolicyReply } from "./policy.ts";

@@ -1,4 +1,4 @@
-import type { Tensor } from "../../src/protocol/tensor.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import type { ModelDevice } from "./model-device.ts";
 import type { ModelName } from "./served-models.ts";
 

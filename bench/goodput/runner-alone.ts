@@ -1,6 +1,6 @@
-import { InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
-import { FIRST_VARIANT } from "../../src/protocol/model.ts";
-import { PROBLEMS, ProblemError } from "../../src/protocol/problem.ts";
+import { InferenceServer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
+import { FIRST_VARIANT } from "../../src/protocol/models/model.ts";
+import { PROBLEMS, ProblemError } from "../../src/protocol/wire/problem.ts";
 import type { CreatePolicy } from "./policy.ts";
 
 const CONFIDENCE = 0.99;

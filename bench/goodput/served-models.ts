@@ -1,12 +1,12 @@
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import type { TensorSpec } from "../../src/protocol/model.ts";
-import { createSeededInputs } from "../../src/protocol/seeded-inputs.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
+import type { TensorSpec } from "../../src/protocol/models/model.ts";
+import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import {
   type GraphConstant,
   type GraphNode,
   writeOnnxGraph,
-} from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
+} from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 
 /** The models of the trace: a policy as control loops have it, and a network that looks at images. */
 export const MODELS = ["policy", "vision"] as const;

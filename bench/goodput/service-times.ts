@@ -1,4 +1,4 @@
-import { median } from "../../src/stats/median.ts";
+import { median } from "../../src/stats/distribution/summary.ts";
 import type { ModelDevice } from "./model-device.ts";
 import { createInput, type ModelName, MODELS } from "./served-models.ts";
 

@@ -1,5 +1,5 @@
 import { burstArrivals, type BurstShape, poissonArrivals } from "../../src/cli/load/arrivals.ts";
-import { philox4x32 } from "../../src/stats/philox.ts";
+import { philox4x32 } from "../../src/stats/random/draws.ts";
 import type { ModelName } from "./served-models.ts";
 
 export interface TracedRequest {

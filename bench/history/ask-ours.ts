@@ -1,6 +1,6 @@
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { ComparisonReply } from "../../src/protocol/comparison.ts";
-import type { HistoryQueryReply } from "../../src/protocol/history-query.ts";
+import type { ComparisonReply } from "../../src/protocol/history/comparison.ts";
+import type { HistoryQueryReply } from "../../src/protocol/history/history-query.ts";
 import type { Contender } from "../contest.ts";
 import type { Target } from "../hop/start-stack.ts";
 import type { MeasuredYear } from "./measured-year.ts";

@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
-import { seriesIdOf } from "../../src/edge/store/series-store.ts";
-import { fingerprintIdOf } from "../../src/protocol/fingerprint-id.ts";
-import { type Aggregate, closeAggregate, mergeInto, openAggregate } from "../../src/stats/distribution.ts";
-import { addToSketch, createSketch } from "../../src/stats/sketch.ts";
-import { MAIN_PROJECT } from "../../src/protocol/project.ts";
+import { seriesIdOf } from "../../src/edge/store/history/series-store.ts";
+import { fingerprintIdOf } from "../../src/protocol/fleet/hardware.ts";
+import { type Aggregate, closeAggregate, mergeInto, openAggregate } from "../../src/stats/distribution/distribution.ts";
+import { addToSketch, createSketch } from "../../src/stats/distribution/sketch.ts";
+import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
 import type { MeasuredYear } from "./measured-year.ts";
 
 /**

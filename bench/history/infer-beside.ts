@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { poissonArrivals } from "../../src/cli/load/arrivals.ts";
 import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
 import type { BenchContext } from "../benches.ts";
 import { findOurs } from "../hop/find-ours.ts";

@@ -1,5 +1,5 @@
 import { drawWord } from "../../kernels/seeded-words.ts";
-import type { SeriesKey } from "../../src/protocol/series.ts";
+import type { SeriesKey } from "../../src/protocol/history/series.ts";
 
 export const POINTS = 1_000_000;
 export const DEVICES = 20;

@@ -1,4 +1,4 @@
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 import { DEVICES, FROM_MS, type MeasuredYear, TO_MS, YEAR_MS } from "./measured-year.ts";
 
 const HOUR_MS = 3_600_000;

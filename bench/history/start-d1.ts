@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
-import { applyMigrations } from "../../src/local/apply-migrations.ts";
+import { applyMigrations } from "../../src/local/edge-host.ts";
 
 /** One statement with one row of parameters after the other, or all of them as one batch. */
 const WORKER = `export default {

@@ -1,5 +1,5 @@
 import type { Entry } from "../contest.ts";
-import { median } from "../../src/stats/median.ts";
+import { median } from "../../src/stats/distribution/summary.ts";
 
 /** An answer: percentiles by series, step and share, and what the database counts as read, where it does. */
 export interface Answer {

@@ -1,5 +1,5 @@
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { LIMITS } from "../../src/protocol/limits.ts";
+import { LIMITS } from "../../src/protocol/wire/limits.ts";
 import { BUDGET_MS, type HopCase, nameModel, writeModel } from "./hop-case.ts";
 import type { FindTarget } from "./open-stream.ts";
 import type { Aim } from "./post-frame.ts";

@@ -1,6 +1,6 @@
-import { encodeFrame } from "../../src/protocol/frame.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
-import { writeOnnxGraph } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
+import { encodeFrame } from "../../src/protocol/wire/frame.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
+import { writeOnnxGraph } from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 
 /** What goes out; the same bytes with the sign turned come back. */
 export interface HopCase {

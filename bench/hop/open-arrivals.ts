@@ -1,6 +1,6 @@
 import { poissonArrivals } from "../../src/cli/load/arrivals.ts";
 import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 import { closeOnError } from "../close-on-error.ts";
 import type { Entry } from "../contest.ts";
 import { FrameClient } from "./frame-client.ts";

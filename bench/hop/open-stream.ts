@@ -1,4 +1,4 @@
-import { summarise } from "../../src/stats/distribution.ts";
+import { summarise } from "../../src/stats/distribution/distribution.ts";
 import { closeOnError } from "../close-on-error.ts";
 import type { Entry } from "../contest.ts";
 import { FrameClient, type TimedReply } from "./frame-client.ts";

@@ -1,9 +1,9 @@
 /** Entry of the plain server: `node plain-http.ts <model>`; tells its port on the IPC channel and serves until it is killed. */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { OrtBackend } from "../../src/gpu-runner/serving/backends/ort-backend.ts";
-import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/frame.ts";
-import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference.ts";
+import { OrtBackend } from "../../src/gpu-runner/devices/ort/ort-backend.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../../src/protocol/wire/frame.ts";
+import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../src/protocol/inference/inference.ts";
 
 const MODEL = "model";
 /** What both forms of the request have. */

@@ -1,5 +1,5 @@
 import { type Agent, request } from "node:http";
-import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference.ts";
+import { FRAME_MEDIA_TYPE } from "../../src/protocol/inference/inference.ts";
 
 /** Where a client reaches the backend now, and with which bearer. */
 export interface Aim {

@@ -1,4 +1,4 @@
-import { LatencySplit } from "../../src/protocol/inference.ts";
+import { LatencySplit } from "../../src/protocol/inference/inference.ts";
 import type { ReadParts } from "./open-stream.ts";
 import { readReply } from "./read-reply.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { decodeFrame, splitTensors } from "../../src/protocol/frame.ts";
-import { TensorHeader, typedView } from "../../src/protocol/tensor.ts";
+import { decodeFrame, splitTensors } from "../../src/protocol/wire/frame.ts";
+import { TensorHeader, typedView } from "../../src/protocol/wire/tensor.ts";
 
 const ReplyHeader = z.looseObject({ tensors: z.array(TensorHeader).length(1) });
 

@@ -6,10 +6,9 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { ensureBuilt } from "../../src/local/build.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { startEdge } from "../../src/local/edge-host.ts";
-import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
-import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
+import { prepareLocalRunner, RunnerSupervisor } from "../../src/local/local-runner.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Backend } from "../../src/protocol/hardware.ts";
+import type { Backend } from "../../src/protocol/fleet/hardware.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const CALIBRATION_LIMIT_MS = 120_000;

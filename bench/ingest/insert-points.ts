@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { summarise } from "../../src/stats/distribution.ts";
+import { summarise } from "../../src/stats/distribution/distribution.ts";
 import type { Contender } from "../contest.ts";
 import { startD1 } from "../history/start-d1.ts";
 import { ROOT } from "../hop/start-stack.ts";

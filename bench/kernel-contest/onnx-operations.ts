@@ -3,7 +3,7 @@ import {
   type GraphNode,
   type GraphValue,
   writeOnnxGraph,
-} from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
+} from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 import { readDenseLayers } from "./dense-layers.ts";
 import { inputsOf } from "../kernel-at-shape.ts";
 import type { KernelCase } from "./kernel-case.ts";

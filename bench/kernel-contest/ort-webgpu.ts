@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
-import { writeOnnxGraph } from "../../src/gpu-runner/serving/backends/write-onnx-graph.ts";
+import { writeOnnxGraph } from "../../src/gpu-runner/devices/ort/write-onnx-graph.ts";
 import { type KernelCase, runsOf } from "./kernel-case.ts";
 import { createOnnxOperation, type OnnxOperation } from "./onnx-operations.ts";
 

@@ -1,12 +1,12 @@
 import { environmentNamed } from "../../kernels/environments/registry.ts";
-import { openCpuPopulation } from "../../src/gpu-runner/rollout/open-cpu-population.ts";
+import { openCpuPopulation } from "../../src/gpu-runner/rollout/cpu/open-cpu-population.ts";
 import { openStrategy } from "../../src/gpu-runner/training/open-strategy.ts";
 import type { Strategy } from "../../src/gpu-runner/training/strategy.ts";
 import { NEW_TRAINING, trainPolicy } from "../../src/gpu-runner/training/train-policy.ts";
-import { PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import { Algorithm } from "../../src/protocol/training.ts";
-import { mean } from "../../src/stats/mean.ts";
-import { createDraws } from "../../src/stats/draws.ts";
+import { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
+import { Algorithm } from "../../src/protocol/jobs/training.ts";
+import { mean } from "../../src/stats/distribution/summary.ts";
+import { createDraws } from "../../src/stats/random/draws.ts";
 
 /** A training that is repeated with other seeds. */
 export interface LearningCase {

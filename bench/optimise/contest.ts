@@ -1,6 +1,5 @@
-import type { TrialStand } from "../../src/gpu-runner/optimisation/trial-stand.ts";
-import { mean } from "../../src/stats/mean.ts";
-import { median } from "../../src/stats/median.ts";
+import type { TrialStand } from "../../src/gpu-runner/kinds/optimisation/search-problem.ts";
+import { mean, median } from "../../src/stats/distribution/summary.ts";
 import type { SearchEnd } from "./search.ts";
 
 /** Throughputs by round: of what that round's search found, of what was best in all passes, and of what is served untuned. */

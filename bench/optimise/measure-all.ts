@@ -1,4 +1,4 @@
-import type { TrialStand } from "../../src/gpu-runner/optimisation/trial-stand.ts";
+import type { TrialStand } from "../../src/gpu-runner/kinds/optimisation/search-problem.ts";
 
 /** The throughput of every candidate of the space, each measured once. */
 export async function measureAll(stand: TrialStand): Promise<number[]> {

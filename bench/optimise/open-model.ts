@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { readConfig } from "../../src/gpu-runner/config.ts";
-import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
-import type { WorkloadContext } from "../../src/gpu-runner/workloads/workload.ts";
-import { createId } from "../../src/protocol/id.ts";
+import type { WorkloadContext } from "../../src/gpu-runner/kinds/kind.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../src/protocol/link.ts";
 import type { OptimisedModel } from "./optimised-models.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
-import { FIRST_VARIANT, type TensorSpec } from "../../src/protocol/model.ts";
-import { lehmer } from "../../src/stats/lehmer.ts";
+import { FIRST_VARIANT, type TensorSpec } from "../../src/protocol/models/model.ts";
+import { lehmer } from "../../src/stats/random/seeded.ts";
 
 /** A model with the content of each of its variants, the first one first. */
 export interface OptimisedModel {

@@ -1,6 +1,5 @@
-import { searchConfigurations } from "../../src/gpu-runner/optimisation/search.ts";
-import type { SearchProblem } from "../../src/gpu-runner/optimisation/search-problem.ts";
-import type { TrialStand } from "../../src/gpu-runner/optimisation/trial-stand.ts";
+import { searchConfigurations } from "../../src/gpu-runner/kinds/optimisation/search.ts";
+import type { SearchProblem, TrialStand } from "../../src/gpu-runner/kinds/optimisation/search-problem.ts";
 
 /**
  * What a search came to: the place of what it found, its measurements, repeated ones among them, those that decided

@@ -1,4 +1,4 @@
-import { openPopulation } from "../../src/gpu-runner/cpu-simd/open-population.ts";
+import { openPopulation } from "../../src/gpu-runner/devices/cpu-simd/open-population.ts";
 import { createBatchEntry } from "../batch-entry.ts";
 import type { Contender } from "../contest.ts";
 import { inputsOf } from "../kernel-at-shape.ts";

@@ -1,5 +1,5 @@
 import { environmentNamed } from "../../kernels/environments/registry.ts";
-import { openCpuPopulation } from "../../src/gpu-runner/rollout/open-cpu-population.ts";
+import { openCpuPopulation } from "../../src/gpu-runner/rollout/cpu/open-cpu-population.ts";
 import type { Contender } from "../contest.ts";
 import { enterPopulation } from "./own.ts";
 import { networkOf, type RolloutCase } from "./rollout-case.ts";

@@ -3,8 +3,8 @@ import { environmentNamed } from "../../kernels/environments/registry.ts";
 import { applyDense } from "../../kernels/rollout/dense.reference.ts";
 import type { EpisodeOutcome } from "../../kernels/rollout/roll-out.reference.ts";
 import { layOutPolicy, spreadAction } from "../../kernels/rollout/policy-layout.ts";
-import type { LayeredNetwork } from "../../src/protocol/policy-network.ts";
-import { createDraws } from "../../src/stats/draws.ts";
+import type { LayeredNetwork } from "../../src/protocol/models/policy-network.ts";
+import { createDraws } from "../../src/stats/random/draws.ts";
 
 /** What every contender of a case rolls out. */
 export interface RolloutCase {

@@ -1,5 +1,5 @@
 import { environmentNamed } from "../../kernels/environments/registry.ts";
-import { openGpuPopulation } from "../../src/gpu-runner/rollout/open-gpu-population.ts";
+import { openGpuPopulation } from "../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 import { enterPopulation } from "./own.ts";

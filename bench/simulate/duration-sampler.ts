@@ -1,7 +1,7 @@
-import type { SweepStep } from "../../src/protocol/model.ts";
-import { type Distribution, summarise } from "../../src/stats/distribution.ts";
-import { decodeSketch, type Sketch, sketchQuantiles } from "../../src/stats/sketch.ts";
-import { calibratedSketch } from "../../src/edge/budget/calibrated-service.ts";
+import type { SweepStep } from "../../src/protocol/models/model.ts";
+import { type Distribution, summarise } from "../../src/stats/distribution/distribution.ts";
+import { decodeSketch, type Sketch, sketchQuantiles } from "../../src/stats/distribution/sketch.ts";
+import { calibratedSketch } from "../../src/edge/inference/predict/calibrated-service.ts";
 
 /** A duration for a uniform number in [0, 1). */
 export type DurationSampler = (uniform: number) => number;

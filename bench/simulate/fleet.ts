@@ -1,6 +1,6 @@
-import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
-import type { Placement } from "../../src/protocol/model.ts";
-import type { LivePlacement } from "../../src/edge/store/live-placement-store.ts";
+import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
+import type { Placement } from "../../src/protocol/models/model.ts";
+import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
 import { type DurationSampler, mapDistribution, sampleDistribution, serviceSampler } from "./duration-sampler.ts";
 
 /** What was measured of a placement, as far as it says how long things take. */

@@ -1,10 +1,10 @@
 import { Agent } from "node:http";
 import { type LoadOutcome, runOpenLoop } from "../../src/cli/load/open-loop.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { decodeFrame, encodeFrame } from "../../src/protocol/frame.ts";
-import { InferReplyHeader, type LatencySplit } from "../../src/protocol/inference.ts";
-import { parseProblem } from "../../src/protocol/problem.ts";
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { decodeFrame, encodeFrame } from "../../src/protocol/wire/frame.ts";
+import { InferReplyHeader, type LatencySplit } from "../../src/protocol/inference/inference.ts";
+import { parseProblem } from "../../src/protocol/wire/problem.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 import { createInput } from "../goodput/served-models.ts";
 import { postFrame } from "../hop/post-frame.ts";
 import type { Target } from "../hop/start-stack.ts";

@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Placement } from "../../src/protocol/model.ts";
-import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
+import type { Placement } from "../../src/protocol/models/model.ts";
+import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { writeModel } from "../goodput/served-models.ts";
 import type { Stack } from "../hop/start-stack.ts";
 

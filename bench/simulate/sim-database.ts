@@ -1,4 +1,4 @@
-import type { LivePlacement } from "../../src/edge/store/live-placement-store.ts";
+import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
 import type { SimulatedHost } from "./fleet.ts";
 import type { SimClock } from "./sim-clock.ts";
 

@@ -1,9 +1,9 @@
-import { calibratedLatencyMs } from "../../src/edge/budget/calibrated-service.ts";
-import { type Candidate, type Choice, choosePlacement } from "../../src/edge/budget/choose-placement.ts";
-import { predictIdleMs } from "../../src/edge/budget/predict-latency.ts";
-import { type Attempt, PlacementWatch } from "../../src/edge/budget/placement-watch.ts";
-import type { LivePlacement } from "../../src/edge/store/live-placement-store.ts";
-import type { ProblemCode } from "../../src/protocol/problem.ts";
+import { calibratedLatencyMs } from "../../src/edge/inference/predict/calibrated-service.ts";
+import { type Candidate, type Choice, choosePlacement } from "../../src/edge/inference/choose-placement.ts";
+import { predictIdleMs } from "../../src/edge/inference/predict/predict-latency.ts";
+import { type Attempt, PlacementWatch } from "../../src/edge/inference/predict/placement-watch.ts";
+import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
+import type { ProblemCode } from "../../src/protocol/wire/problem.ts";
 import type { DurationSampler } from "./duration-sampler.ts";
 import type { Platform } from "./platform.ts";
 import type { SimClock } from "./sim-clock.ts";

@@ -1,6 +1,6 @@
-import { LIMITS } from "../../src/protocol/limits.ts";
-import { type ProblemCode, ProblemError } from "../../src/protocol/problem.ts";
-import type { Answer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { LIMITS } from "../../src/protocol/wire/limits.ts";
+import { type ProblemCode, ProblemError } from "../../src/protocol/wire/problem.ts";
+import type { Answer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
 import type { Platform } from "./platform.ts";
 import type { SimClock } from "./sim-clock.ts";
 import type { SimDatabase } from "./sim-database.ts";

@@ -1,8 +1,8 @@
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import type { Capabilities, Device } from "../../src/protocol/hardware.ts";
-import { LIMITS } from "../../src/protocol/limits.ts";
-import { createProblem } from "../../src/protocol/problem.ts";
-import { MAIN_PROJECT } from "../../src/protocol/project.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import type { Capabilities, Device } from "../../src/protocol/fleet/hardware.ts";
+import { LIMITS } from "../../src/protocol/wire/limits.ts";
+import { createProblem } from "../../src/protocol/wire/problem.ts";
+import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
 import { assignJobs } from "../../src/edge/queue/assign-jobs.ts";
 import * as machine from "../../src/edge/queue/lease-machine.ts";
 import type { KnownRunner } from "../../src/edge/queue/runner-table.ts";

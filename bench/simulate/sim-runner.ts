@@ -1,6 +1,6 @@
-import { InferenceServer, type Answer } from "../../src/gpu-runner/serving/inference-server.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
+import { InferenceServer, type Answer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 import type { SimulatedHost } from "./fleet.ts";
 import type { SimClock } from "./sim-clock.ts";
 

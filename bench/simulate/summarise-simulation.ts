@@ -1,4 +1,4 @@
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 import { jainIndex } from "./jain-index.ts";
 import type { PlatformLoad } from "./platform.ts";
 import type { QueueReport } from "./sim-queue.ts";

@@ -1,4 +1,4 @@
-import { sfc32 } from "../../src/stats/sfc32.ts";
+import { sfc32 } from "../../src/stats/random/seeded.ts";
 
 /** Numbers in [0, 1): the same for the same seed and purpose, whatever is drawn for other purposes. */
 export function uniformStream(seed: number, purpose: number): () => number {

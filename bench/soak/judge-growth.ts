@@ -1,5 +1,5 @@
-import { median } from "../../src/stats/median.ts";
-import { robustTrend } from "../../src/stats/robust-trend.ts";
+import { median } from "../../src/stats/distribution/summary.ts";
+import { robustTrend } from "../../src/stats/change/robust-trend.ts";
 
 /** How something moves over time. */
 export interface Growth {

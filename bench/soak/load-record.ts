@@ -1,4 +1,4 @@
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 
 /** What came of the requests that were due in one second. */
 export interface Second {

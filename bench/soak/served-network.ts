@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
 import type { Client } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { encodeFrame } from "../../src/protocol/frame.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
-import { sfc32 } from "../../src/stats/sfc32.ts";
+import { encodeFrame } from "../../src/protocol/wire/frame.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
+import { sfc32 } from "../../src/stats/random/seeded.ts";
 
 export const MODEL = "soak";
 const INPUTS = 64;

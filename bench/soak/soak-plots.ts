@@ -1,5 +1,4 @@
-import type { ColourName } from "../../src/edge/plots/plot-colours.ts";
-import type { PlotLayer, PlotSpec } from "../../src/edge/plots/plot-spec.ts";
+import type { ColourName, PlotLayer, PlotSpec } from "../../src/edge/plots/plot-spec.ts";
 import type { LoadRecord } from "./load-record.ts";
 import type { Role } from "./sample-processes.ts";
 import type { Soaked } from "./soak-figures.ts";

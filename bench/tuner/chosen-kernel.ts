@@ -1,5 +1,5 @@
 import { KERNELS } from "../../kernels/registry.ts";
-import { resolveBenchmark } from "../../src/gpu-runner/gpu/resolve-benchmark.ts";
+import { resolveBenchmark } from "../../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
 import type { Contender } from "../contest.ts";
 import { createOwnEntry } from "../create-own-entry.ts";
 import { openOwnGpu } from "../own-gpu.ts";

@@ -1,7 +1,7 @@
 import { pino } from "pino";
-import { SUCCESSIVE_HALVING, type TunerSettings } from "../../src/gpu-runner/gpu/tuner.ts";
-import { DeviceChild } from "../../src/gpu-runner/process/device-child.ts";
-import { TuningSpec } from "../../src/protocol/tuning.ts";
+import { SUCCESSIVE_HALVING, type TunerSettings } from "../../src/gpu-runner/kernels/tuning/tuner.ts";
+import { DeviceChild } from "../../src/gpu-runner/device-host/device-child.ts";
+import { TuningSpec } from "../../src/protocol/jobs/tuning.ts";
 import type { Choice, TunerCase } from "./tuner-case.ts";
 
 /** What a search came to and what it cost. */

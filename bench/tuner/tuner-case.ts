@@ -1,4 +1,4 @@
-import type { TuningTrial } from "../../src/protocol/tuning.ts";
+import type { TuningTrial } from "../../src/protocol/jobs/tuning.ts";
 import type { KernelAtShape } from "../kernel-at-shape.ts";
 
 /** A variant with its axes. */

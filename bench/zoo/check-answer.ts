@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { AGREEMENT } from "../../src/gpu-runner/workloads/compare-outputs.ts";
+import { AGREEMENT } from "../../src/gpu-runner/networks/compare-outputs.ts";
 import { readInputs, readNetwork, type ZooCase } from "./zoo-case.ts";
 
 /** Throws where an output is not that of ONNX Runtime's CPU provider without its optimisations. */

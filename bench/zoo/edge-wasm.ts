@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { openDenseProgram } from "../../src/edge/wasm/dense-program.ts";
+import { openDenseProgram } from "../../src/edge/inference/wasm/dense-program.ts";
 import type { Contender } from "../contest.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
 import { readDense } from "./read-dense.ts";

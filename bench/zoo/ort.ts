@@ -1,5 +1,5 @@
-import { OrtBackend, type OrtProvider } from "../../src/gpu-runner/serving/backends/ort-backend.ts";
-import { typedView } from "../../src/protocol/tensor.ts";
+import { OrtBackend, type OrtProvider } from "../../src/gpu-runner/devices/ort/ort-backend.ts";
+import { typedView } from "../../src/protocol/wire/tensor.ts";
 import type { Contender } from "../contest.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";
 import { readNetwork, readTensors, type ZooCase } from "./zoo-case.ts";

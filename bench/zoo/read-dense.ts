@@ -1,7 +1,7 @@
-import { type DenseResult, readDenseNetwork } from "../../src/edge/onnx/read-dense-network.ts";
+import { type DenseResult, readDenseNetwork } from "../../src/edge/models/read-dense-network.ts";
 import { readModel } from "../../src/onnx/read-model.ts";
 import type { OnnxValue } from "../../src/onnx/onnx-model.ts";
-import { DType } from "../../src/protocol/tensor.ts";
+import { DType } from "../../src/protocol/wire/tensor.ts";
 
 /** The network as the edge would compute it by itself; says why where it would not. */
 export function readDense(file: Uint8Array): DenseResult {

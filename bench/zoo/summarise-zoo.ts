@@ -1,4 +1,4 @@
-import { mean } from "../../src/stats/mean.ts";
+import { mean } from "../../src/stats/distribution/summary.ts";
 import { createRow, type Row, type RowContext } from "../row.ts";
 
 /** Milliseconds that the system which inspired this one reports over 30 networks, from a formula. */

@@ -1,5 +1,5 @@
-import { openNetwork } from "../../src/gpu-runner/network/open-network.ts";
-import { typedView } from "../../src/protocol/tensor.ts";
+import { openNetwork } from "../../src/gpu-runner/networks/open-network.ts";
+import { typedView } from "../../src/protocol/wire/tensor.ts";
 import type { Contender } from "../contest.ts";
 import { openOwnGpu } from "../own-gpu.ts";
 import { createZooEntry } from "./create-zoo-entry.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { zooFolder } from "../../models/zoo.ts";
-import { readHeldOut } from "../../src/protocol/held-out-file.ts";
-import type { Tensor } from "../../src/protocol/tensor.ts";
+import { readHeldOut } from "../../src/protocol/models/held-out-file.ts";
+import type { Tensor } from "../../src/protocol/wire/tensor.ts";
 
 /** A network of the zoo, asked for one row. */
 export interface ZooCase {

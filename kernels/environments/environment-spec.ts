@@ -1,5 +1,5 @@
-import type { RolloutEnvironment } from "../../src/protocol/rollout-environment.ts";
-import type { Draws } from "../../src/stats/draws.ts";
+import type { RolloutEnvironment } from "../../src/protocol/fleet/rollout-environment.ts";
+import type { Draws } from "../../src/stats/random/draws.ts";
 
 /** What one step brought, beside the next state. */
 export interface Transition {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import { createDraws, toUniform } from "../../src/stats/draws.ts";
+import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
+import { createDraws, toUniform } from "../../src/stats/random/draws.ts";
 import { rollOut } from "../rollout/roll-out.reference.ts";
 import { cartpole } from "./cartpole/cartpole.environment.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";

@@ -1,4 +1,4 @@
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
 import { acrobot } from "./acrobot/acrobot.environment.ts";
 import { arm } from "./arm/arm.environment.ts";
 import { asterix } from "./asterix/asterix.environment.ts";

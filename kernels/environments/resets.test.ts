@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDraws } from "../../src/stats/draws.ts";
+import { createDraws } from "../../src/stats/random/draws.ts";
 import { countStateWords } from "./environment-spec.ts";
 import { environmentNamed } from "./registry.ts";
 

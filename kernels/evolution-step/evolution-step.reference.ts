@@ -1,6 +1,6 @@
-import { multiplyHigh, philox4x32 } from "../../src/stats/philox.ts";
+import { multiplyHigh, philox4x32 } from "../../src/stats/random/draws.ts";
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
-import { normalQuantile } from "../../src/stats/normal.ts";
+import { normalQuantile } from "../../src/stats/distribution/normal.ts";
 
 export type EvolutionStepSize = "members" | "genes" | "tournament" | "elites";
 

@@ -1,5 +1,5 @@
-import { normalQuantile } from "../../src/stats/normal.ts";
-import { philox4x32 } from "../../src/stats/philox.ts";
+import { normalQuantile } from "../../src/stats/distribution/normal.ts";
+import { philox4x32 } from "../../src/stats/random/draws.ts";
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 
 export type HrrEncodeSize = "symbols" | "dimension";

@@ -1,4 +1,4 @@
-import { createDraws, toUniform } from "../../src/stats/draws.ts";
+import { createDraws, toUniform } from "../../src/stats/random/draws.ts";
 import { drawNoise } from "./noise.reference.ts";
 
 /** Draws of which parent a number comes from, and of whether it is mutated; see breed.wgsl. */

@@ -1,4 +1,4 @@
-import type { Activation } from "../../src/protocol/policy-network.ts";
+import type { Activation } from "../../src/protocol/models/policy-network.ts";
 import type { PolicyLayer } from "./policy-layout.ts";
 
 /** Outputs of a dense network for one observation. */

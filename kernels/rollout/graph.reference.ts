@@ -1,5 +1,5 @@
-import type { GraphNetwork } from "../../src/protocol/policy-network.ts";
-import type { RolloutEnvironment } from "../../src/protocol/rollout-environment.ts";
+import type { GraphNetwork } from "../../src/protocol/models/policy-network.ts";
+import type { RolloutEnvironment } from "../../src/protocol/fleet/rollout-environment.ts";
 import { CONNECTION_NUMBERS, countOutputs, layOutGraph } from "./policy-layout.ts";
 
 /** Of the sigmoid of every node (Stanley and Miikkulainen 2002, section 4.1). */

@@ -1,4 +1,4 @@
-import { createDraws, toNormals } from "../../src/stats/draws.ts";
+import { createDraws, toNormals } from "../../src/stats/random/draws.ts";
 
 /** Draws of perturbations; see noise.wgsl. */
 export const NOISE_STREAM = 2;

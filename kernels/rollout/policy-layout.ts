@@ -1,5 +1,10 @@
-import type { Activation, ConvNetwork, LayeredNetwork, PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import type { RolloutEnvironment } from "../../src/protocol/rollout-environment.ts";
+import type {
+  Activation,
+  ConvNetwork,
+  LayeredNetwork,
+  PolicyNetwork,
+} from "../../src/protocol/models/policy-network.ts";
+import type { RolloutEnvironment } from "../../src/protocol/fleet/rollout-environment.ts";
 
 /** One dense layer in a member's row of parameters: weights[outputs][inputs] at `weightsAt`, then biases at `biasAt`. */
 export interface PolicyLayer {

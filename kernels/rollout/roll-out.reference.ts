@@ -1,5 +1,5 @@
-import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import { createDraws, type Draws } from "../../src/stats/draws.ts";
+import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
+import { createDraws, type Draws } from "../../src/stats/random/draws.ts";
 import { countStateWords, type EnvironmentSpec } from "../environments/environment-spec.ts";
 import { applyConv } from "./conv.reference.ts";
 import { openGraph } from "./graph.reference.ts";

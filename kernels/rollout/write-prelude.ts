@@ -1,4 +1,4 @@
-import type { Activation, PolicyNetwork } from "../../src/protocol/policy-network.ts";
+import type { Activation, PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
 import { countObservationWords, type EnvironmentSpec } from "../environments/environment-spec.ts";
 import { countOutputs, layOutGraph, layOutPolicy, spreadAction } from "./policy-layout.ts";
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { runProgram } from "./run-program.ts";
-import { PROCESS } from "./shell.ts";
+import { runProgram } from "./program.ts";
+import { PROCESS } from "./shell/shell.ts";
 
 // Whoever reads has enough, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

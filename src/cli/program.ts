@@ -1,32 +1,31 @@
 import { Command } from "commander";
-import { VERSION } from "../protocol/version.ts";
-import { actCommand } from "./act-command.ts";
-import { benchCommand } from "./bench-command.ts";
-import { checkCommand } from "./check-command.ts";
-import { compareCommand } from "./compare-command.ts";
-import { completionCommand } from "./completion-command.ts";
-import { contextCommand } from "./context-command.ts";
-import { deployCommand } from "./deploy-command.ts";
-import { doctorCommand } from "./doctor-command.ts";
-import { evaluateCommand } from "./evaluate-command.ts";
-import { exportCommand } from "./export-command.ts";
-import { historyCommand } from "./history-command.ts";
-import { importCommand } from "./import-command.ts";
-import { inferCommand } from "./infer-command.ts";
-import { jobsCommand } from "./jobs-command.ts";
-import { kernelsCommand } from "./kernels-command.ts";
-import { keysCommand } from "./keys-command.ts";
-import { loadCommand } from "./load-command.ts";
-import { modelsCommand } from "./models-command.ts";
-import { optimiseCommand } from "./optimise-command.ts";
-import { projectsCommand } from "./projects-command.ts";
-import { runnerCommand } from "./runner-command.ts";
-import type { Shell } from "./shell.ts";
-import { upCommand } from "./up-command.ts";
-import { trainCommand } from "./train-command.ts";
-import { tuneCommand } from "./tune-command.ts";
-import { validateCommand } from "./validate-command.ts";
-import { zooCommand } from "./zoo-command.ts";
+import { VERSION } from "../protocol/wire/release.ts";
+import { keysCommand } from "./access/keys-command.ts";
+import { projectsCommand } from "./access/projects-command.ts";
+import { checkCommand } from "./check/check-command.ts";
+import { compareCommand } from "./check/compare-command.ts";
+import { completionCommand } from "./completion/completion-command.ts";
+import { contextCommand } from "./context/context-command.ts";
+import { deployCommand } from "./deploy/deploy-command.ts";
+import { upCommand } from "./deploy/up-command.ts";
+import { doctorCommand } from "./doctor/doctor-command.ts";
+import { historyCommand } from "./history/history-command.ts";
+import { actCommand } from "./infer/act-command.ts";
+import { inferCommand } from "./infer/infer-command.ts";
+import { jobsCommand } from "./jobs/jobs-command.ts";
+import { optimiseCommand } from "./jobs/optimise-command.ts";
+import { evaluateCommand, trainCommand } from "./jobs/policy-commands.ts";
+import { validateCommand } from "./jobs/validate-command.ts";
+import { benchCommand } from "./kernels/bench-command.ts";
+import { kernelsCommand } from "./kernels/kernels-command.ts";
+import { tuneCommand } from "./kernels/tune-command.ts";
+import { loadCommand } from "./load/load-command.ts";
+import { modelsCommand } from "./models/models-command.ts";
+import { runnerCommand } from "./runner/runner-command.ts";
+import { reportError } from "./shell/report-error.ts";
+import type { Shell } from "./shell/shell.ts";
+import { exportCommand, importCommand } from "./transfer/transfer-commands.ts";
+import { zooCommand } from "./zoo/zoo-command.ts";
 
 /** Every command; those that go together stand together. */
 export function createProgram(shell: Shell): Command {
@@ -74,4 +73,13 @@ function frame(command: Command, shell: Shell): void {
     getOutHasColors: () => shell.colour,
   });
   for (const each of command.commands) frame(each, shell);
+}
+
+/** Runs a command line, without the program's name, to its end; whatever goes wrong ends as a code and a line. */
+export async function runProgram(args: readonly string[], shell: Shell): Promise<void> {
+  try {
+    await createProgram(shell).parseAsync([...args], { from: "user" });
+  } catch (error) {
+    shell.exit(reportError(error, shell, args.includes("--json")));
+  }
 }

@@ -1,9 +1,8 @@
 import type { Endpoint } from "../protocol/endpoint.ts";
-import { buildRequest } from "./build-request.ts";
+import { buildRequest, nameOf, readProblem, readReply } from "./request-and-reply.ts";
 import type { CallOptions, OptionsArgument, RequestParts } from "./call-options.ts";
-import type { Retry } from "./create-retry.ts";
+import type { Retry } from "./retry.ts";
 import { iterateEvents, type StreamEvent, type StreamOptions } from "./event-stream.ts";
-import { nameOf, readProblem, readReply } from "./read-reply.ts";
 
 export interface ClientOptions {
   /** Origin of the edge, such as `http://127.0.0.1:8787`. */

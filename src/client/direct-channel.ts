@@ -1,12 +1,17 @@
 import { endpoints } from "../protocol/endpoints.ts";
-import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
-import { FRAME_MEDIA_TYPE } from "../protocol/inference.ts";
-import type { Tensor } from "../protocol/tensor.ts";
-import { type DirectFrameHeader, DirectReplyHeader, type Ticket, type TicketRequest } from "../protocol/ticket.ts";
-import { backoffMs } from "./backoff.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../protocol/wire/frame.ts";
+import { FRAME_MEDIA_TYPE } from "../protocol/inference/inference.ts";
+import type { Tensor } from "../protocol/wire/tensor.ts";
+import {
+  type DirectFrameHeader,
+  DirectReplyHeader,
+  type Ticket,
+  type TicketRequest,
+} from "../protocol/inference/ticket.ts";
+import { backoffMs } from "./retry.ts";
 import type { Sendable } from "./call-options.ts";
 import type { Client } from "./client.ts";
-import { parseBy, readProblem } from "./read-reply.ts";
+import { parseBy, readProblem } from "./request-and-reply.ts";
 
 /** One inference on the runner itself; without a budget of its own it has the ticket's. */
 export interface DirectRequest {

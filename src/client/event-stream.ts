@@ -1,10 +1,9 @@
 import type { z } from "@hono/zod-openapi";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { Endpoint } from "../protocol/endpoint.ts";
-import { parseJson } from "../protocol/parse-json.ts";
-import { backoffMs, waitMs } from "./backoff.ts";
-import { isPassing } from "./is-passing.ts";
-import { nameOf, parseBy } from "./read-reply.ts";
+import { parseJson } from "../protocol/wire/parse-json.ts";
+import { backoffMs, isPassing, waitMs } from "./retry.ts";
+import { nameOf, parseBy } from "./request-and-reply.ts";
 
 /** One server-sent event with its parsed data. */
 export interface StreamEvent<Data> {

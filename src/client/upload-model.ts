@@ -1,5 +1,5 @@
 import { endpoints } from "../protocol/endpoints.ts";
-import type { Model, ModelVersion } from "../protocol/model.ts";
+import type { Model, ModelVersion } from "../protocol/models/model.ts";
 import type { RawBody } from "./call-options.ts";
 import type { Client } from "./client.ts";
 

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { PROBLEMS } from "../protocol/problem.ts";
+import { PROBLEMS } from "../protocol/wire/problem.ts";
 import { Masthead } from "./masthead.tsx";
 
 const FAULTS = { client: "the request", server: "the edge", runner: "the runner" } as const;

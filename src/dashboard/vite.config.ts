@@ -1,7 +1,6 @@
 import { defineConfig } from "vite";
 import { plainSchemas } from "../client/plain-schemas.ts";
-import { emitDataImages } from "./emit-data-images.ts";
-import { emitKernelSources } from "./emit-kernel-sources.ts";
+import { emitDataImages, emitKernelSources } from "./emit-assets.ts";
 import { slimProtocol } from "./slim-protocol.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Intervals } from "../protocol/link.ts";
-import { readOtlpHeaders, tracesUrlOf } from "../telemetry/read-otlp-settings.ts";
-import type { SpanTarget } from "../telemetry/send-spans.ts";
+import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
 import type { RunnerLink } from "./link/runner-link.ts";
 import type { JobQueue } from "./queue/job-queue.ts";
 
@@ -185,4 +184,14 @@ export function configOf(env: Env): Config {
   });
   parsed.set(env, config);
   return config;
+}
+
+/** The queue of all jobs. One object serves until pools shard it (see docs/operations.md). */
+export function jobQueue(env: Env) {
+  return env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("main"));
+}
+
+/** The object that holds a runner's socket. */
+export function runnerLink(env: Env, runnerId: string) {
+  return env.RUNNER_LINK.get(env.RUNNER_LINK.idFromName(runnerId));
 }

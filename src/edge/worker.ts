@@ -1,6 +1,6 @@
 import type { Env } from "./config.ts";
 import { tendHistory } from "./history/tend-history.ts";
-import { createApp } from "./http/app.ts";
+import { createApp } from "./app.ts";
 
 export { RunnerLink } from "./link/runner-link.ts";
 export { JobQueue } from "./queue/job-queue.ts";

@@ -1,10 +1,19 @@
 import { homedir, hostname, totalmem } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { LIMITS } from "../protocol/limits.ts";
-import { readOtlpHeaders, tracesUrlOf } from "../telemetry/read-otlp-settings.ts";
-import type { SpanTarget } from "../telemetry/send-spans.ts";
-import type { MemoryBudgets } from "./memory/memory-budgets.ts";
+import { LIMITS } from "../protocol/wire/limits.ts";
+import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
+
+/** What a runner may use for artifacts, weights and buffers. */
+export interface MemoryBudgets {
+  /** Of each GPU, all buffers together. */
+  readonly gpuBytes: number;
+  /** Of this process's memory. */
+  readonly hostBytes: number;
+  readonly diskBytes: number;
+  /** For migrations that no request waits for. */
+  readonly backgroundBytesPerSecond: number;
+}
 
 const GiB = 2 ** 30;
 const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB };

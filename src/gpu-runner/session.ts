@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { ComputeOffer } from "../protocol/compute.ts";
-import { decodeFrame, encodeFrame, splitTensors } from "../protocol/frame.ts";
-import type { Capabilities } from "../protocol/hardware.ts";
-import { LIMITS } from "../protocol/limits.ts";
+import type { ComputeOffer } from "../protocol/inference/compute.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../protocol/wire/frame.ts";
+import type { Capabilities } from "../protocol/fleet/hardware.ts";
+import { LIMITS } from "../protocol/wire/limits.ts";
 import {
   EdgeMessage,
   FrameOffer,
@@ -12,26 +12,22 @@ import {
   parseText,
   type Welcome,
 } from "../protocol/link.ts";
-import { type Problem, ProblemError, toProblem } from "../protocol/problem.ts";
-import { DEFAULT_CONFIGURATION } from "../protocol/serving-configuration.ts";
-import type { Tensor } from "../protocol/tensor.ts";
+import { type Problem, ProblemError, toProblem } from "../protocol/wire/problem.ts";
+import { DEFAULT_CONFIGURATION } from "../protocol/fleet/serving.ts";
+import type { Tensor } from "../protocol/wire/tensor.ts";
 import { traced } from "../telemetry/span.ts";
-import type { DeviceFleet } from "./device-fleet.ts";
-import type { OutcomeReport } from "./direct/outcome-report.ts";
-import type { TicketKeys } from "./direct/ticket-keys.ts";
-import { startHeartbeat } from "./heartbeat.ts";
-import type { LinkChannel } from "./link-channel.ts";
-import type { LinkProbe } from "./link-probe.ts";
+import type { DeviceFleet } from "./serving/device-fleet.ts";
+import type { OutcomeReport } from "./link/outcome-report.ts";
+import type { TicketKeys } from "./serving/direct/tickets.ts";
+import { type LinkChannel, type LinkProbe, startHeartbeat } from "./link/link-channel.ts";
 import type { ResidencyManager } from "./memory/residency-manager.ts";
 import type { ModelLoader } from "./serving/model-loader.ts";
-import { explainFailure } from "./serving/explain-failure.ts";
-import { refuseOffer } from "./refuse-offer.ts";
-import { serveCompute } from "./services/serve-compute.ts";
-import { serveRequest } from "./serving/serve-request.ts";
-import type { SpanExport } from "./telemetry/span-export.ts";
-import { traceService } from "./telemetry/trace-service.ts";
+import { explainFailure, serveRequest, traceService } from "./serving/serve-request.ts";
+import { refuseOffer } from "./link/versions.ts";
+import { serveCompute } from "./serving/serve-compute.ts";
+import type { SpanExport } from "./host/span-export.ts";
 import type { Watch } from "./watch/watch.ts";
-import type { JobRunner } from "./workloads/job-runner.ts";
+import type { JobRunner } from "./job-runner.ts";
 
 export interface SessionParts {
   /** As they are now. */

@@ -4,10 +4,9 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { isSoftwareAdapter } from "./gpu/adapter-name.ts";
-import { openGpu } from "./gpu/device.ts";
-import { listAdapters } from "./gpu/list-adapters.ts";
-import { installSoftwareGpu } from "./gpu/software-gpu.ts";
+import { isSoftwareAdapter } from "./host/hardware/device-names.ts";
+import { listAdapters, openGpu } from "./devices/gpu/device.ts";
+import { installSoftwareGpu } from "./devices/gpu/software-gpu.ts";
 
 const [cacheDir] = process.argv.slice(2);
 if (cacheDir === undefined) {

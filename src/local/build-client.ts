@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { build } from "vite";
 import { plainSchemas } from "../client/plain-schemas.ts";
-import { VERSION } from "../protocol/version.ts";
+import { VERSION } from "../protocol/wire/release.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const OUT = join(ROOT, "dist/client");

@@ -1,9 +1,9 @@
 /** `node build-edge-program.ts`: compiles the AssemblyScript that the Worker takes in, where it is not there as it stands. */
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { compileAssembly } from "../gpu-runner/cpu-simd/compile-assembly.ts";
-import { digestAssembly } from "../gpu-runner/cpu-simd/locate-assembly.ts";
+import { compileAssembly } from "../gpu-runner/devices/cpu-simd/compile-assembly.ts";
+import { digestAssembly } from "../gpu-runner/devices/cpu-simd/load-assembly.ts";
 
-const SOURCE = new URL("../edge/wasm/assembly/dense-network.ts", import.meta.url);
+const SOURCE = new URL("../edge/inference/wasm/assembly/dense-network.ts", import.meta.url);
 const OPTIONS = new URL("asconfig.json", SOURCE);
 /** The Worker names the program by its path, so its digest stands in a file beside it. */
 const PROGRAM = new URL("../../dist/edge-simd/dense-network.wasm", import.meta.url);

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { LocalError } from "./local-error.ts";
+import { LocalError } from "./data-folder.ts";
 
 const EDGE_SOURCES = ["src/edge", "src/protocol", "src/stats", "src/telemetry", "wrangler.toml", "package-lock.json"];
-const PAGE_SOURCES = ["src/dashboard", "src/client", "src/protocol", "src/stats", "package-lock.json"];
+const PAGE_SOURCES = ["src/dashboard", "src/words", "src/client", "src/protocol", "src/stats", "package-lock.json"];
 
 /** Builds the page and the edge where their sources are newer than what was built. */
 export async function ensureBuilt(root: string, say: (step: string) => void): Promise<void> {

@@ -5,9 +5,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseJson } from "../protocol/parse-json.ts";
-import { runNpm } from "./supply/run-npm.ts";
-import { judgeAudit, KnownAdvisory } from "./supply/judge-audit.ts";
+import { parseJson } from "../protocol/wire/parse-json.ts";
+import { judgeAudit, KnownAdvisory, runNpm } from "./supply/audit.ts";
 
 const root = join(import.meta.dirname, "../..");
 const known = z.array(KnownAdvisory).parse(JSON.parse(await readFile(join(root, ".ci/known-advisories.json"), "utf8")));

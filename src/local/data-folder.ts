@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { LocalError } from "./local-error.ts";
+
+/** What a person can mend, as one sentence. */
+export class LocalError extends Error {
+  override readonly name = "LocalError";
+}
 
 /** Takes the folder for this process: state on disk belongs to one process. Gives the way to let it go. */
 export async function lockDataFolder(dataDir: string): Promise<() => Promise<void>> {

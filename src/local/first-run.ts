@@ -5,14 +5,14 @@ import { pathToFileURL } from "node:url";
 import { loadDigits } from "../../models/lenet5/digits.ts";
 import { readVariantCard } from "../../models/model-card.ts";
 import type { Client } from "../client/client.ts";
-import { followJob } from "../client/follow-job.ts";
-import { readCredential } from "../gpu-runner/credential-file.ts";
+import { followJob } from "../client/jobs.ts";
+import { readCredential } from "../gpu-runner/link/registration.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import type { InferReply, InferRequest } from "../protocol/inference.ts";
-import { type BenchmarkResult } from "../protocol/benchmark.ts";
-import { toProblem } from "../protocol/problem.ts";
-import type { Runner } from "../protocol/runner.ts";
-import { LocalError } from "./local-error.ts";
+import type { Runner } from "../protocol/fleet/runner.ts";
+import type { InferReply, InferRequest } from "../protocol/inference/inference.ts";
+import type { BenchmarkResult } from "../protocol/jobs/benchmark.ts";
+import { toProblem } from "../protocol/wire/problem.ts";
+import { LocalError } from "./data-folder.ts";
 import type { Summary } from "./summary.ts";
 
 const RUNNER_TIMEOUT_MS = 120_000;
@@ -23,7 +23,7 @@ const TOO_SMALL: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unatt
 const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;
 
 /** Shows how far the run is: a step, and within it `done` of `total`. */
-export interface Progress {
+interface Progress {
   step(text: string): void;
   update(done: number, total: number): void;
 }
@@ -160,4 +160,23 @@ async function poll<Value>(timeoutMs: number, message: string, ask: () => Promis
     await delay(150);
   }
   throw new LocalError(message);
+}
+
+const BAR_WIDTH = 24;
+
+/** Progress on stderr: a line a step, and on a terminal a bar within it. */
+export function showProgress(stream: NodeJS.WriteStream): Progress {
+  let text = "";
+  return {
+    step(next) {
+      if (text !== "" && stream.isTTY) stream.write("\n");
+      text = next;
+      stream.write(stream.isTTY ? `\r\x1b[2K${text} …` : `${text} …\n`);
+    },
+    update(done, total) {
+      if (!stream.isTTY || total === 0) return;
+      const filled = Math.round((BAR_WIDTH * done) / total);
+      stream.write(`\r\x1b[2K${text} [${"#".repeat(filled)}${"·".repeat(BAR_WIDTH - filled)}] ${done}/${total}`);
+    },
+  };
 }

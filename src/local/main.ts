@@ -1,20 +1,53 @@
+import { Command, InvalidArgumentError } from "commander";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createClient } from "../client/client.ts";
 import { endpoints } from "../protocol/endpoints.ts";
-import { ProblemError } from "../protocol/problem.ts";
-import { type LocalOptions, parseArguments } from "./arguments.ts";
+import { ProblemError } from "../protocol/wire/problem.ts";
 import { ensureBuilt } from "./build.ts";
-import { adminKeyPath, createBootstrapSecret, lockDataFolder, readAdminKey, writeAdminKey } from "./data-folder.ts";
+import {
+  adminKeyPath,
+  createBootstrapSecret,
+  LocalError,
+  lockDataFolder,
+  readAdminKey,
+  writeAdminKey,
+} from "./data-folder.ts";
 import { type EdgeHost, startEdge } from "./edge-host.ts";
-import { performFirstRun } from "./first-run.ts";
+import { performFirstRun, showProgress } from "./first-run.ts";
 import { endLeftovers, noteChildren } from "./leftovers.ts";
-import { LocalError } from "./local-error.ts";
-import { prepareLocalRunner } from "./register-local-runner.ts";
-import { RunnerSupervisor } from "./runner-supervisor.ts";
-import { showProgress } from "./show-progress.ts";
+import { prepareLocalRunner, RunnerSupervisor } from "./local-runner.ts";
 import { renderSummary, type Summary } from "./summary.ts";
+
+interface LocalOptions {
+  readonly once: boolean;
+  readonly json: boolean;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly runner: boolean;
+}
+
+/** Options of `npm start`; a wrong one ends the process with a sentence and code 1. */
+function parseArguments(argv: readonly string[]): LocalOptions {
+  const command = new Command("npm start --")
+    .description("One machine: the edge, a runner, and the first run")
+    .option("--once", "stop after the summary", false)
+    .option("--json", "print the summary as one JSON object", false)
+    .option("--port <number>", "port of the edge on 127.0.0.1; 0 takes a free one", parsePort, 8787)
+    .option("--data-dir <folder>", "where everything is kept", ".millrace")
+    .option("--no-runner", "start the edge alone")
+    .parse(argv, { from: "user" });
+  const options = command.opts<LocalOptions>();
+  return { ...options, dataDir: resolve(options.dataDir) };
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("must be a port, 0 to 65535.");
+  return port;
+}
 
 const root = join(import.meta.dirname, "../..");
 

@@ -1,5 +1,4 @@
-import { countElements, type OnnxModel, type OnnxNode } from "./onnx-model.ts";
-import { intOf, intsOf } from "./read-option.ts";
+import { countElements, intOf, intsOf, type OnnxModel, type OnnxNode } from "./onnx-model.ts";
 import type { Shape } from "./shape-rule.ts";
 
 /** What a network computes for one row. */

@@ -1,7 +1,5 @@
-import { countElements, type OnnxNode } from "./onnx-model.ts";
-import { intOf, intsOf } from "./read-option.ts";
-import type { Shape } from "./shape-rule.ts";
-import { sliceOf } from "./slice-of.ts";
+import { countElements, intOf, intsOf, type OnnxNode } from "./onnx-model.ts";
+import { type Shape, sliceOf } from "./shape-rule.ts";
 
 /** A few numbers that are known without computing on data, row by row. */
 export interface KnownNumbers {

@@ -1,8 +1,5 @@
-import { broadcast } from "./broadcast.ts";
-import { intOf, intsOf, textOf } from "./read-option.ts";
-import { countElements } from "./onnx-model.ts";
-import { along, type ShapeRule } from "./shape-rule.ts";
-import { windowsOf } from "./sliding-window.ts";
+import { along, broadcast, type ShapeRule, windowsOf } from "./shape-rule.ts";
+import { countElements, intOf, intsOf, textOf } from "./onnx-model.ts";
 
 const expand: ShapeRule = ({ inputs: [input], numbers }) => {
   const target = numbers(1);

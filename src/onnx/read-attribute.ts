@@ -1,7 +1,6 @@
 import { type BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { eachField } from "./each-field.ts";
+import { eachField, eachPacked } from "./each-field.ts";
 import type { OnnxAttribute, OnnxTensor } from "./onnx-model.ts";
-import { eachPacked } from "./each-packed.ts";
 import { type Allowance, readTensor } from "./read-tensor.ts";
 
 /** Field numbers and AttributeProto.AttributeType of onnx.proto3. */

@@ -1,5 +1,5 @@
 import { WireType } from "@bufbuild/protobuf/wire";
-import { eachField } from "./each-field.ts";
+import { eachField, UnreadableModel } from "./each-field.ts";
 import {
   ELEMENTS,
   type OnnxDtype,
@@ -10,7 +10,6 @@ import {
 } from "./onnx-model.ts";
 import { readAttribute } from "./read-attribute.ts";
 import { type Allowance, readTensor } from "./read-tensor.ts";
-import { UnreadableModel } from "./unreadable-model.ts";
 
 /** Field numbers of onnx.proto3 (onnx/onnx, `onnx/onnx.proto`). */
 const MODEL = { irVersion: 1, graph: 7, opset: 8, functions: 25 } as const;

@@ -1,6 +1,5 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { eachField } from "./each-field.ts";
-import { eachPacked } from "./each-packed.ts";
+import { eachField, eachPacked } from "./each-field.ts";
 import { countElements, ELEMENTS, type OnnxDtype, type OnnxTensor, sizeInBytes } from "./onnx-model.ts";
 
 /** Field numbers of TensorProto. */

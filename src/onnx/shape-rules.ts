@@ -1,9 +1,5 @@
-import { broadcast } from "./broadcast.ts";
-import { countElements } from "./onnx-model.ts";
-import { intOf, intsOf } from "./read-option.ts";
-import { along, type Shape, type ShapeRule } from "./shape-rule.ts";
-import { sliceOf } from "./slice-of.ts";
-import { countPlaces, windowsOf } from "./sliding-window.ts";
+import { along, broadcast, countPlaces, type Shape, type ShapeRule, sliceOf, windowsOf } from "./shape-rule.ts";
+import { countElements, intOf, intsOf } from "./onnx-model.ts";
 
 const same: ShapeRule = ({ inputs: [input] }) => input && [input];
 

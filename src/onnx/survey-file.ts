@@ -1,6 +1,5 @@
 import { type BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { eachField } from "./each-field.ts";
-import { UnreadableModel } from "./unreadable-model.ts";
+import { eachField, UnreadableModel } from "./each-field.ts";
 
 /** Messages of onnx.proto3 that are read, or lead to a tensor: which fields lead on, and to what. */
 const CHILDREN = {

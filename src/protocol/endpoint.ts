@@ -1,6 +1,6 @@
 import type { z } from "@hono/zod-openapi";
-import type { Scope } from "./key.ts";
-import type { ProblemCode } from "./problem.ts";
+import type { Scope } from "./service/key.ts";
+import type { ProblemCode } from "./wire/problem.ts";
 
 /** Who may call: a key with the scope, a runner with its credential, or anyone. */
 export type Access = Scope | "runner" | "public";

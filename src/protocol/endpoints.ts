@@ -1,24 +1,29 @@
 import { z } from "@hono/zod-openapi";
-import { agentEndpoints } from "./agent-endpoints.ts";
-import { alertEndpoints } from "./alert-endpoints.ts";
-import { artifactEndpoints } from "./artifact-endpoints.ts";
-import { EdgeRunInput, EdgeRunReply } from "./edge-run.ts";
+import { agentEndpoints } from "./jobs/agent-pool.ts";
+import { alertEndpoints } from "./history/alert-endpoints.ts";
+import { artifactEndpoints } from "./jobs/job-artifact.ts";
+import { EdgeRunInput, EdgeRunReply } from "./models/edge-place.ts";
 import { defineEndpoint } from "./endpoint.ts";
-import { Diagnosis } from "./health.ts";
-import { environmentEndpoints } from "./environment-endpoints.ts";
-import { evaluationEndpoints } from "./evaluation-endpoints.ts";
-import { historyEndpoints } from "./history-endpoints.ts";
-import { hrrEndpoints } from "./hrr-endpoints.ts";
-import { idSchema } from "./id.ts";
-import { ADMISSION_PROBLEMS, INFERENCE_PROBLEMS } from "./inference-problems.ts";
-import { FRAME_MEDIA_TYPE, InferReply, InferRequest } from "./inference.ts";
-import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
-import { RegistrationToken, TokenInput } from "./key.ts";
-import { keyEndpoints } from "./key-endpoints.ts";
-import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
-import { LIMITS } from "./limits.ts";
-import { RunnerMemory } from "./memory.ts";
-import { CompressionRequest } from "./compression.ts";
+import { Diagnosis } from "./fleet/health.ts";
+import { environmentEndpoints } from "./policies/environment-definition.ts";
+import { evaluationEndpoints } from "./jobs/evaluation/evaluation.ts";
+import { historyEndpoints } from "./history/history-endpoints.ts";
+import { hrrEndpoints } from "./inference/hrr.ts";
+import { idSchema } from "./wire/id.ts";
+import {
+  ADMISSION_PROBLEMS,
+  FRAME_MEDIA_TYPE,
+  INFERENCE_PROBLEMS,
+  InferReply,
+  InferRequest,
+} from "./inference/inference.ts";
+import { Job, JobInput, JobListQuery, JobPage } from "./jobs/job.ts";
+import { RegistrationToken, TokenInput } from "./service/key.ts";
+import { keyEndpoints } from "./service/key-endpoints.ts";
+import { Leaderboard, LeaderboardQuery } from "./kernels/leaderboard.ts";
+import { LIMITS } from "./wire/limits.ts";
+import { RunnerMemory } from "./fleet/memory.ts";
+import { CompressionRequest } from "./jobs/compression.ts";
 import {
   Model,
   ModelPage,
@@ -27,26 +32,25 @@ import {
   ModelVersion,
   Placement,
   VariantUploadQuery,
-} from "./model.ts";
-import { oipEndpoints } from "./oip-endpoints.ts";
-import { IfMatch, Name, PageQuery } from "./page.ts";
-import { placementEndpoints } from "./placement-endpoints.ts";
-import { PlacementRuleInput } from "./placement-rule.ts";
-import { plotEndpoints } from "./plot-endpoints.ts";
-import { ActReply, ActRequest, ActStreamQuery } from "./policy.ts";
-import { Profile, ProfileInput, ProfilePage, ProfileUpdate, RunnerFit, RunnerFitQuery } from "./profile.ts";
-import { Run } from "./run.ts";
-import { RunSamples } from "./run-samples.ts";
-import { Ticket, TicketRequest } from "./ticket.ts";
-import { ServiceHealth } from "./service-health.ts";
-import { archiveEndpoints } from "./archive-endpoints.ts";
-import { populationEndpoints } from "./population-endpoints.ts";
-import { projectEndpoints } from "./project-endpoints.ts";
-import { transferEndpoints } from "./transfer-endpoints.ts";
-import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./tuning.ts";
-import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
-import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
-import { validationEndpoints } from "./validation-endpoints.ts";
+} from "./models/model.ts";
+import { oipEndpoints } from "./inference/oip.ts";
+import { IfMatch, Name, PageQuery } from "./wire/page.ts";
+import { placementEndpoints } from "./models/models-endpoints.ts";
+import { PlacementRuleInput } from "./fleet/serving.ts";
+import { plotEndpoints } from "./models/plot-endpoints.ts";
+import { ActReply, ActRequest, ActStreamQuery } from "./policies/policy.ts";
+import { Profile, ProfileInput, ProfilePage, ProfileUpdate, RunnerFit, RunnerFitQuery } from "./fleet/profile.ts";
+import { Run, RunSamples } from "./history/run.ts";
+import { Ticket, TicketRequest } from "./inference/ticket.ts";
+import { ServiceHealth } from "./service/service-state.ts";
+import { archiveEndpoints } from "./policies/archive.ts";
+import { populationEndpoints } from "./policies/population.ts";
+import { projectEndpoints } from "./service/project.ts";
+import { transferEndpoints } from "./service/transfer.ts";
+import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./jobs/tuning.ts";
+import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./fleet/runner.ts";
+import { KernelInput, KernelPage, SubmittedKernel } from "./kernels/submitted-kernel.ts";
+import { validationEndpoints } from "./jobs/validation.ts";
 
 const byRunnerId = z.object({ id: idSchema("runner") });
 const byJobId = z.object({ id: idSchema("job") });

@@ -1,23 +1,22 @@
 import { z } from "@hono/zod-openapi";
-import { OfferedEnvironment } from "./environment-definition.ts";
-import { ComputeOffer } from "./compute.ts";
-import { EDGE_VARIANTS } from "./edge-place.ts";
-import { faultFields } from "./fault.ts";
-import { Backend, Capabilities, DeviceKey } from "./hardware.ts";
-import { HealthReport } from "./health.ts";
-import { idSchema } from "./id.ts";
-import { ServiceTimes } from "./inference.ts";
-import { JobProgress, JobResult, JobSpec } from "./job.ts";
-import { KernelProgram } from "./kernel-definition.ts";
-import { LIMITS } from "./limits.ts";
-import { LiveReport } from "./live.ts";
-import { MemoryReport } from "./memory.ts";
-import { TensorSpec } from "./model.ts";
-import { Problem } from "./problem.ts";
-import { Roofline } from "./roofline.ts";
-import { ServingConfiguration } from "./serving-configuration.ts";
-import { TensorHeader } from "./tensor.ts";
-import { DirectOutcome } from "./ticket.ts";
+import { OfferedEnvironment } from "./policies/environment-definition.ts";
+import { ComputeOffer } from "./inference/compute.ts";
+import { EDGE_VARIANTS } from "./models/edge-place.ts";
+import { faultFields } from "./wire/fault.ts";
+import { Backend, Capabilities, DeviceKey } from "./fleet/hardware.ts";
+import { HealthReport, LiveReport } from "./fleet/health.ts";
+import { idSchema } from "./wire/id.ts";
+import { ServiceTimes } from "./inference/inference.ts";
+import { JobProgress, JobResult, JobSpec } from "./jobs/job.ts";
+import { KernelProgram } from "./kernels/kernel-definition.ts";
+import { LIMITS } from "./wire/limits.ts";
+import { MemoryReport } from "./fleet/memory.ts";
+import { TensorSpec } from "./models/model.ts";
+import { Problem } from "./wire/problem.ts";
+import { Roofline } from "./fleet/roofline.ts";
+import { ServingConfiguration } from "./fleet/serving.ts";
+import { TensorHeader } from "./wire/tensor.ts";
+import { DirectOutcome } from "./inference/ticket.ts";
 
 /**
  * The socket between a runner and the edge; docs/protocol.md is the written specification.

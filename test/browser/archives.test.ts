@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ElitePage, StoredArchive } from "../../src/protocol/archive.ts";
+import type { ElitePage, StoredArchive } from "../../src/protocol/policies/archive.ts";
 import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";

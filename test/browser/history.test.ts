@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { createId } from "../../src/protocol/id.ts";
-import { lehmer } from "../../src/stats/lehmer.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
+import { lehmer } from "../../src/stats/random/seeded.ts";
 import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";

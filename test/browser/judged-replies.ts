@@ -1,23 +1,21 @@
 import type { Page, Route } from "playwright-core";
-import { curvePlot } from "../../src/edge/plots/curve-plot.ts";
+import { curvePlot } from "../../src/edge/kinds/validation/curve-plot.ts";
 import { drawPlot } from "../../src/edge/plots/draw-plot.ts";
-import { frontPlot } from "../../src/edge/plots/front-plot.ts";
-import { sweepPlot } from "../../src/edge/plots/sweep-plot.ts";
-import { analyseSweep } from "../../src/edge/sweep/analyse-sweep.ts";
-import type { Diagnosis, DiagnosisCheck } from "../../src/protocol/health.ts";
-import { createId } from "../../src/protocol/id.ts";
-import { type LiveEvent, LiveReport } from "../../src/protocol/live.ts";
-import { type JobResult, JobSpec, JobSummary } from "../../src/protocol/job.ts";
-import type { Model } from "../../src/protocol/model.ts";
-import { PlotLook } from "../../src/protocol/plot-endpoints.ts";
-import type { ProfileFit, RunnerFit } from "../../src/protocol/profile.ts";
-import type { Runner } from "../../src/protocol/runner.ts";
-import type { PlacementSweep } from "../../src/protocol/sweep.ts";
-import type { Trade, TradedPlacement } from "../../src/protocol/trade.ts";
-import { summarise } from "../../src/stats/distribution.ts";
-import { report, sensor } from "../edge/health-samples.ts";
-import { capabilities, memoryReport } from "../edge/samples.ts";
-import { infeasibleResult, optimisationResult, validationResult } from "../edge/validation-samples.ts";
+import { frontPlot } from "../../src/edge/kinds/optimisation/front-plot.ts";
+import { sweepPlot } from "../../src/edge/models/sweep/sweep-plots.ts";
+import { analyseSweep } from "../../src/edge/models/sweep/analyse-sweep.ts";
+import { type Diagnosis, type DiagnosisCheck, type LiveEvent, LiveReport } from "../../src/protocol/fleet/health.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
+import { type JobResult, JobSpec, JobSummary } from "../../src/protocol/jobs/job.ts";
+import type { Model } from "../../src/protocol/models/model.ts";
+import { PlotLook } from "../../src/protocol/models/plot-endpoints.ts";
+import type { ProfileFit, RunnerFit } from "../../src/protocol/fleet/profile.ts";
+import type { Runner } from "../../src/protocol/fleet/runner.ts";
+import type { PlacementSweep, Trade, TradedPlacement } from "../../src/protocol/models/trade-offs.ts";
+import { summarise } from "../../src/stats/distribution/distribution.ts";
+import { report, sensor } from "../edge/stack/health-samples.ts";
+import { capabilities, memoryReport } from "../edge/stack/samples.ts";
+import { infeasibleResult, optimisationResult, validationResult } from "../edge/stack/validation-samples.ts";
 
 /** What a watcher of the runner gets: a temperature that rises to where it slows itself down. */
 const live = [70, 84, 96]

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { KernelInput, type SubmittedKernel } from "../../src/protocol/submitted-kernel.ts";
+import { KernelInput, type SubmittedKernel } from "../../src/protocol/kernels/submitted-kernel.ts";
 import { type LocalStack, waitFor, waitForJob } from "../e2e/local-stack.ts";
 import { keepScreenshots } from "./keep-screenshot.ts";
 import { seriousFindings } from "./serious-findings.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { VIEWS } from "../../src/dashboard/page-address.ts";
+import { VIEWS } from "../../src/dashboard/ui/page-address.ts";
 import { type EdgePage, startEdgePage } from "../../bench/page/edge-page.ts";
 import { plantPoints } from "../../bench/page/plant-points.ts";
 import { openWatchedPage } from "./watched-page.ts";

@@ -11,7 +11,7 @@ const SOURCES = [
   "test/chaos/faulty/shift-platform.ts",
   "test/chaos/faulty/shifted-clock.ts",
   "test/chaos/faulty/trouble.ts",
-  "src/stats/sfc32.ts",
+  "src/stats/random/seeded.ts",
 ];
 /** The source that the faulty edge imports: the built edge stands in its place. */
 const WORKER = "src/edge/worker.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
-import { drawPoissonArrivals } from "../../src/stats/poisson-arrivals.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
+import { drawPoissonArrivals } from "../../src/stats/random/draws.ts";
 import type { ChaosStack } from "./chaos-stack.ts";
 import type { Ledger, SentInference } from "./ledger.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Job, JobInput } from "../../src/protocol/job.ts";
+import type { Job, JobInput } from "../../src/protocol/jobs/job.ts";
 import type { ChaosStack } from "./chaos-stack.ts";
 import type { AcceptedJob, Ledger } from "./ledger.ts";
 

@@ -1,4 +1,4 @@
-import { nearestRank } from "../../src/stats/nearest-rank.ts";
+import { nearestRank } from "../../src/stats/distribution/summary.ts";
 import { latenessMs } from "./check-inferences.ts";
 import type { DoneFault, Ledger } from "./ledger.ts";
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { CLOSE_CODES } from "../../src/protocol/link.ts";
-import { LiveReport } from "../../src/protocol/live.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
-import { VERSION } from "../../src/protocol/version.ts";
-import { report as healthReport } from "../edge/health-samples.ts";
-import { BOUND, type RunnerScript } from "../edge/runner-script.ts";
-import { calibrationResult, capabilities } from "../edge/samples.ts";
+import { LiveReport } from "../../src/protocol/fleet/health.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
+import { VERSION } from "../../src/protocol/wire/release.ts";
+import { report as healthReport } from "../edge/stack/health-samples.ts";
+import { BOUND, type RunnerScript } from "../edge/stack/runner-script.ts";
+import { calibrationResult, capabilities } from "../edge/stack/samples.ts";
 import {
   bringOnline,
   connectRunner,

@@ -7,8 +7,8 @@ import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeOptions, startEdge } from "../../src/local/edge-host.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { type Lease, LINK_SUBPROTOCOL, PING } from "../../src/protocol/link.ts";
-import { RunnerScript } from "../edge/runner-script.ts";
-import { capabilities } from "../edge/samples.ts";
+import { RunnerScript } from "../edge/stack/runner-script.ts";
+import { capabilities } from "../edge/stack/samples.ts";
 import { openStoredDatabase } from "./stored-database.ts";
 
 const root = join(import.meta.dirname, "../..");

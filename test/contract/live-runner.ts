@@ -1,22 +1,21 @@
 import { pino } from "pino";
-import { keepConnected } from "../../src/gpu-runner/connection.ts";
-import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
-import { OutcomeReport } from "../../src/gpu-runner/direct/outcome-report.ts";
-import { TicketKeys } from "../../src/gpu-runner/direct/ticket-keys.ts";
-import { LinkChannel } from "../../src/gpu-runner/link-channel.ts";
-import { LinkProbe } from "../../src/gpu-runner/link-probe.ts";
+import { keepConnected } from "../../src/gpu-runner/link/connection.ts";
+import type { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
+import { OutcomeReport } from "../../src/gpu-runner/link/outcome-report.ts";
+import { TicketKeys } from "../../src/gpu-runner/serving/direct/tickets.ts";
+import { LinkChannel, LinkProbe } from "../../src/gpu-runner/link/link-channel.ts";
 import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
 import type { TuningCache } from "../../src/gpu-runner/memory/tuning-cache.ts";
-import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
-import { BackendChoices } from "../../src/gpu-runner/rollout/choose-backend.ts";
+import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
+import { BackendChoices } from "../../src/gpu-runner/kinds/choose-backend.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
-import { SpanExport } from "../../src/gpu-runner/telemetry/span-export.ts";
+import { SpanExport } from "../../src/gpu-runner/host/span-export.ts";
 import { Watch } from "../../src/gpu-runner/watch/watch.ts";
-import { JobRunner } from "../../src/gpu-runner/workloads/job-runner.ts";
-import type { Sensor } from "../../src/protocol/health.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
-import { benchmarkResult, capabilities, memoryReport } from "../edge/samples.ts";
+import { JobRunner } from "../../src/gpu-runner/job-runner.ts";
+import type { Sensor } from "../../src/protocol/fleet/health.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
+import { benchmarkResult, capabilities, memoryReport } from "../edge/stack/samples.ts";
 import { createGuarding } from "../unit/gpu-runner/guarding-fleet.ts";
 
 /** A benchmark that the runner has begun; it ends when the test says so. */

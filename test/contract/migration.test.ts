@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { mergePoints } from "../../src/edge/history/merge-points.ts";
+import { mergePoints } from "../../src/edge/history/query/merge-parts.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { startEdge } from "../../src/local/edge-host.ts";
-import type { HistoryPoint } from "../../src/protocol/history.ts";
+import type { HistoryPoint } from "../../src/protocol/history/history.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { BOUND } from "../edge/runner-script.ts";
+import { BOUND } from "../edge/stack/runner-script.ts";
 import { fillOldHistory, migrateBelow, migrateWhole, withDatabase } from "./old-database.ts";
 
 /** A database from before rollups, with points of a hundred days, made new by the migrations since. */

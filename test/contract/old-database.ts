@@ -2,11 +2,11 @@ import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { seriesIdOf } from "../../src/edge/store/series-store.ts";
-import { applyMigrations } from "../../src/local/apply-migrations.ts";
-import type { SeriesKey } from "../../src/protocol/series.ts";
-import { summarise } from "../../src/stats/distribution.ts";
-import { MAIN_PROJECT } from "../../src/protocol/project.ts";
+import { seriesIdOf } from "../../src/edge/store/history/series-store.ts";
+import { applyMigrations } from "../../src/local/edge-host.ts";
+import type { SeriesKey } from "../../src/protocol/history/series.ts";
+import { summarise } from "../../src/stats/distribution/distribution.ts";
+import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
 
 const root = join(import.meta.dirname, "../..");
 const migrations = join(root, "migrations");

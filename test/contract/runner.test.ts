@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { encodeFrame } from "../../src/protocol/frame.ts";
-import { createId } from "../../src/protocol/id.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import { encodeFrame } from "../../src/protocol/wire/frame.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
 import {
   CLOSE_CODES,
   type Intervals,
@@ -9,11 +9,11 @@ import {
   type Offer,
   type PlacedModel,
 } from "../../src/protocol/link.ts";
-import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
-import { createProblem } from "../../src/protocol/problem.ts";
-import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../src/protocol/serving-configuration.ts";
-import { RunSamples } from "../../src/protocol/run-samples.ts";
-import { capabilities, memoryReport } from "../edge/samples.ts";
+import type { InferenceBackend } from "../../src/gpu-runner/serving/queue/inference-server.ts";
+import { createProblem } from "../../src/protocol/wire/problem.ts";
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../src/protocol/fleet/serving.ts";
+import { RunSamples } from "../../src/protocol/history/run.ts";
+import { capabilities, memoryReport } from "../edge/stack/samples.ts";
 import { type LiveRunner, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 

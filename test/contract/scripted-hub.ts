@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { vi } from "vitest";
-import { decodeFrame } from "../../src/protocol/frame.ts";
+import { decodeFrame } from "../../src/protocol/wire/frame.ts";
 import { type EdgeMessage, parseText, PING, PONG, RunnerMessage } from "../../src/protocol/link.ts";
 
 type MessageOf<Type extends RunnerMessage["type"]> = Extract<RunnerMessage, { type: Type }>;

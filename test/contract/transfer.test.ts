@@ -10,7 +10,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { PROBLEMS } from "../../src/protocol/problem.ts";
+import { PROBLEMS } from "../../src/protocol/wire/problem.ts";
 import { type LiveEdge, readModel, registerRunner, startLiveEdge } from "./live-edge.ts";
 
 /** `millrace export` and `millrace import` as programs, between real edges. */

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { InferenceBackend } from "../../src/gpu-runner/serving/inference-server.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { encodeFrame } from "../../src/protocol/frame.ts";
-import type { HealthReport } from "../../src/protocol/health.ts";
-import { createId } from "../../src/protocol/id.ts";
+import type { InferenceBackend } from "../../src/gpu-runner/serving/queue/inference-server.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import { encodeFrame } from "../../src/protocol/wire/frame.ts";
+import type { HealthReport } from "../../src/protocol/fleet/health.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
 import type { Intervals, Offer, PlacedModel } from "../../src/protocol/link.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
-import { DEFAULT_CONFIGURATION } from "../../src/protocol/serving-configuration.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
+import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { type LiveRunner, sensors, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 

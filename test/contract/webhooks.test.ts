@@ -4,10 +4,10 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { createId } from "../../src/protocol/id.ts";
-import { LIMITS } from "../../src/protocol/limits.ts";
-import type { CreatedWebhook } from "../../src/protocol/webhook.ts";
-import { BOUND } from "../edge/runner-script.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../src/protocol/wire/limits.ts";
+import type { CreatedWebhook } from "../../src/protocol/service/webhook.ts";
+import { BOUND } from "../edge/stack/runner-script.ts";
 import { type LiveEdge, startLiveEdge } from "./live-edge.ts";
 
 /** Webhooks as a receiver meets them: a server of Node's own, and nothing of ours to check signatures with. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { KERNELS } from "../../kernels/registry.ts";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
 
 let cacheDir: string;
 let host: DeviceHost;

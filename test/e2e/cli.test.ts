@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runProgram } from "../../src/cli/run-program.ts";
+import { runProgram } from "../../src/cli/program.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { encodePng } from "../unit/cli/encode-png.ts";
 import { createTestShell, type Ended } from "../unit/cli/test-shell.ts";

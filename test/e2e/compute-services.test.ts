@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { HrrOperation } from "../../src/protocol/hrr.ts";
+import type { HrrOperation } from "../../src/protocol/inference/hrr.ts";
 import type { Sendable } from "../../src/client/call-options.ts";
-import type { JobInput, JobResult } from "../../src/protocol/job.ts";
+import type { JobInput, JobResult } from "../../src/protocol/jobs/job.ts";
 import { type LocalStack, startLocalStack, waitForJob } from "./local-stack.ts";
 
 const DIMENSION = 1_024;

@@ -2,8 +2,8 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deployCommand } from "../../src/cli/deploy-command.ts";
-import { reportError } from "../../src/cli/report-error.ts";
+import { deployCommand } from "../../src/cli/deploy/deploy-command.ts";
+import { reportError } from "../../src/cli/shell/report-error.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
 import { createTestShell, type Ended } from "../unit/cli/test-shell.ts";

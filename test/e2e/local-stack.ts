@@ -5,10 +5,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createBootstrapSecret } from "../../src/local/data-folder.ts";
 import { type EdgeHost, startEdge } from "../../src/local/edge-host.ts";
-import { prepareLocalRunner } from "../../src/local/register-local-runner.ts";
-import { RunnerSupervisor } from "../../src/local/runner-supervisor.ts";
+import { prepareLocalRunner, RunnerSupervisor } from "../../src/local/local-runner.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Job } from "../../src/protocol/job.ts";
+import type { Job } from "../../src/protocol/jobs/job.ts";
 import { childPids } from "../process/child-pids.ts";
 
 const root = join(import.meta.dirname, "../..");

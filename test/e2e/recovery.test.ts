@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LoadReport } from "../../src/cli/load/load-report.ts";
-import { EDGE_RUNNER_ID } from "../../src/protocol/edge-place.ts";
+import { EDGE_RUNNER_ID } from "../../src/protocol/models/edge-place.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import { ProblemError, PROBLEMS } from "../../src/protocol/problem.ts";
-import type { Job } from "../../src/protocol/job.ts";
+import { ProblemError, PROBLEMS } from "../../src/protocol/wire/problem.ts";
+import type { Job } from "../../src/protocol/jobs/job.ts";
 import { type LocalStack, placeModel, startLocalStack, waitFor, waitForJob } from "./local-stack.ts";
 import { root } from "./run-npm.ts";
 

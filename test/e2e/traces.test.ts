@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { endpoints } from "../../src/protocol/endpoints.ts";
 import { createTraceContext, formatTraceparent } from "../../src/telemetry/trace-context.ts";
-import { parseMetrics, valueOf } from "../edge/parse-metrics.ts";
+import { parseMetrics, valueOf } from "../edge/stack/parse-metrics.ts";
 import { type LocalStack, placeModel, startLocalStack, waitFor, waitForJob } from "./local-stack.ts";
 import { type CollectedSpan, type SpanCollector, startCollector } from "./span-collector.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Alert } from "../../src/protocol/alert.ts";
+import type { Alert } from "../../src/protocol/history/alert.ts";
 import { endpoints } from "../../src/protocol/endpoints.ts";
-import type { Diagnosis, FindingKind } from "../../src/protocol/health.ts";
+import type { Diagnosis, FindingKind } from "../../src/protocol/fleet/health.ts";
 import { hogCpu } from "../plants/hog-cpu.ts";
 import { type PlantedSleep, plantSleep } from "../plants/plant-sleep.ts";
 import { type LocalStack, placeModel, startLocalStack, waitFor } from "./local-stack.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { checkAgainstReference } from "../../bench/check-against-reference.ts";
 import type { KernelCase } from "../../bench/kernel-contest/kernel-case.ts";
 import { inProcess } from "../../bench/process-contender.ts";
-import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
+import { installSoftwareGpu } from "../../src/gpu-runner/devices/gpu/software-gpu.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 const OURS = new URL("../../bench/kernel-contest/ours.ts", import.meta.url);

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
-import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
-import type { Problem } from "../../src/protocol/problem.ts";
+import { installSoftwareGpu } from "../../src/gpu-runner/devices/gpu/software-gpu.ts";
+import type { Problem } from "../../src/protocol/wire/problem.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 interface Attempt {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { BufferPool } from "../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
 
 /** With COPY_DST, 8, by which a buffer is cleared. */
 const STORAGE = 128 | 8;

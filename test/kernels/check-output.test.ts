@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { KernelReference, Tolerance } from "../../kernels/kernel-spec.ts";
-import { checkOutput, checkOutputs } from "../../src/gpu-runner/gpu/check-output.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { checkOutput, checkOutputs } from "../../src/gpu-runner/kernels/benchmark/check-output.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
 
 const tolerance: Tolerance = { relative: 0.125, absolute: () => 0.5, reason: "made up" };
 

@@ -4,9 +4,9 @@ import { applyConv } from "../../kernels/rollout/conv.reference.ts";
 import { CONV, countParameters, layOutPolicy } from "../../kernels/rollout/policy-layout.ts";
 import { rollOut } from "../../kernels/rollout/roll-out.reference.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import type { OfferedEnvironment } from "../../src/protocol/environment-definition.ts";
-import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import { FRAME_PIXELS } from "../../src/protocol/rollout-environment.ts";
+import type { OfferedEnvironment } from "../../src/protocol/policies/environment-definition.ts";
+import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
+import { FRAME_PIXELS } from "../../src/protocol/fleet/rollout-environment.ts";
 import { openAdapters } from "./open-adapters.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { learn } from "../../bench/learning/learn.ts";
-import { PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import { Algorithm } from "../../src/protocol/training.ts";
+import { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
+import { Algorithm } from "../../src/protocol/jobs/training.ts";
 import { openAdapters } from "./open-adapters.ts";
 
 const plan = {

@@ -4,7 +4,7 @@ import { openGraph } from "../../kernels/rollout/graph.reference.ts";
 import { countParameters } from "../../kernels/rollout/policy-layout.ts";
 import { rollOut } from "../../kernels/rollout/roll-out.reference.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import { openCpuPopulation } from "../../src/gpu-runner/rollout/open-cpu-population.ts";
+import { openCpuPopulation } from "../../src/gpu-runner/rollout/cpu/open-cpu-population.ts";
 import { openAdapters } from "./open-adapters.ts";
 
 const network = { kind: "graph", hiddenNodes: 4, connections: 16 } as const;

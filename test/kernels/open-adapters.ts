@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import type { EnvironmentSpec } from "../../kernels/environments/environment-spec.ts";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KernelBinding } from "../../kernels/kernel-spec.ts";
-import { layoutBinding, padValues, unpadValues } from "../../src/gpu-runner/gpu/padded-layout.ts";
+import { layoutBinding, padValues, unpadValues } from "../../src/gpu-runner/kernels/dispatch/padded-layout.ts";
 
 test("rows of bytes are filled up to whole words", () => {
   const padded = layoutBinding(

@@ -2,11 +2,11 @@
  * A GPU's process like any other, but that no buffer begins as zeros: each holds what another tenant might have left.
  * Whatever is right here reads nothing that it has not written.
  */
-import { BufferPool } from "../../src/gpu-runner/gpu/buffer-pool.ts";
+import { BufferPool } from "../../src/gpu-runner/devices/gpu/buffer-pool.ts";
 import { parseArgs } from "node:util";
-import { openGpu } from "../../src/gpu-runner/gpu/device.ts";
-import { createGpuHandlers } from "../../src/gpu-runner/process/gpu-handlers.ts";
-import { serveCalls } from "../../src/gpu-runner/process/serve-calls.ts";
+import { openGpu } from "../../src/gpu-runner/devices/gpu/device.ts";
+import { createGpuHandlers } from "../../src/gpu-runner/device-program/gpu-handlers.ts";
+import { serveCalls } from "../../src/gpu-runner/device-program/serve-calls.ts";
 
 /** NaN as a float32 and as two float16, and no small number as anything else. */
 const POISON_WORD = 0x7fc07fc1;

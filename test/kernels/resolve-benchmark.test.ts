@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { KernelSpec, KernelVariant } from "../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../kernels/registry.ts";
-import { resolveBenchmark } from "../../src/gpu-runner/gpu/resolve-benchmark.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { resolveBenchmark } from "../../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
 
 function problemOf(work: () => unknown) {
   try {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
-import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
+import { installSoftwareGpu } from "../../src/gpu-runner/devices/gpu/software-gpu.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 let lines: readonly unknown[] = [];

@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../kernels/registry.ts";
-import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
-import { splitProblem } from "../../src/gpu-runner/gpu/split-problem.ts";
+import { installSoftwareGpu } from "../../src/gpu-runner/devices/gpu/software-gpu.ts";
+import { splitProblem } from "../../src/gpu-runner/kernels/dispatch/split-problem.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 export interface SplitCase {

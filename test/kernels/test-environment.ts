@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { countStateWords, type EnvironmentSpec } from "../../kernels/environments/environment-spec.ts";
 import { countOutputs } from "../../kernels/rollout/policy-layout.ts";
-import type { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { createDraws, type Draws } from "../../src/stats/draws.ts";
+import type { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { createDraws, type Draws } from "../../src/stats/random/draws.ts";
 import { openRolloutDevices } from "./open-adapters.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -7,9 +7,9 @@ import {
 import { countParameters } from "../../kernels/rollout/policy-layout.ts";
 import { rollOut } from "../../kernels/rollout/roll-out.reference.ts";
 import { seededUniform } from "../../kernels/seeded-uniform.ts";
-import type { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import type { PolicyNetwork } from "../../src/protocol/policy-network.ts";
-import type { Draws } from "../../src/stats/draws.ts";
+import type { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import type { PolicyNetwork } from "../../src/protocol/models/policy-network.ts";
+import type { Draws } from "../../src/stats/random/draws.ts";
 import { openRolloutDevices } from "./open-adapters.ts";
 
 const TIMEOUT_MS = 60_000;

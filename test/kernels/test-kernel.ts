@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { AxisValues, KernelShape, KernelSpec } from "../../kernels/kernel-spec.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import type { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import type { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
 import { openAdapters } from "./open-adapters.ts";
 
 /** A software GPU on a busy machine takes its time at the largest shapes. */

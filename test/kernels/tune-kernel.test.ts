@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
-import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
-import type { TuningMeasurement } from "../../src/gpu-runner/gpu/tune-kernel.ts";
-import type { Problem } from "../../src/protocol/problem.ts";
-import { TuningTrial } from "../../src/protocol/tuning.ts";
+import { installSoftwareGpu } from "../../src/gpu-runner/devices/gpu/software-gpu.ts";
+import type { TuningMeasurement } from "../../src/gpu-runner/kernels/tuning/tune-kernel.ts";
+import type { Problem } from "../../src/protocol/wire/problem.ts";
+import { TuningTrial } from "../../src/protocol/jobs/tuning.ts";
 import { CACHE_DIR } from "./software-gpu-cache.ts";
 
 interface Attempt {

@@ -18,7 +18,7 @@ function readSleepMs(file: string): number {
 const file = process.env.SLEEPING_BACKEND_FILE;
 // The runner's own process has the same options, and no backend.
 if (file !== undefined && process.argv.includes("--role")) {
-  const { OrtBackend } = await import("../../src/gpu-runner/serving/backends/ort-backend.ts");
+  const { OrtBackend } = await import("../../src/gpu-runner/devices/ort/ort-backend.ts");
   const { run } = Object.getOwnPropertyDescriptors(OrtBackend.prototype);
   OrtBackend.prototype.run = async function sleepAndRun(...call) {
     const sleepMs = readSleepMs(file);

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { glob, readFile } from "node:fs/promises";
 import { readModel } from "../../src/onnx/read-model.ts";
-import { readSignature } from "../../src/edge/onnx/read-signature.ts";
-import { OrtBackend } from "../../src/gpu-runner/serving/backends/ort-backend.ts";
-import { createSeededInputs } from "../../src/protocol/seeded-inputs.ts";
+import { readSignature } from "../../src/edge/models/read-signature.ts";
+import { OrtBackend } from "../../src/gpu-runner/devices/ort/ort-backend.ts";
+import { createSeededInputs } from "../../src/protocol/models/model-inputs.ts";
 
 const ort = new OrtBackend("cpu");
 const folder = new URL("../../models/", import.meta.url);

@@ -6,12 +6,12 @@ import path from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { writeOnnxMlp } from "../../models/onnx-mlp-writer.ts";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/inference-server.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
 import { proveRows } from "../../src/gpu-runner/serving/prove-rows.ts";
-import { readStatus } from "../../src/gpu-runner/validation/watch-resident-set.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { type Tensor, typedView } from "../../src/protocol/tensor.ts";
+import { readStatus } from "../../src/gpu-runner/kinds/validation/watch-resident-set.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import { type Tensor, typedView } from "../../src/protocol/wire/tensor.ts";
 import { problemOf } from "./problem-of.ts";
 
 const TIMEOUT_MS = 30_000;

@@ -1,7 +1,7 @@
 /** Starts a device's process, tells its id, and waits to be killed. */
 import { tmpdir } from "node:os";
 import { pino } from "pino";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
 
 const host = await DeviceHost.start({
   role: "cpu",

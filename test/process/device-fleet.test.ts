@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../src/gpu-runner/config.ts";
-import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 
 let fleet: DeviceFleet;

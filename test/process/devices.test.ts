@@ -5,10 +5,10 @@ import path from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/gpu-runner/config.ts";
-import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
-import { startGpus } from "../../src/gpu-runner/start-gpus.ts";
-import type { JobProgress } from "../../src/protocol/job.ts";
-import { ProblemError } from "../../src/protocol/problem.ts";
+import { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
+import { startGpus } from "../../src/gpu-runner/device-host/start-gpus.ts";
+import type { JobProgress } from "../../src/protocol/jobs/job.ts";
+import { ProblemError } from "../../src/protocol/wire/problem.ts";
 import { runJob } from "./run-job.ts";
 
 const logger = pino({ level: "silent" });

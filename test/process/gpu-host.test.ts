@@ -1,10 +1,10 @@
 import { KERNELS } from "../../kernels/registry.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { type JobProgress } from "../../src/protocol/job.ts";
-import { summarise } from "../../src/stats/distribution.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import { type JobProgress } from "../../src/protocol/jobs/job.ts";
+import { summarise } from "../../src/stats/distribution/distribution.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { problemOf } from "./problem-of.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Problem, ProblemError } from "../../src/protocol/problem.ts";
+import { type Problem, ProblemError } from "../../src/protocol/wire/problem.ts";
 
 /** The problem that work fails with, as it has to. */
 export async function problemOf(work: Promise<unknown>): Promise<Problem> {

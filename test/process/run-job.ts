@@ -1,7 +1,7 @@
-import type { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
-import { runBenchmark } from "../../src/gpu-runner/workloads/run-benchmark.ts";
-import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import type { JobProgress } from "../../src/protocol/job.ts";
+import type { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
+import { runBenchmark } from "../../src/gpu-runner/kinds/benchmark.ts";
+import { BenchmarkResult, BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import type { JobProgress } from "../../src/protocol/jobs/job.ts";
 
 interface JobOptions {
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;

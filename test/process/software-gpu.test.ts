@@ -2,8 +2,7 @@ import { access, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { installSoftwareGpu } from "../../src/gpu-runner/gpu/software-gpu.ts";
-import { untar } from "../../src/gpu-runner/gpu/untar.ts";
+import { installSoftwareGpu, untar } from "../../src/gpu-runner/devices/gpu/software-gpu.ts";
 
 let folder = "";
 beforeEach(async () => {

@@ -4,11 +4,11 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { childEnvironment } from "../../src/gpu-runner/process/child-environment.ts";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { createId } from "../../src/protocol/id.ts";
-import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
+import { childEnvironment } from "../../src/gpu-runner/device-host/device-child.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
+import { KernelInput } from "../../src/protocol/kernels/submitted-kernel.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { problemOf } from "./problem-of.ts";
 

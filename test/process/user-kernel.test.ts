@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DeviceHost } from "../../src/gpu-runner/process/device-host.ts";
-import { BenchmarkSpec } from "../../src/protocol/benchmark.ts";
-import { createId } from "../../src/protocol/id.ts";
-import type { KernelProgram } from "../../src/protocol/kernel-definition.ts";
-import type { JobProgress } from "../../src/protocol/job.ts";
-import { type Problem, PROBLEMS, toProblem } from "../../src/protocol/problem.ts";
-import { KernelInput } from "../../src/protocol/submitted-kernel.ts";
-import { competitor, expecting, ownReference } from "../edge/kernel-samples.ts";
+import { DeviceHost } from "../../src/gpu-runner/device-host/device-host.ts";
+import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
+import type { KernelProgram } from "../../src/protocol/kernels/kernel-definition.ts";
+import type { JobProgress } from "../../src/protocol/jobs/job.ts";
+import { type Problem, PROBLEMS, toProblem } from "../../src/protocol/wire/problem.ts";
+import { KernelInput } from "../../src/protocol/kernels/submitted-kernel.ts";
+import { competitor, expecting, ownReference } from "../edge/stack/kernel-samples.ts";
 import { CACHE_DIR } from "../kernels/software-gpu-cache.ts";
 import { childPids } from "./child-pids.ts";
 

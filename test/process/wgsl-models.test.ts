@@ -5,13 +5,13 @@ import path from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/gpu-runner/config.ts";
-import { DeviceFleet } from "../../src/gpu-runner/device-fleet.ts";
+import { DeviceFleet } from "../../src/gpu-runner/serving/device-fleet.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
-import { runCalibration } from "../../src/gpu-runner/workloads/run-calibration.ts";
-import { CalibrationResult, CalibrationSpec } from "../../src/protocol/calibration.ts";
-import { createId } from "../../src/protocol/id.ts";
+import { runCalibration } from "../../src/gpu-runner/kinds/calibration/run-calibration.ts";
+import { CalibrationResult, CalibrationSpec } from "../../src/protocol/jobs/calibration.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
 import type { PlacedModel } from "../../src/protocol/link.ts";
-import { modelBackendOf } from "../../src/protocol/model-backend.ts";
+import { modelBackendOf } from "../../src/protocol/fleet/hardware.ts";
 import { problemOf } from "./problem-of.ts";
 
 const TIMEOUT_MS = 240_000;

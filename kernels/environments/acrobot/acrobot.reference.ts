@@ -1,4 +1,4 @@
-import { toUniform } from "../../../src/stats/draws.ts";
+import { toUniform } from "../../../src/stats/random/draws.ts";
 import { clip } from "../clip.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 import { stepRungeKutta } from "../runge-kutta.ts";

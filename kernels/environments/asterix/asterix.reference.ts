@@ -1,4 +1,4 @@
-import { toUniform } from "../../../src/stats/draws.ts";
+import { toUniform } from "../../../src/stats/random/draws.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 import { ACTIONS, clamp, indexCell, toChoice } from "../minatar/game.reference.ts";
 

@@ -1,4 +1,4 @@
-import { toNormals, toUniform } from "../../../src/stats/draws.ts";
+import { toNormals, toUniform } from "../../../src/stats/random/draws.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 import { createPlanarBody } from "../planar-body/planar-body.reference.ts";
 import { CHEETAH } from "./cheetah.model.ts";

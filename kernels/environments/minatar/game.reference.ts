@@ -1,4 +1,4 @@
-import { toUniform } from "../../../src/stats/draws.ts";
+import { toUniform } from "../../../src/stats/random/draws.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 
 /** The six actions of every game of MinAtar; the first is to do nothing. */

@@ -1,4 +1,4 @@
-import { FRAME_PIXELS } from "../../../src/protocol/rollout-environment.ts";
+import { FRAME_PIXELS } from "../../../src/protocol/fleet/rollout-environment.ts";
 import { type EnvironmentReference, type EnvironmentSpec, FRAME_WORDS, type StateField } from "../environment-spec.ts";
 import { makeSticky } from "./game.reference.ts";
 import { makeRendered } from "./rendered.reference.ts";

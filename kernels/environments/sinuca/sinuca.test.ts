@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { openRolloutDevices } from "../../../test/kernels/open-adapters.ts";
-import type { DeviceHost } from "../../../src/gpu-runner/process/device-host.ts";
-import { createDraws } from "../../../src/stats/draws.ts";
+import type { DeviceHost } from "../../../src/gpu-runner/device-host/device-host.ts";
+import { createDraws } from "../../../src/stats/random/draws.ts";
 import { seededUniform } from "../../seeded-uniform.ts";
 import { countStateWords } from "../environment-spec.ts";
 import { PHYSICAL, sinucaPhysical, sinucaViva, VIVA } from "./sinuca.environment.ts";

@@ -1,9 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { checkClock } from "../doctor/check-clock.ts";
-import { checkEdge } from "../doctor/check-edge.ts";
-import { checkKey } from "../doctor/check-key.ts";
+import { checkClock, checkEdge, checkKey, reachEdge } from "../doctor/check-edge.ts";
 import { fail, type Finding, ok, type Verdict } from "../doctor/finding.ts";
-import { reachEdge } from "../doctor/reach-edge.ts";
 
 /** The name of a first deployment takes a while to be known everywhere. */
 const TRIES = 60;

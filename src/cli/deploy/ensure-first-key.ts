@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Client, createClient } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { parseJson } from "../../protocol/parse-json.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 const SECRET = "BOOTSTRAP_SECRET";

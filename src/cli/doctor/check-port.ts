@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { isLocal } from "../context/choose-edge.ts";
-import { fail, ok, type Verdict } from "./finding.ts";
-import type { Patient } from "./patient.ts";
-import { reachEdge } from "./reach-edge.ts";
+import { fail, ok, type Patient, type Verdict } from "./finding.ts";
+import { reachEdge } from "./check-edge.ts";
 
 /** `0A` in `/proc/net/tcp`: listening. */
 const LISTENING = "0A";

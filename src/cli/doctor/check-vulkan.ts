@@ -1,10 +1,9 @@
 import { access, readdir, readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { parseJson } from "../../protocol/parse-json.ts";
-import { runApart } from "../run-apart.ts";
-import { fail, ok, skip, type Verdict, warn } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { runApart } from "../shell/run-apart.ts";
+import { fail, ok, type Patient, skip, type Verdict, warn } from "./finding.ts";
 
 /** A driver's manifest, as the loader reads it (Vulkan-Loader, LoaderDriverInterface: "Driver Manifest File Format"). */
 const Manifest = z.object({ ICD: z.object({ library_path: z.string().min(1) }) });

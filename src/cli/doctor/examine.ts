@@ -1,19 +1,10 @@
-import { checkClock } from "./check-clock.ts";
-import { checkCpu } from "./check-cpu.ts";
-import { checkCredential } from "./check-credential.ts";
-import { checkDataFolder } from "./check-data-folder.ts";
-import { checkDescriptors } from "./check-descriptors.ts";
-import { checkEdge } from "./check-edge.ts";
-import { checkGpu } from "./check-gpu.ts";
-import { checkGpuAccess } from "./check-gpu-access.ts";
-import { checkKey } from "./check-key.ts";
-import { checkMemory } from "./check-memory.ts";
-import { checkNode } from "./check-node.ts";
-import { checkPackages } from "./check-packages.ts";
+import { checkClock, checkCredential, checkEdge, checkKey } from "./check-edge.ts";
+import { checkCpu, checkDataFolder, checkDescriptors, checkMemory } from "./check-host.ts";
+import { checkGpu, checkGpuAccess } from "./check-gpu.ts";
+import { checkNode, checkPackages } from "./check-install.ts";
 import { checkPort } from "./check-port.ts";
 import { checkVulkan } from "./check-vulkan.ts";
-import { fail, type Finding, type Verdict } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import { fail, type Finding, type Patient, type Verdict } from "./finding.ts";
 
 /** In the order in which they are told. */
 const CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Verdict>>> = {

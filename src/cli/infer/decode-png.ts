@@ -1,5 +1,5 @@
 import { crc32, inflateSync } from "node:zlib";
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 
 /** A picture: rows from the top, `channels` bytes a pixel (1 grey, 2 grey and alpha, 3 RGB, 4 RGBA). */
 export interface Picture {

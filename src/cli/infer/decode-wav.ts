@@ -1,4 +1,4 @@
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 
 /** A sound: the mean of its channels, in −1 to 1. */
 export interface Sound {

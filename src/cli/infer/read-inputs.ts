@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ModelVersion, TensorSpec } from "../../protocol/model.ts";
-import { parseJson } from "../../protocol/parse-json.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { countElements, type JsonTensor, JsonTensorInput } from "../../protocol/tensor.ts";
-import type { Shell } from "../shell.ts";
+import type { ModelVersion, TensorSpec } from "../../protocol/models/model.ts";
+import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { countElements, type JsonTensor, JsonTensorInput } from "../../protocol/wire/tensor.ts";
+import type { Shell } from "../shell/shell.ts";
 import { decodePng } from "./decode-png.ts";
 import { decodeWav } from "./decode-wav.ts";
-import { fitPicture } from "./fit-picture.ts";
-import { fitSound } from "./fit-sound.ts";
+import { fitPicture, fitSound } from "./fit-input.ts";
 
 /** Where inputs come from, as options say it. */
 export interface InputOptions {

@@ -1,12 +1,40 @@
-import type { InferReply } from "../../protocol/inference.ts";
-import type { JsonTensor } from "../../protocol/tensor.ts";
+import type { InferReply, LatencySplit } from "../../protocol/inference/inference.ts";
+import { EDGE_RUNNER_ID } from "../../protocol/models/edge-place.ts";
+import type { JsonTensor } from "../../protocol/wire/tensor.ts";
 import { formatValue, formatWith } from "../render/format-values.ts";
 import { renderBar } from "../render/progress-line.ts";
-import { renderFacts } from "../render/render-facts.ts";
-import { latencyBars } from "./latency-bar.ts";
-import { namePlace } from "./name-place.ts";
+import { renderFacts } from "../render/render-table.ts";
 
-const BAR_COLUMNS = 24;
+/** In the order in which a request goes through them. */
+const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"] as const;
+const LATENCY_COLUMNS = 40;
+
+/** Where the time went: each part a bar that begins where the one before ends, so that they fill the whole. */
+export function latencyBars(latency: LatencySplit): [name: string, value: string][] {
+  const sum = PARTS.reduce((total, part) => total + latency[part], 0);
+  let before = 0;
+  return PARTS.map((part) => {
+    const [from, to] = [before, before + latency[part]].map((at) =>
+      sum > 0 ? Math.round((LATENCY_COLUMNS * at) / sum) : 0,
+    );
+    before += latency[part];
+    // A part that took any time is seen.
+    const length = Math.max((to ?? 0) - (from ?? 0), latency[part] > 0 ? 1 : 0);
+    const start = Math.min(from ?? 0, LATENCY_COLUMNS - length);
+    const bar = `${"·".repeat(start)}${"█".repeat(length)}`.padEnd(LATENCY_COLUMNS, "·");
+    return [part.slice(0, -2), `${bar}  ${formatWith(latency[part], "ms")}`];
+  });
+}
+
+type Place = Pick<InferReply["placement"], "deviceKey" | "runnerId" | "backend" | "software">;
+
+/** Where an answer was computed, as people say it. */
+export function namePlace({ deviceKey, runnerId, backend, software }: Place): string {
+  const place = runnerId === EDGE_RUNNER_ID ? "the edge itself" : `${deviceKey} of ${runnerId}`;
+  return `${place} by ${backend}${software ? " (software)" : ""}`;
+}
+
+const SHARE_COLUMNS = 24;
 /** Rows of one output that are shown. */
 const ROWS = 8;
 
@@ -49,7 +77,7 @@ function renderRow(values: readonly number[], top: number): string {
     const figure = formatValue(value).replace("-", "−");
     return [
       String(index).padStart(3),
-      `${figure.padStart(10)}  ${renderBar(share(value), BAR_COLUMNS)}`.trimEnd(),
+      `${figure.padStart(10)}  ${renderBar(share(value), SHARE_COLUMNS)}`.trimEnd(),
     ] as const;
   });
   return renderFacts(facts);

@@ -1,8 +1,8 @@
-import type { Job, JobSpec } from "../../protocol/job.ts";
+import type { Job, JobSpec } from "../../protocol/jobs/job.ts";
 import { formatAge, formatSizes } from "../render/format-values.ts";
-import { renderFacts } from "../render/render-facts.ts";
-import { nameSubject } from "../results/name-subject.ts";
-import { type Canvas, renderResult } from "../results/render-result.ts";
+import { renderFacts } from "../render/render-table.ts";
+import { nameSubject } from "./results/render-validation.ts";
+import { type Canvas, renderResult } from "./results/render-result.ts";
 
 /** A job for people: how far it is, or what it came to. */
 export function renderJob(job: Job, canvas: Canvas): string {

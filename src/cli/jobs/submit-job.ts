@@ -1,12 +1,67 @@
+import type { Command } from "commander";
 import { randomUUID } from "node:crypto";
 import type { Sendable } from "../../client/call-options.ts";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { JobInput } from "../../protocol/job.ts";
-import type { Shell } from "../shell.ts";
-import { concludeJob } from "./conclude-job.ts";
-import { watchJob } from "./watch-job.ts";
-import type { JobOptions } from "./job-options.ts";
+import type { Job, JobInput } from "../../protocol/jobs/job.ts";
+import { createProblem, ProblemError, reviveProblem } from "../../protocol/wire/problem.ts";
+import { addEdge, type EdgeOptions } from "../options/edge-options.ts";
+import { findRunnerId } from "../runner/find-runner.ts";
+import type { Shell } from "../shell/shell.ts";
+import { renderResult } from "./results/render-result.ts";
+import { INTERRUPTED, watchJob } from "./watch-job.ts";
+
+const VALIDATED = { pass: 0, fail: 1, insufficient: 3 } as const;
+
+/**
+ * What a command ends with whose job ended well: 1 where its verdict is no (a requirement missed, no configuration
+ * within the targets, a claim that is not true, `stopAt` not reached), 3 where the evidence does not suffice, else 0.
+ */
+export function verdictCode({ spec, result }: Pick<Job, "spec" | "result">): 0 | 1 | 3 {
+  if (result?.kind === "validation") return VALIDATED[result.verdict];
+  if (result?.kind === "optimisation") return result.best === null ? 1 : 0;
+  if (result?.kind === "probe") return result.ok ? 0 : 1;
+  if (result?.kind !== "training" || spec.kind !== "training" || spec.stopAt === undefined) return 0;
+  return result.solvedAtGeneration === null ? 1 : 0;
+}
+
+/** Prints what a job came to, and gives the exit code. Throws the problem of one that failed or was cancelled. */
+export function concludeJob(job: Job | null, shell: Shell, json: boolean): number {
+  if (job === null) return INTERRUPTED;
+  if (job.state === "cancelled") throw new ProblemError("cancelled", `${job.id} was cancelled.`);
+  if (job.state === "failed") {
+    const problem = job.problem ?? createProblem("internal", "It left no reason.");
+    throw reviveProblem({ ...problem, detail: `${job.id} failed: ${problem.detail}` });
+  }
+  shell.print(json ? `${JSON.stringify(job)}\n` : renderResult(job, shell));
+  return verdictCode(job);
+}
+
+/** Which runner takes a job, how its series are labelled, and whether it is waited for. */
+export interface JobOptions extends EdgeOptions {
+  readonly runner?: string;
+  readonly label?: string;
+  readonly detach: boolean;
+}
+
+/** Adds them, and those of the edge. */
+export function addJob(command: Command): Command {
+  return addEdge(command, "scopes submit and read")
+    .option("--runner <name>", "name or id of the runner that shall take it (default: any that can)")
+    .option("--label <label>", "stored with the series, such as a branch")
+    .option("--detach", "print the job's id at once, and do not wait", false);
+}
+
+/** The fields of a job that they stand for. */
+export async function targetOf(
+  client: Client,
+  { runner, label }: JobOptions,
+): Promise<{ readonly runnerId?: string; readonly label?: string }> {
+  return {
+    ...(runner !== undefined && { runnerId: await findRunnerId(client, runner) }),
+    ...(label !== undefined && { label }),
+  };
+}
 
 /** Queues a job, follows it and prints its result, or its id alone where it shall not be waited for. The exit code. */
 export async function submitJob(

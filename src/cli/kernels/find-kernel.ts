@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { listAll } from "../../client/list-all.ts";
 
 /** The announced kernels, then the submitted ones, newest first. */

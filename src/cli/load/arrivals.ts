@@ -1,5 +1,5 @@
-import { ProblemError } from "../../protocol/problem.ts";
-import { drawPoissonArrivals } from "../../stats/poisson-arrivals.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { drawPoissonArrivals } from "../../stats/random/draws.ts";
 
 /** How requests arrive; rates are per second. */
 export interface ArrivalPlan {

@@ -1,15 +1,13 @@
 import { Command } from "commander";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Model, ModelVersion, Placement } from "../../protocol/model.ts";
-import { addEdge, type EdgeOptions, openEdge } from "../edge-options.ts";
+import type { Model, ModelVersion, Placement } from "../../protocol/models/model.ts";
+import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
 import { describeSpec } from "../infer/read-inputs.ts";
 import { formatAge, formatSize, formatValue, formatWith } from "../render/format-values.ts";
-import { paint } from "../render/paint.ts";
-import { renderFacts } from "../render/render-facts.ts";
-import { renderTable } from "../render/render-table.ts";
+import { paint, renderFacts, renderTable } from "../render/render-table.ts";
 import { listRunners } from "../runner/find-runner.ts";
-import type { Shell } from "../shell.ts";
+import type { Shell } from "../shell/shell.ts";
 
 /** `millrace models show`: versions and variants of a model, and where each runs with what was measured there. */
 export function showCommand(shell: Shell): Command {

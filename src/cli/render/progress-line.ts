@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { Shell } from "../shell.ts";
+import type { Shell } from "../shell/shell.ts";
 import { formatSpan } from "./format-values.ts";
 
 const BAR_COLUMNS = 24;

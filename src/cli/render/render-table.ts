@@ -1,3 +1,23 @@
+import { styleText } from "node:util";
+import type { Shell } from "../shell/shell.ts";
+
+const STYLES = { good: "green", bad: "red", doubtful: "yellow", faint: "dim", strong: "bold" } as const;
+export type Tone = keyof typeof STYLES;
+
+/** The text in a tone, where the output may have colours. */
+export function paint({ colour }: Pick<Shell, "colour">, tone: Tone | undefined, text: string): string {
+  return colour && tone !== undefined ? styleText(STYLES[tone], text, { validateStream: false }) : text;
+}
+
+/** So that lists above and below a table stand beneath each other, too. */
+const NAME_COLUMNS = 12;
+
+/** Names and values, one a line, the values beneath each other. */
+export function renderFacts(facts: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(NAME_COLUMNS, ...facts.map(([name]) => name.length));
+  return facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}\n`).join("");
+}
+
 const GAP = "  ";
 const FEWEST = 8;
 

@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { Runner } from "../../protocol/runner.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
 import { listAll } from "../../client/list-all.ts";
 
 /** All runners, newest first. */

@@ -1,9 +1,8 @@
-import { createReadStream } from "node:fs";
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
-import { ProblemError } from "../../protocol/problem.ts";
-import { ArchiveLine, type ArchivedObject, type ArchiveEnd, type ArchiveHead } from "./archive.ts";
-import { RowTally } from "./row-tally.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type ArchivedObject, type ArchiveEnd, type ArchiveHead, ArchiveLine, RowTally } from "./archive.ts";
 
 /** A part of an archive: its head, a row of a table as its text, an object, or its end. */
 export type ArchivePart =
@@ -95,4 +94,25 @@ async function* readLines(file: string): AsyncGenerator<string> {
     throw isCut ? broken(file, "it is no gzip file, or a part of it is missing or damaged") : error;
   }
   if (open.some((part) => part !== "")) yield open.join("");
+}
+
+export interface CheckedArchive {
+  readonly head: ArchiveHead;
+  readonly end: ArchiveEnd;
+  /** The rows of the table of keys. */
+  readonly keys: readonly string[];
+}
+
+/** Reads an archive from head to end, so that nothing of one that is not whole is ever sent. */
+export async function checkArchive(file: string): Promise<CheckedArchive> {
+  let head: ArchiveHead | undefined;
+  let end: ArchiveEnd | undefined;
+  const keys: string[] = [];
+  for await (const part of readArchive(file)) {
+    if (part.kind === "head") head = part.head;
+    else if (part.kind === "end") end = part.end;
+    else if (part.kind === "row" && part.table === "keys") keys.push(part.line);
+  }
+  if (head === undefined || end === undefined) throw new ProblemError("invalid-request", `${file} is empty.`);
+  return { head, end, keys };
 }

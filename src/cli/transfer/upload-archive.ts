@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/transfer.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/service/transfer.ts";
 import type { ProgressLine } from "../render/progress-line.ts";
 import type { ArchiveHead } from "./archive.ts";
 import { readArchive } from "./read-archive.ts";

@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { Transfer } from "../../protocol/transfer.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Transfer } from "../../protocol/service/transfer.ts";
 import type { ProgressLine } from "../render/progress-line.ts";
-import type { ArchivedObject, ArchiveEnd, ArchiveHead, Tally } from "./archive.ts";
-import { downloadRows } from "./download-rows.ts";
-import { listObjects } from "./list-objects.ts";
-import { RowTally } from "./row-tally.ts";
+import { type ArchivedObject, type ArchiveEnd, type ArchiveHead, RowTally, type Tally } from "./archive.ts";
+import { downloadRows, listObjects } from "./read-edge.ts";
 
 type Line = ArchiveHead | ArchiveEnd | ArchivedObject | { kind: "table"; name: string };
 

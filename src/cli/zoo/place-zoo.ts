@@ -1,18 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { readZooCard } from "../../../models/model-card.ts";
-import { type ZooModel, zooFolder } from "../../../models/zoo.ts";
+import { zooFolder, type ZooModel } from "../../../models/zoo.ts";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { FIRST_VARIANT, type Placement } from "../../protocol/model.ts";
+import { Backend } from "../../protocol/fleet/hardware.ts";
+import type { ValidationResult } from "../../protocol/jobs/validation.ts";
+import { FIRST_VARIANT, type Placement } from "../../protocol/models/model.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { ZooFailure, ZooRow } from "./zoo-rows.ts";
 
 /** From the last placement that came to the next one. */
 const PATIENCE_MS = 300_000;
-const POLL_MS = 500;
+const PLACE_POLL_MS = 500;
 
 /** A network of the zoo on an edge. */
-export interface UploadedModel extends ZooModel {
+interface UploadedModel extends ZooModel {
   readonly parameters: number;
   readonly modelVersionId: string;
   readonly version: number;
@@ -65,7 +68,70 @@ export async function waitForPlacements(
         `${runner.name} has no placement of ${missing.join(", ")} yet: look at its jobs.`,
       );
     }
-    await delay(POLL_MS);
+    await delay(PLACE_POLL_MS);
   }
   return placed;
+}
+
+const MEASURE_POLL_MS = 100;
+/** What runs of itself at the edge is no runner's to measure. */
+const MeasuredBackend = Backend.exclude(["edge-wasm"]);
+/** One row at a time, then all at once; long enough for a 99th percentile that is not the slowest query. */
+const SCENARIOS = [
+  { kind: "singleStream", percentile: 0.99, minDurationMs: 500, minQueries: 300 },
+  { kind: "offline", minDurationMs: 500 },
+] as const;
+
+/** Validates a placement of a network of the zoo by a job, whose result stays in the history. */
+export async function measurePlacement(
+  client: Client,
+  model: UploadedModel,
+  { deviceKey, backend, runnerId, software, memory, state }: Placement,
+  runner: string,
+): Promise<ZooRow | ZooFailure> {
+  const { category, name, parameters, version } = model;
+  const failed = (reason: string): ZooFailure => ({ category, model: name, backend, reason });
+  if (state === "failed") return failed("its answers are not those of the CPU, or it does not run");
+  const subject = {
+    kind: "model",
+    model: `${name}@${version}`,
+    variant: FIRST_VARIANT,
+    backend: MeasuredBackend.parse(backend),
+  } as const;
+  const body = { kind: "validation", subject, scenarios: [...SCENARIOS], runnerId, deviceKey } as const;
+  const { id } = await client.call(endpoints.createJob, { body });
+  const { result, problem, runId } = await waitForEnd(client, id);
+  if (result?.kind !== "validation") return failed(problem?.detail ?? "the job left no result");
+  const times = readTimes(result);
+  if (times === null) return failed("no query was answered");
+  const { loadMs, firstAnswerMs } = result.startup;
+  return {
+    category,
+    model: name,
+    parameters,
+    runner,
+    deviceKey,
+    backend,
+    software,
+    ...times,
+    memoryBytes: memory === null ? null : memory.baseBytes + memory.bytesPerRow,
+    startupMs: loadMs + firstAnswerMs,
+    runId,
+  };
+}
+
+async function waitForEnd(client: Client, id: string) {
+  for (;;) {
+    const job = await client.call(endpoints.getJob, { params: { id } });
+    if (job.state !== "queued" && job.state !== "leased") return job;
+    await delay(MEASURE_POLL_MS);
+  }
+}
+
+function readTimes({ scenarios }: ValidationResult): Pick<ZooRow, "p50Ms" | "p95Ms" | "p99Ms" | "samplesPerS"> | null {
+  const latencyMs = scenarios.find(({ scenario }) => scenario.kind === "singleStream")?.latencyMs;
+  const offline = scenarios.find(({ scenario }) => scenario.kind === "offline");
+  if (latencyMs == null || offline === undefined) return null;
+  const { p50, p95, p99 } = latencyMs;
+  return { p50Ms: p50, p95Ms: p95, p99Ms: p99, samplesPerS: offline.samplesPerS };
 }

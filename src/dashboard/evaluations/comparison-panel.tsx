@@ -1,13 +1,12 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { EvaluationComparison } from "../../protocol/evaluation-comparison.ts";
-import type { JobSummary } from "../../protocol/job.ts";
-import type { Estimate } from "../../protocol/score.ts";
-import { Fact } from "../fact.tsx";
-import { formatNumber } from "../format.ts";
-import { Panel } from "../panel.tsx";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
+import { EvaluationComparison } from "../../protocol/jobs/evaluation/evaluation-comparison.ts";
+import type { JobSummary } from "../../protocol/jobs/job.ts";
+import type { Estimate } from "../../protocol/wire/distribution.ts";
+import { Fact, Panel } from "../ui/panels.tsx";
+import { formatNumber } from "../../words/numbers.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
 
 interface ComparisonPanelProps extends Pick<ViewProps, "client" | "address" | "onPick"> {
   /** Evaluations that ended, the newest first. */

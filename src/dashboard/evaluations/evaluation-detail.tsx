@@ -1,11 +1,11 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/evaluation.ts";
-import type { Estimate } from "../../protocol/score.ts";
-import { Fact } from "../fact.tsx";
-import { formatDuration, formatNumber } from "../format.ts";
-import { SoftwareBadge } from "../software-badge.tsx";
-import { SvgPlot } from "../svg-plot.tsx";
+import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/jobs/evaluation/evaluation.ts";
+import type { Estimate } from "../../protocol/wire/distribution.ts";
+import { Fact } from "../ui/panels.tsx";
+import { formatDuration, formatNumber } from "../../words/numbers.ts";
+import { SoftwareBadge } from "../ui/badges.tsx";
+import { SvgPlot } from "../plots/svg-plot.tsx";
 
 interface EvaluationDetailProps {
   readonly client: Client;

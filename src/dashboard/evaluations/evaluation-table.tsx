@@ -1,10 +1,10 @@
-import type { EvaluationSpec } from "../../protocol/evaluation.ts";
-import type { JobSummary } from "../../protocol/job.ts";
-import { Badge } from "../badge.tsx";
-import { formatNumber } from "../format.ts";
-import { JobProblem } from "../job-problem.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import { judgeJob } from "../verdict-words.ts";
+import type { EvaluationSpec } from "../../protocol/jobs/evaluation/evaluation.ts";
+import type { JobSummary } from "../../protocol/jobs/job.ts";
+import { Badge } from "../ui/badges.tsx";
+import { formatNumber } from "../../words/numbers.ts";
+import { JobProblem } from "../ui/job-table.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { judgeJob } from "../../words/validation.ts";
 
 interface EvaluationTableProps {
   readonly jobs: readonly JobSummary[];

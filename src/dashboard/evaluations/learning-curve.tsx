@@ -1,8 +1,8 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import type { CurvePoint } from "../../protocol/training.ts";
-import { formatNumber } from "../format.ts";
-import { usePlot } from "../use-plot.ts";
+import type { CurvePoint } from "../../protocol/jobs/training.ts";
+import { formatNumber } from "../../words/numbers.ts";
+import { usePlot } from "../plots/use-plot.ts";
 import { learningOptions } from "./learning-options.ts";
 
 const TABLE_ROWS = 12;

@@ -1,6 +1,6 @@
 import type uPlot from "uplot";
-import { formatNumber } from "../format.ts";
-import { readPlotTheme } from "../plot-theme.ts";
+import { formatNumber } from "../../words/numbers.ts";
+import { readPlotTheme } from "../plots/plot-theme.ts";
 
 /** Places of the series whose space between is the interval. */
 const LOW = 3;

@@ -1,15 +1,15 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { EvaluationResult, EvaluationSpec } from "../../protocol/evaluation.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import type { JobRun } from "../../protocol/run.ts";
-import { formatNumber } from "../format.ts";
-import { Panel } from "../panel.tsx";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
-import type { Writer } from "../use-writer.ts";
-import { WriteButton } from "../write-button.tsx";
+import type { EvaluationResult, EvaluationSpec } from "../../protocol/jobs/evaluation/evaluation.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { JobRun } from "../../protocol/history/run.ts";
+import { formatNumber } from "../../words/numbers.ts";
+import { Panel } from "../ui/panels.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
+import type { Writer } from "../ui/hooks/use-writer.ts";
+import { WriteButton } from "../ui/buttons.tsx";
 import { openReplay, type ReplayedEpisode } from "./replay.ts";
 import { ReplayPlayer } from "./replay-player.tsx";
 

@@ -1,4 +1,4 @@
-import { readReplay, REPLAY_FIELDS, type ReplayField } from "../../protocol/replay-file.ts";
+import { readReplay, REPLAY_FIELDS, type ReplayField } from "../../protocol/jobs/evaluation/replay-file.ts";
 
 /** The state of an episode at one step, with what led there and what was done there. */
 export type ReplayRecord = Float64Array;

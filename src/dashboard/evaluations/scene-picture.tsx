@@ -1,4 +1,4 @@
-import type { ReplayField } from "../../protocol/replay-file.ts";
+import type { ReplayField } from "../../protocol/jobs/evaluation/replay-file.ts";
 import { numbersOf, type ReplayRecord } from "./replay.ts";
 import { drawScene, type Scene, type Shape } from "./scene.ts";
 

@@ -1,19 +1,54 @@
-import { useCallback } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
+import { followJob } from "../../client/jobs.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Job } from "../../protocol/job.ts";
-import type { JobArtifact } from "../../protocol/job-artifact.ts";
-import type { TrainingResult, TrainingSpec } from "../../protocol/training.ts";
-import { ArchivePanel } from "../archive-panel.tsx";
-import { Fact } from "../fact.tsx";
-import { formatBytes, formatNumber } from "../format.ts";
-import { writeAddress } from "../page-address.ts";
-import { Panel } from "../panel.tsx";
-import { SoftwareBadge } from "../software-badge.tsx";
-import { type Subscribe, useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
+import type { JobArtifact } from "../../protocol/jobs/job-artifact.ts";
+import type { Job } from "../../protocol/jobs/job.ts";
+import type { CurvePoint, TrainingResult, TrainingSpec } from "../../protocol/jobs/training.ts";
+import { formatBytes, formatNumber } from "../../words/numbers.ts";
+import { ArchivePanel } from "../plots/archive-panel.tsx";
+import { SoftwareBadge } from "../ui/badges.tsx";
+import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { Fact, Panel } from "../ui/panels.tsx";
 import { LearningCurve } from "./learning-curve.tsx";
-import { useCurve } from "./use-curve.ts";
+
+/** Points that come faster than this are drawn together. */
+const DRAWN_EVERY_MS = 200;
+
+/** The learning curve of a training: its result's, and until there is one what its events tell, as they come. */
+function useCurve(client: Client, { id, result }: Pick<Job, "id" | "result">): readonly CurvePoint[] {
+  const [told, setTold] = useState<readonly CurvePoint[]>([]);
+  const kept = result?.kind === "training" ? result.curve : null;
+  const hasEnded = kept !== null;
+  useEffect(() => {
+    if (hasEnded) return undefined;
+    const abort = new AbortController();
+    const points = new Map<number, CurvePoint>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const draw = () => {
+      timer = undefined;
+      setTold([...points.values()].toSorted((a, b) => a.generation - b.generation));
+    };
+    const follow = async () => {
+      for await (const { progress } of followJob(client, id, { signal: abort.signal })) {
+        const point = progress?.point;
+        if (point === undefined) continue;
+        // An attempt that went on from a checkpoint tells some generations again.
+        points.set(point.generation, point);
+        timer ??= setTimeout(draw, DRAWN_EVERY_MS);
+      }
+    };
+    // What the stream lost comes with the result.
+    follow().catch(() => undefined);
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [client, id, hasEnded]);
+  return kept ?? told;
+}
 
 interface ShownTrainingProps {
   readonly client: Client;

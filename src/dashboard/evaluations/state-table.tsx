@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { formatNumber } from "../format.ts";
+import { formatNumber } from "../../words/numbers.ts";
 import { type Replay, type ReplayRecord, type ReplayTrack, tracksOf } from "./replay.ts";
 
 /** Variables of one table; bodies with joints have dozens. */

@@ -1,12 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
-import type { Series } from "../../protocol/series.ts";
-import type { PlotMarks } from "../plot-marks.ts";
-import { usePlot } from "../use-plot.ts";
-import { countBefore } from "./count-before.ts";
+import type { Series } from "../../protocol/history/series.ts";
+import type { PlotMarks } from "../plots/plot-marks.ts";
+import { usePlot } from "../plots/use-plot.ts";
+import { chooseLevel, countBefore, cutColumns, type DrawnColumns, thinColumns } from "./thin-columns.ts";
 import { everyPointOptions } from "./every-point-options.ts";
 import type { PointColumns } from "./read-every-point.ts";
-import { chooseLevel, cutColumns, type DrawnColumns, thinColumns } from "./thin-columns.ts";
 import { moveByKey, panSpan, type TimeSpan, ZOOM, zoomSpan } from "./time-span.ts";
 
 interface EveryPointPlotProps {

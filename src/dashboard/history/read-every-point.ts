@@ -1,8 +1,8 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { HistoryPoint } from "../../protocol/history.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { DRAWN_PERCENTILES } from "../drawn-percentiles.ts";
+import type { HistoryPoint } from "../../protocol/history/history.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { DRAWN_PERCENTILES } from "../plots/plot-marks.ts";
 
 /** Points that are drawn at most; a tab holds some ten megabytes of numbers then. */
 export const MOST_POINTS = 250_000;

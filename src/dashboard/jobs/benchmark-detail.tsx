@@ -1,11 +1,11 @@
-import type { BenchmarkResult } from "../../protocol/benchmark.ts";
-import type { Distribution } from "../../protocol/distribution.ts";
-import type { Device } from "../../protocol/hardware.ts";
-import { describeRoof } from "../describe-roof.ts";
-import { Fact } from "../fact.tsx";
-import { describeSizes, formatMeasure, formatNumber } from "../format.ts";
-import { RooflinePlot } from "../runners/roofline-plot.tsx";
-import { SoftwareBadge } from "../software-badge.tsx";
+import type { BenchmarkResult } from "../../protocol/jobs/benchmark.ts";
+import type { Distribution } from "../../protocol/wire/distribution.ts";
+import type { Device } from "../../protocol/fleet/hardware.ts";
+import { describeRoof } from "../../words/kernels.ts";
+import { Fact } from "../ui/panels.tsx";
+import { describeSizes, formatMeasure, formatNumber } from "../../words/numbers.ts";
+import { RooflinePlot } from "../plots/roofline-plot.tsx";
+import { SoftwareBadge } from "../ui/badges.tsx";
 
 interface BenchmarkDetailProps {
   readonly result: BenchmarkResult;

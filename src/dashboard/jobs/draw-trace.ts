@@ -1,6 +1,5 @@
-import type { PlotTheme } from "../plot-theme.ts";
-import type { LaidSpan, LaidTrace } from "./lay-out-trace.ts";
-import { type TraceStretch, tickStretch } from "./trace-stretch.ts";
+import type { PlotTheme } from "../plots/plot-theme.ts";
+import { type LaidSpan, type LaidTrace, tickStretch, type TraceStretch } from "./lay-out-trace.ts";
 
 const AXIS_PX = 22;
 const NAME_PX = 20;

@@ -1,15 +1,13 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { JobKind, JobState } from "../../protocol/job.ts";
-import { EmptyState } from "../empty-state.tsx";
-import type { JobNames } from "../job-names.ts";
-import { JobTable } from "../job-table.tsx";
-import { JOB_STATES } from "../job-words.ts";
-import { nextCommands } from "../next-commands.ts";
-import { Panel } from "../panel.tsx";
-import { useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
+import { JobKind, JobState } from "../../protocol/jobs/job.ts";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import { JOB_STATES, type JobNames } from "../../words/jobs.ts";
+import { JobTable } from "../ui/job-table.tsx";
+import { nextCommands } from "../ui/next-commands.ts";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
 
 const PAGE_SIZE = 25;
 

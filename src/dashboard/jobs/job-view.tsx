@@ -1,9 +1,9 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { type JobNames, listJobNames } from "../job-names.ts";
-import { useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
+import { type JobNames, listJobNames } from "../../words/jobs.ts";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
 import { JobDetail } from "./job-detail.tsx";
 import { JobList } from "./job-list.tsx";
 

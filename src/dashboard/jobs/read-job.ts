@@ -1,10 +1,9 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Device } from "../../protocol/hardware.ts";
-import type { Job, JobResult } from "../../protocol/job.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { RunSamples } from "../../protocol/run-samples.ts";
-import { Trace } from "../../protocol/trace.ts";
+import type { Device } from "../../protocol/fleet/hardware.ts";
+import type { Job, JobResult } from "../../protocol/jobs/job.ts";
+import type { Run, RunSamples } from "../../protocol/history/run.ts";
+import { Trace } from "../../protocol/jobs/benchmark.ts";
 import { type LaidTrace, layOutTrace } from "./lay-out-trace.ts";
 
 /** A trace as it is shown, with what it says of itself. */

@@ -1,9 +1,9 @@
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { RunSamples } from "../../protocol/run-samples.ts";
-import { formatBytes, formatMeasure } from "../format.ts";
-import { countBins } from "./count-bins.ts";
-import { DownloadButton } from "./download-button.tsx";
+import type { RunSamples } from "../../protocol/history/run.ts";
+import { formatBytes, formatMeasure } from "../../words/numbers.ts";
+import { countBins } from "../plots/plot-data.ts";
+import { DownloadButton } from "../ui/buttons.tsx";
 import type { ReadRun } from "./read-job.ts";
 
 const BINS = 40;

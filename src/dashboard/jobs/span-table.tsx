@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
-import { formatTime } from "./format-time.ts";
-import type { LaidSpan, SpanSum } from "./lay-out-trace.ts";
-import type { TraceStretch } from "./trace-stretch.ts";
+import { formatTime } from "../../words/numbers.ts";
+import type { LaidSpan, SpanSum, TraceStretch } from "./lay-out-trace.ts";
 
 const SPANS_LISTED = 200;
 

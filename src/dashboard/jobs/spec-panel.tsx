@@ -1,6 +1,21 @@
-import type { JobSpec } from "../../protocol/job.ts";
-import { Fact } from "../fact.tsx";
-import { JsonText } from "./json-text.tsx";
+import { useState } from "preact/hooks";
+import type { JobSpec } from "../../protocol/jobs/job.ts";
+import { Fact } from "../ui/panels.tsx";
+
+/** A value as JSON, behind a line that names it and written out when that is opened. */
+export function JsonText({ label, value }: { readonly label: string; readonly value: unknown }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{label}</summary>
+      {isOpen && (
+        <pre class="json" tabIndex={0} role="region" aria-label={label}>
+          {JSON.stringify(value, null, 2)}
+        </pre>
+      )}
+    </details>
+  );
+}
 
 /** Longer texts would push the rest away; the JSON has them whole. */
 const TEXT_SHOWN = 160;

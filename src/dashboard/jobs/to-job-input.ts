@@ -1,5 +1,5 @@
 import type { Sendable } from "../../client/call-options.ts";
-import type { JobInput, JobSpec } from "../../protocol/job.ts";
+import type { JobInput, JobSpec } from "../../protocol/jobs/job.ts";
 
 /**
  * A job to be asked for again, as it was asked for: what the edge filled in is left out, and it finds that anew.

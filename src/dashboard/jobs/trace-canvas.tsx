@@ -1,10 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
-import { readPlotTheme } from "../plot-theme.ts";
-import { useColourScheme } from "../use-colour-scheme.ts";
-import { useWidth } from "../use-width.ts";
+import { readPlotTheme } from "../plots/plot-theme.ts";
+import { useColourScheme, useWidth } from "../ui/hooks/use-screen.ts";
 import { drawTrace, findSpan, heightOf } from "./draw-trace.ts";
-import type { LaidSpan, LaidTrace } from "./lay-out-trace.ts";
-import { moveStretch, type TraceStretch, zoomStretch } from "./trace-stretch.ts";
+import { type LaidSpan, type LaidTrace, moveStretch, type TraceStretch, zoomStretch } from "./lay-out-trace.ts";
 
 const WHEEL_ZOOM = 1.002;
 /** Further than this, a press is a move and picks nothing. */

@@ -1,15 +1,15 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Runner } from "../../protocol/runner.ts";
-import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
-import { ApiForm } from "../forms/api-form.tsx";
-import { InputField, SelectField } from "../forms/field.tsx";
-import { formatNumber } from "../format.ts";
-import { writeAddress } from "../page-address.ts";
-import { Panel } from "../panel.tsx";
-import { useResource } from "../use-resource.ts";
-import { nameToAsk } from "./name-to-ask.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { InputField, SelectField } from "../ui/forms/field.tsx";
+import { formatNumber } from "../../words/numbers.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { Panel } from "../ui/panels.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { nameToAsk } from "../../words/kernels.ts";
 
 const ITERATIONS = 100;
 

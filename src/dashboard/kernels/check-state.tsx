@@ -1,9 +1,9 @@
-import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
-import { Badge } from "../badge.tsx";
-import { Fact } from "../fact.tsx";
-import { writeAddress } from "../page-address.ts";
-import { Timestamp } from "../timestamp.tsx";
-import { KERNEL_STATES } from "./kernel-states.ts";
+import type { SubmittedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { Badge } from "../ui/badges.tsx";
+import { Fact } from "../ui/panels.tsx";
+import { writeAddress } from "../ui/page-address.ts";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { KERNEL_STATES } from "../../words/kernels.ts";
 
 /** How far the check of a submitted kernel is, and why it failed. */
 export function CheckState({ kernel }: { readonly kernel: SubmittedKernel }) {

@@ -1,8 +1,8 @@
-import type { KernelDefinition } from "../../protocol/kernel-definition.ts";
-import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
-import { Fact } from "../fact.tsx";
-import { formatBytes, formatDuration } from "../format.ts";
-import { spellSize } from "./size-words.ts";
+import type { KernelDefinition } from "../../protocol/kernels/kernel-definition.ts";
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { Fact } from "../ui/panels.tsx";
+import { formatBytes, formatDuration } from "../../words/numbers.ts";
+import { spellSize } from "../../words/kernels.ts";
 
 interface DefinitionTablesProps {
   readonly kernel: ListedKernel;

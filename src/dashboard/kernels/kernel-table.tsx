@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
-import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
-import { Badge } from "../badge.tsx";
-import { writeAddress } from "../page-address.ts";
-import { KERNEL_STATES } from "./kernel-states.ts";
-import { nameToAsk } from "./name-to-ask.ts";
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { Badge } from "../ui/badges.tsx";
+import { writeAddress } from "../ui/page-address.ts";
+import { KERNEL_STATES, nameToAsk } from "../../words/kernels.ts";
 
 /** Every kernel with what it takes, the submitted ones first; narrowed by what is typed. */
 export function KernelTable({ kernels }: { readonly kernels: readonly ListedKernel[] }) {

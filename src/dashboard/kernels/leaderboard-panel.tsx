@@ -1,19 +1,66 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { type Board, toShapeText } from "../../protocol/leaderboard.ts";
-import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
-import { describeClock } from "../describe-clock.ts";
-import { EmptyState } from "../empty-state.tsx";
-import { describeSizes } from "../format.ts";
-import { nextCommands } from "../next-commands.ts";
-import { Panel } from "../panel.tsx";
-import { nameHardware } from "../series-choice.ts";
-import { SoftwareBadge } from "../software-badge.tsx";
-import { useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
-import { BoardTable } from "./board-table.tsx";
-import { nameToAsk } from "./name-to-ask.ts";
+import { type Board, toShapeText } from "../../protocol/kernels/leaderboard.ts";
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { describeClock, nameHardware } from "../../words/history.ts";
+import { nameToAsk } from "../../words/kernels.ts";
+import { describeSizes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { SoftwareBadge } from "../ui/badges.tsx";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import type { ViewProps } from "../ui/view-props.ts";
+
+interface BoardTableProps {
+  readonly board: Board;
+  /** The kernel that somebody came for. */
+  readonly own: string;
+}
+
+/** One board: the best run of each kernel, the fastest first. */
+function BoardTable({ board: { entries }, own }: BoardTableProps) {
+  const bestMs = entries[0]?.medianMs ?? Number.NaN;
+  return (
+    <table class="boards">
+      <thead>
+        <tr>
+          <th scope="col">Rank and kernel</th>
+          <th scope="col">Median</th>
+          <th scope="col">Beside the best</th>
+          <th scope="col">Share of the roof</th>
+          <th scope="col">Iterations</th>
+          <th scope="col">Run</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map(({ rank, kernel, name, variant, medianMs, interval, iterations, shareOfRoof, runId, at }) => (
+          <tr key={kernel} aria-current={kernel === own}>
+            <th scope="row">
+              {`${rank}. `}
+              {kernel === own ? name : <a href={`/${writeAddress({ view: "kernels", kernel })}`}>{name}</a>}
+              <small>{variant}</small>
+            </th>
+            <td data-label="Median">
+              {formatMeasure(medianMs, "ms")}
+              <small>{`${formatNumber(interval.lowMs)} to ${formatNumber(interval.highMs)} ms`}</small>
+            </td>
+            <td data-label="Beside the best">{rank === 1 ? "best" : `${formatNumber(medianMs / bestMs)} ×`}</td>
+            <td data-label="Share of the roof">
+              {shareOfRoof === null ? <span class="muted">not known</span> : formatShare(shareOfRoof)}
+            </td>
+            <td data-label="Iterations">{iterations}</td>
+            <td data-label="Run" title={runId}>
+              <Timestamp at={at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
 const LEADERBOARD_GAP_MS = 2_000;
 

@@ -1,10 +1,39 @@
 import { useCallback, useState } from "preact/hooks";
-import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
-import { VERSION } from "../../protocol/version.ts";
-import { Panel } from "../panel.tsx";
-import { useResource } from "../use-resource.ts";
-import { readDiagnostics } from "./read-diagnostics.ts";
-import { SourceLines } from "./source-lines.tsx";
+import type { SubmittedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { Panel } from "../ui/panels.tsx";
+import { type Diagnostic, readDiagnostics } from "./read-diagnostics.ts";
+
+interface SourceLinesProps {
+  readonly name: string;
+  readonly wgsl: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A file with numbered lines; beneath a line stands what the compiler said of it. */
+function SourceLines({ name, wgsl, diagnostics }: SourceLinesProps) {
+  return (
+    <pre class="source" tabIndex={0} role="region" aria-label={`Source of ${name}`}>
+      {wgsl
+        .trimEnd()
+        .split("\n")
+        .map((text, index) => {
+          const told = diagnostics.filter(({ line }) => line === index + 1);
+          return (
+            <div key={index} class={told.length > 0 ? "line wrong" : "line"}>
+              <code>{text === "" ? " " : text}</code>
+              {told.map(({ column, message }) => (
+                <span key={column} class="line-error">
+                  {`${" ".repeat(column - 1)}^ ${message}`}
+                </span>
+              ))}
+            </div>
+          );
+        })}
+    </pre>
+  );
+}
 
 interface SourceFile {
   readonly name: string;

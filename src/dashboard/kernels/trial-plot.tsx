@@ -1,10 +1,78 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
-import type uPlot from "uplot";
-import type { StoredTuning, StoredTuningRecord } from "../../protocol/tuning.ts";
-import { describeSizes, formatMeasure } from "../format.ts";
-import { listTimedTrials, type TimedTrial } from "./timed-trials.ts";
-import { TRIAL_MARKS, trialPlotOptions } from "./trial-plot-options.ts";
-import { usePlot } from "../use-plot.ts";
+import uPlot from "uplot";
+import type { StoredTuning, StoredTuningRecord } from "../../protocol/jobs/tuning.ts";
+import { describeSizes, formatMeasure, formatNumber } from "../../words/numbers.ts";
+import { logRange } from "../plots/plot-data.ts";
+import { readPlotTheme } from "../plots/plot-theme.ts";
+import { usePlot } from "../plots/use-plot.ts";
+import { listTimedTrials, type TimedTrial } from "./trials.ts";
+
+/** Drawn in this order, so that what matters lies on top. Marks differ by size and filling as well as by colour. */
+const TRIAL_MARKS = ["too-slow", "timed", "default", "best"] as const satisfies readonly TimedTrial["mark"][];
+
+const STYLES: Record<TimedTrial["mark"], { colour: string; size: number; filled: boolean }> = {
+  "too-slow": { colour: "muted", size: 6, filled: false },
+  timed: { colour: "p50", size: 6, filled: true },
+  default: { colour: "p95", size: 12, filled: false },
+  best: { colour: "p99", size: 11, filled: true },
+};
+
+/** uPlot's options for one column a mark, over the place of a trial among the others. */
+function trialPlotOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
+  const { colour, font, namedAxis, frame } = readPlotTheme(element);
+  return {
+    ...frame,
+    scales: {
+      x: { time: false, range: (self) => [0.5, (self.data[0]?.length ?? 1) + 0.5] },
+      y: { distr: 3, range: (_, min, max) => logRange(min, max) },
+    },
+    axes: [
+      {
+        ...namedAxis("candidates, the fastest first", 26),
+        values: (_, splits) => splits.map((split) => (Number.isInteger(split) && split > 0 ? String(split) : "")),
+      },
+      {
+        ...namedAxis("time (ms)", 52),
+        values: (_, splits) => splits.map((split) => (split === null ? "" : formatNumber(split))),
+      },
+    ],
+    series: [
+      {},
+      ...TRIAL_MARKS.map((mark): uPlot.Series => {
+        const { colour: name, size, filled } = STYLES[mark];
+        const stroke = colour(name);
+        return {
+          label: mark,
+          stroke,
+          paths: () => null,
+          points: { show: true, size, width: 1.5, stroke, fill: filled ? stroke : colour("surface") },
+        };
+      }),
+    ],
+    hooks: {
+      setCursor: [(self) => onHover(self.cursor.idx ?? null)],
+      draw: [(self) => nameMarks(self, colour("text"), font)],
+    },
+  };
+}
+
+/** Writes beside the best and the default which they are. */
+function nameMarks(plot: uPlot, colour: string, font: string): void {
+  const { ctx } = plot;
+  ctx.save();
+  ctx.fillStyle = colour;
+  ctx.font = font.replace("12px", `${12 * devicePixelRatio}px`);
+  ctx.textBaseline = "middle";
+  for (const mark of ["best", "default"] as const) {
+    const values = plot.data[1 + TRIAL_MARKS.indexOf(mark)] ?? [];
+    const index = values.findIndex((value) => value != null);
+    const value = values[index];
+    if (value == null) continue;
+    const x = plot.valToPos(index + 1, "x", true) + 10 * devicePixelRatio;
+    ctx.fillText(mark, x, plot.valToPos(value, "y", true) - 12 * devicePixelRatio);
+  }
+  ctx.restore();
+}
 
 const NAMES: Record<TimedTrial["mark"], string> = {
   best: "best",

@@ -1,7 +1,8 @@
-import type { TuningTrial } from "../../protocol/tuning.ts";
-import { Badge, type Tone } from "../badge.tsx";
-import { describeSizes, formatMeasure } from "../format.ts";
-import { medianOfLast } from "./timed-trials.ts";
+import type { TuningTrial } from "../../protocol/jobs/tuning.ts";
+import { Badge } from "../ui/badges.tsx";
+import type { Tone } from "../../words/tone.ts";
+import { describeSizes, formatMeasure } from "../../words/numbers.ts";
+import { medianOfLast } from "./trials.ts";
 
 const OUTCOMES: Record<TuningTrial["outcome"], readonly [Tone, string]> = {
   timed: ["good", "timed"],

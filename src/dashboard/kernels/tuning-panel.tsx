@@ -1,18 +1,17 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { ListedKernel } from "../../protocol/submitted-kernel.ts";
-import type { StoredTuning } from "../../protocol/tuning.ts";
-import { EmptyState } from "../empty-state.tsx";
-import { nextCommands } from "../next-commands.ts";
-import { Panel } from "../panel.tsx";
-import { useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import { nextCommands } from "../ui/next-commands.ts";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
 import { LandscapeFigure } from "./landscape-figure.tsx";
 import { TrialPlot } from "./trial-plot.tsx";
 import { TrialTable } from "./trial-table.tsx";
-import { TuningTable } from "./tuning-table.tsx";
+import { TuningTable } from "../ui/tuning-table.tsx";
 
 const TUNINGS_SHOWN = 20;
 const TUNING_GAP_MS = 2_000;

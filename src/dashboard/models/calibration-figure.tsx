@@ -1,9 +1,41 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
-import type { Placement, SweepStep } from "../../protocol/model.ts";
-import { formatMeasure, formatNumber } from "../format.ts";
-import { SoftwareBadge } from "../software-badge.tsx";
-import { usePlot } from "../use-plot.ts";
-import { calibrationOptions } from "./calibration-options.ts";
+import type uPlot from "uplot";
+import type { Placement, SweepStep } from "../../protocol/models/model.ts";
+import { formatMeasure, formatNumber } from "../../words/numbers.ts";
+import { logRange } from "../plots/plot-data.ts";
+import { readPlotTheme } from "../plots/plot-theme.ts";
+import { usePlot } from "../plots/use-plot.ts";
+import { SoftwareBadge } from "../ui/badges.tsx";
+
+/** uPlot's options for p50 and p99 over the rows of a batch, with the band between them; both axes are logarithmic. */
+function calibrationOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
+  const { colour, namedAxis, frame } = readPlotTheme(element);
+  const line = (label: string, dash: number[]): uPlot.Series => {
+    const stroke = colour(label);
+    return { label, stroke, width: 1.75, dash, points: { show: true, size: 5, stroke, fill: stroke } };
+  };
+  const values: uPlot.Axis.DynamicValues = (_, splits) =>
+    splits.map((split) => (split === null ? "" : formatNumber(split)));
+  return {
+    ...frame,
+    scales: {
+      // Batches double: each has its own place.
+      x: { time: false, distr: 3, log: 2, range: (_, min, max) => [(min ?? 1) / 1.2, (max ?? 1) * 1.2] },
+      y: { distr: 3, range: (_, min, max) => logRange(min, max) },
+    },
+    axes: [
+      {
+        ...namedAxis("rows of a batch", 26),
+        splits: (self) => [...(self.data[0] ?? [])],
+        values,
+      },
+      { ...namedAxis("service (ms)", 52), values },
+    ],
+    series: [{}, line("p50", []), line("p99", [2, 3])],
+    bands: [{ series: [2, 1], fill: `color-mix(in srgb, ${colour("p50")} 18%, transparent)` }],
+    hooks: { setCursor: [(self) => onHover(self.cursor.idx ?? null)] },
+  };
+}
 
 interface CalibrationFigureProps {
   readonly placements: readonly Placement[];

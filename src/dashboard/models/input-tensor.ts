@@ -1,6 +1,6 @@
-import type { TensorSpec } from "../../protocol/model.ts";
-import { parseJson } from "../../protocol/parse-json.ts";
-import { countElements, tensorFromJson, type TensorResult } from "../../protocol/tensor.ts";
+import type { TensorSpec } from "../../protocol/models/model.ts";
+import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { countElements, tensorFromJson, type TensorResult } from "../../protocol/wire/tensor.ts";
 
 /** How many numbers a text field is filled with; more are only counted. */
 export const WRITTEN_NUMBERS = 4_096;

@@ -1,6 +1,6 @@
-import type { InferReply } from "../../protocol/inference.ts";
-import { formatMeasure, formatShare } from "../format.ts";
-import { type LatencyPart, splitLatency, splitPrediction } from "./latency-parts.ts";
+import type { InferReply } from "../../protocol/inference/inference.ts";
+import { formatMeasure, formatShare } from "../../words/numbers.ts";
+import { type LatencyPart, splitLatency, splitPrediction } from "../../words/models.ts";
 
 const WIDTH = 1_000;
 const HEIGHT = 26;

@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
-import type { Tensor } from "../../protocol/tensor.ts";
-import { formatNumber } from "../format.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { formatNumber } from "../../words/numbers.ts";
 import { numbersToPixels } from "./input-picture.ts";
-import { PixelCanvas } from "./pixel-canvas.tsx";
+import { PixelCanvas } from "./picture-input.tsx";
 import { readOutput, type ShownOutput } from "./read-output.ts";
 
 const WIDTH = 100;

@@ -1,16 +1,30 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { FileField } from "./file-field.tsx";
+import { FileField, type TensorInputProps } from "./input-fields.tsx";
 import {
   decodePicture,
+  numbersToPixels,
+  PICTURE_RANGES,
   type PictureForm,
   type PictureRange,
-  PICTURE_RANGES,
   pixelsToNumbers,
-  numbersToPixels,
 } from "./input-picture.ts";
 import { toTensor } from "./input-tensor.ts";
-import type { TensorInputProps } from "./number-input.tsx";
-import { PixelCanvas } from "./pixel-canvas.tsx";
+
+interface PixelCanvasProps {
+  readonly form: Pick<PictureForm, "width" | "height">;
+  /** RGBA bytes, row by row. */
+  readonly pixels: Uint8ClampedArray<ArrayBuffer>;
+  readonly label: string;
+}
+
+/** A small picture, its pixels large enough to be seen. */
+export function PixelCanvas({ form: { width, height }, pixels, label }: PixelCanvasProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    canvas.current?.getContext("2d")?.putImageData(new ImageData(pixels, width, height), 0, 0);
+  }, [pixels, width, height]);
+  return <canvas ref={canvas} class="pixels" width={width} height={height} role="img" aria-label={label} />;
+}
 
 /** A picture's file, brought to the size and range that the network takes, with what it gets to see. */
 export function PictureInput({ spec, form, onTensor }: TensorInputProps & { readonly form: PictureForm }) {

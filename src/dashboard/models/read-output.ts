@@ -1,4 +1,4 @@
-import { type Tensor, tensorToJson } from "../../protocol/tensor.ts";
+import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
 import { type PictureForm, readPictureForm } from "./input-picture.ts";
 
 /** How many classes are drawn, and how many numbers of anything else are listed. */

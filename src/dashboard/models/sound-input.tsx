@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatNumber } from "../format.ts";
-import { FileField } from "./file-field.tsx";
+import { formatNumber } from "../../words/numbers.ts";
+import { FileField, type TensorInputProps } from "./input-fields.tsx";
 import { decodeSound, fitSound, outlineSound, SOUND_RATES_HZ } from "./input-sound.ts";
 import { toTensor } from "./input-tensor.ts";
-import type { TensorInputProps } from "./number-input.tsx";
 
 const USUAL_RATE_HZ = 16_000;
 const PARTS = 200;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { readPictureForm } from "./input-picture.ts";
 import { readSoundLength } from "./input-sound.ts";
-import { NumberInput, type TensorInputProps } from "./number-input.tsx";
+import { NumberInput, type TensorInputProps } from "./input-fields.tsx";
 import { PictureInput } from "./picture-input.tsx";
 import { SoundInput } from "./sound-input.tsx";
 

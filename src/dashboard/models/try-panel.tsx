@@ -1,13 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { inferFrame } from "../../client/infer-frame.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import type { ModelVersion } from "../../protocol/model.ts";
-import { type Problem, ProblemError } from "../../protocol/problem.ts";
-import type { Tensor } from "../../protocol/tensor.ts";
-import { formatMeasure } from "../format.ts";
-import { InferenceRefusal } from "./inference-refusal.tsx";
-import { InferenceReport, type InferenceAnswer } from "./inference-report.tsx";
+import { inferFrame } from "../../client/infer.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { ModelVersion } from "../../protocol/models/model.ts";
+import { type Problem, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { formatMeasure } from "../../words/numbers.ts";
+import { type InferenceAnswer, InferenceRefusal, InferenceReport } from "./inference-report.tsx";
 import { TensorField } from "./tensor-field.tsx";
 
 const USUAL_BUDGET_MS = 100;

@@ -1,14 +1,11 @@
-import type { Runner, RunnerState } from "../../protocol/runner.ts";
-import { Badge } from "../badge.tsx";
-import { DeviceNames } from "../device-names.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { Fact } from "../fact.tsx";
-import { nextCommands } from "../next-commands.ts";
-import { writeAddress } from "../page-address.ts";
-import { Panel } from "../panel.tsx";
-import { RUNNER_TONES } from "../runner-tones.ts";
-import { Timestamp } from "../timestamp.tsx";
-import type { Resource } from "../use-resource.ts";
+import type { Runner, RunnerState } from "../../protocol/fleet/runner.ts";
+import { Badge, DeviceNames } from "../ui/badges.tsx";
+import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
+import { nextCommands } from "../ui/next-commands.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { RUNNER_TONES } from "../../words/runners.ts";
+import { Timestamp } from "../ui/timestamp.tsx";
+import type { Resource } from "../ui/hooks/use-resource.ts";
 
 /** What there is to compute on, in a few numbers, and each runner with the way to its own view. */
 export function FleetPanel({ runners }: { runners: Resource<readonly Runner[]> }) {

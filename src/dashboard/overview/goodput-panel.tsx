@@ -1,14 +1,10 @@
-import { PROBLEMS } from "../../protocol/problem.ts";
-import { EmptyState } from "../empty-state.tsx";
-import { Fact } from "../fact.tsx";
-import { formatMeasure, formatNumber, formatShare } from "../format.ts";
-import { nextCommands } from "../next-commands.ts";
-import { Panel } from "../panel.tsx";
-import type { Resource } from "../use-resource.ts";
+import { PROBLEMS } from "../../protocol/wire/problem.ts";
+import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
+import { formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import type { Resource } from "../ui/hooks/use-resource.ts";
 import type { Goodput } from "./goodput.ts";
-import { GoodputPlot } from "./goodput-plot.tsx";
-import { MissBars, reasonStyleOf } from "./miss-bars.tsx";
-import { MinuteTable } from "./minute-table.tsx";
+import { GoodputPlot, MinuteTable, MissBars, reasonStyleOf } from "./goodput-figures.tsx";
 
 /** Of the last minutes, without the one that is under way. */
 const LATEST_MINUTES = 5;

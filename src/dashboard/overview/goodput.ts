@@ -1,5 +1,5 @@
-import type { HistoryQueryReply } from "../../protocol/history-query.ts";
-import type { PredictionCalibration } from "../../protocol/prediction-calibration.ts";
+import type { HistoryQueryReply } from "../../protocol/history/history-query.ts";
+import type { PredictionCalibration } from "../../protocol/history/prediction-calibration.ts";
 
 const MINUTE_MS = 60_000;
 const REFUSED = "refused.";

@@ -1,10 +1,10 @@
-import type { Device } from "../../protocol/hardware.ts";
-import type { RooflinePosition } from "../../protocol/roofline.ts";
-import { EmptyState } from "../empty-state.tsx";
-import { formatBytes } from "../format.ts";
-import { nextCommands } from "../next-commands.ts";
-import { SoftwareBadge } from "../software-badge.tsx";
-import { RooflinePlot } from "./roofline-plot.tsx";
+import type { Device } from "../../protocol/fleet/hardware.ts";
+import type { RooflinePosition } from "../../protocol/fleet/roofline.ts";
+import { EmptyState } from "../ui/panels.tsx";
+import { formatBytes } from "../../words/numbers.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { SoftwareBadge } from "../ui/badges.tsx";
+import { RooflinePlot } from "../plots/roofline-plot.tsx";
 
 interface DevicePanelProps {
   readonly devices: readonly Device[];

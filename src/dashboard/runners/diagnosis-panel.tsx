@@ -1,16 +1,16 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { DiagnosisCheck, Finding } from "../../protocol/health.ts";
-import type { Runner } from "../../protocol/runner.ts";
-import { FINDING_WORDS } from "../alert-words.ts";
-import { Badge } from "../badge.tsx";
-import { CHECK_OUTCOMES, CHECKS, formatQuantity, orderChecks } from "../diagnosis-words.ts";
-import { FitLines } from "../fit-lines.tsx";
-import { Panel } from "../panel.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import { type Subscribe, useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
+import type { DiagnosisCheck, Finding } from "../../protocol/fleet/health.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import { FINDING_WORDS } from "../../words/alerts.ts";
+import { Badge } from "../ui/badges.tsx";
+import { CHECK_OUTCOMES, CHECKS, formatQuantity, orderChecks } from "../../words/runners.ts";
+import { FitLines } from "./fit-lines.tsx";
+import { Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
 
 interface DiagnosisPanelProps {
   readonly client: Client;

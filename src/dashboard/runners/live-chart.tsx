@@ -1,9 +1,8 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type uPlot from "uplot";
-import { readPlotTheme } from "../plot-theme.ts";
-import { usePlot } from "../use-plot.ts";
-import { SHOWN_S } from "./keep-recent.ts";
-import type { LiveQuantity } from "./live-quantities.ts";
+import { readPlotTheme } from "../plots/plot-theme.ts";
+import { usePlot } from "../plots/use-plot.ts";
+import { type LiveQuantity, SHOWN_S } from "./live-quantities.ts";
 
 /** Colour and dash of each line; of more lines the first begin again. The style sheet has them for the legend. */
 const STYLES = [

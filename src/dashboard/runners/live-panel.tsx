@@ -1,10 +1,101 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { Badge, type Tone } from "../badge.tsx";
-import { LiveChart, lineStyleOf } from "./live-chart.tsx";
-import { type LiveQuantity, readQuantities } from "./live-quantities.ts";
-import { LiveTable } from "./live-table.tsx";
-import { type Live, useLive } from "./use-live.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { LiveEvent, type LiveReport } from "../../protocol/fleet/health.ts";
+import type { Tone } from "../../words/tone.ts";
+import { Badge } from "../ui/badges.tsx";
+import { lineStyleOf, LiveChart } from "./live-chart.tsx";
+import { keepRecent, type LiveQuantity, readQuantities, SHOWN_S } from "./live-quantities.ts";
+
+/** What the charts show, as figures. */
+function LiveTable({ quantities }: { quantities: readonly LiveQuantity[] }) {
+  return (
+    <details>
+      <summary>{`The last ${SHOWN_S} s as a table`}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Quantity</th>
+            <th scope="col">Of</th>
+            <th scope="col">Now</th>
+            <th scope="col">Least</th>
+            <th scope="col">Mean</th>
+            <th scope="col">Most</th>
+          </tr>
+        </thead>
+        <tbody>
+          {quantities.flatMap(({ name, format, lines }) =>
+            lines.map((line) => {
+              const { now, least, mean, most } = sumUp(line.values);
+              const tell = (value: number | null) => (value === null ? "–" : format(value));
+              return (
+                <tr key={`${name} ${line.name}`}>
+                  <th scope="row">{name}</th>
+                  <td data-label="Of">{line.name}</td>
+                  <td data-label="Now">{tell(now)}</td>
+                  <td data-label="Least">{tell(least)}</td>
+                  <td data-label="Mean">{tell(mean)}</td>
+                  <td data-label="Most">{tell(most)}</td>
+                </tr>
+              );
+            }),
+          )}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+function sumUp(values: readonly (number | null)[]) {
+  const known = values.filter((value) => value !== null);
+  const now = values.at(-1) ?? null;
+  if (known.length === 0) return { now, least: null, mean: null, most: null };
+  const sum = known.reduce((total, value) => total + value, 0);
+  return { now, least: Math.min(...known), mean: sum / known.length, most: Math.max(...known) };
+}
+
+/** The edge says something every 15 s at least; after three silent periods the connection is taken for dead. */
+const SILENCE_MS = 45_000;
+
+interface Live {
+  /** `waiting` between two tries to connect, `ended` when trying again would not help. */
+  readonly state: "connecting" | "online" | "offline" | "waiting" | "ended";
+  /** Oldest first. */
+  readonly reports: readonly LiveReport[];
+}
+
+const NOTHING: Live = { state: "connecting", reports: [] };
+
+/** Watches a runner for as long as the component stands: what it told in the last while. */
+function useLive(client: Client, id: string): Live {
+  const [live, setLive] = useState(NOTHING);
+  useEffect(() => {
+    const abort = new AbortController();
+    const become = (state: Live["state"]) => setLive(({ reports }) => ({ state, reports }));
+    const take = (event: LiveEvent) => {
+      if (event.type !== "report") return become(event.type);
+      setLive(({ reports }) => ({ state: "online", reports: keepRecent(reports, event.report) }));
+    };
+    const follow = async () => {
+      const stream = client.stream(endpoints.streamRunnerLive, {
+        params: { id },
+        schema: LiveEvent,
+        reconnect: true,
+        silenceMs: SILENCE_MS,
+        signal: abort.signal,
+        onState: (state) => (state === "waiting" ? become("waiting") : undefined),
+      });
+      for await (const { data } of stream) take(data);
+    };
+    setLive(NOTHING);
+    follow().catch((error: unknown) => {
+      console.warn("The runner cannot be watched any more:", error);
+      become("ended");
+    });
+    return () => abort.abort();
+  }, [client, id]);
+  return live;
+}
 
 const STATES: Record<Live["state"], readonly [Tone, string]> = {
   connecting: ["busy", "connecting"],

@@ -1,5 +1,20 @@
-import type { LiveReport } from "../../protocol/live.ts";
-import { formatBytes, formatMeasure, formatNumber, formatShare } from "../format.ts";
+import type { LiveReport } from "../../protocol/fleet/health.ts";
+import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+
+/** What the charts show. */
+export const SHOWN_S = 120;
+/** A runner that tells more often than it is asked to fills no memory. */
+const KEPT_REPORTS = 240;
+
+/** The reports of the last while up to a new one; those of a clock that was set back since are left out. */
+export function keepRecent(reports: readonly LiveReport[], report: LiveReport): readonly LiveReport[] {
+  const atMs = Date.parse(report.at);
+  const recent = reports.filter(({ at }) => {
+    const agoMs = atMs - Date.parse(at);
+    return agoMs > 0 && agoMs <= SHOWN_S * 1_000;
+  });
+  return [...recent, report].slice(-KEPT_REPORTS);
+}
 
 /** One quantity of a runner over its last reports, a line for each of what has it. */
 export interface LiveQuantity {

@@ -1,8 +1,8 @@
-import type { MemoryTier, PoolState, RunnerMemory } from "../../protocol/memory.ts";
-import { formatBytes, formatNumber, formatShare } from "../format.ts";
-import { Panel } from "../panel.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import type { Resource } from "../use-resource.ts";
+import type { MemoryTier, PoolState, RunnerMemory } from "../../protocol/fleet/memory.ts";
+import { formatBytes, formatNumber, formatShare } from "../../words/numbers.ts";
+import { Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import type { Resource } from "../ui/hooks/use-resource.ts";
 
 /** What lies where in a runner's memory, as it told when it was asked. */
 export function MemoryPanel({ memory }: { memory: Resource<RunnerMemory | null> }) {

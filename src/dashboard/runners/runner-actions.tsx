@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Runner } from "../../protocol/runner.ts";
-import { CommandBlock } from "../command-block.tsx";
-import { useWriter } from "../use-writer.ts";
-import { WriteButton } from "../write-button.tsx";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import { CommandBlock } from "../ui/panels.tsx";
+import { useWriter } from "../ui/hooks/use-writer.ts";
+import { WriteButton } from "../ui/buttons.tsx";
 
 interface RunnerActionsProps {
   readonly client: Client;

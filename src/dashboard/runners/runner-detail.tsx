@@ -1,22 +1,47 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { fingerprintText } from "../../protocol/fingerprint-id.ts";
-import type { Runner } from "../../protocol/runner.ts";
-import { Badge } from "../badge.tsx";
-import { Fact } from "../fact.tsx";
-import { RUNNER_TONES } from "../runner-tones.ts";
-import { Timestamp } from "../timestamp.tsx";
-import { type Subscribe, useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import { describeMachine } from "./describe-machine.ts";
+import { fingerprintText } from "../../protocol/fleet/hardware.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
+import { describeMachine, isConnected, RUNNER_TONES } from "../../words/runners.ts";
+import { Badge } from "../ui/badges.tsx";
+import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { type Resource, useResource } from "../ui/hooks/use-resource.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { TuningTable } from "../ui/tuning-table.tsx";
 import { DevicePanel } from "./device-panel.tsx";
 import { DiagnosisPanel } from "./diagnosis-panel.tsx";
-import { isConnected } from "./is-connected.ts";
 import { LivePanel } from "./live-panel.tsx";
 import { MemoryPanel } from "./memory-panel.tsx";
 import { RunnerActions } from "./runner-actions.tsx";
-import { TunedPanel } from "./tuned-panel.tsx";
+
+interface TunedPanelProps {
+  readonly tunings: Resource<readonly StoredTuning[]>;
+}
+
+/** What searches found to be fastest on a runner's devices. */
+function TunedPanel({ tunings }: TunedPanelProps) {
+  const items = tunings.value ?? [];
+  return (
+    <Panel id="tunings" title="Tunings" resource={tunings}>
+      {items.length > 0 && <TuningTable tunings={items} shown={null} onShow={openTrials} />}
+      {tunings.value?.length === 0 && (
+        <EmptyState says="Nothing has been tuned on these devices yet." command={nextCommands.tuneKernel("gemm")}>
+          This searches gemm's variants and axes for the fastest that is right:
+        </EmptyState>
+      )}
+    </Panel>
+  );
+}
+
+/** The trials stand with the kernel; going back leads here again. */
+function openTrials({ id, kernel }: StoredTuning): void {
+  location.hash = writeAddress({ view: "kernels", kernel, tuning: id });
+}
 
 interface RunnerDetailProps {
   readonly client: Client;

@@ -1,10 +1,8 @@
-import type { Diagnosis, HealthReport } from "../../protocol/health.ts";
-import type { Runner } from "../../protocol/runner.ts";
-import { Badge } from "../badge.tsx";
-import { RUNNER_TONES } from "../runner-tones.ts";
-import { formatMeasure, formatShare } from "../format.ts";
-import { describeMachine } from "./describe-machine.ts";
-import { DeviceNames } from "../device-names.tsx";
+import type { Diagnosis, HealthReport } from "../../protocol/fleet/health.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import { Badge, DeviceNames } from "../ui/badges.tsx";
+import { describeMachine, RUNNER_TONES } from "../../words/runners.ts";
+import { formatMeasure, formatShare } from "../../words/numbers.ts";
 
 interface RunnerTableProps {
   readonly runners: readonly Runner[];

@@ -1,14 +1,31 @@
 import { useCallback, useEffect } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { EmptyState } from "../empty-state.tsx";
-import { nextCommands } from "../next-commands.ts";
-import { Panel } from "../panel.tsx";
-import type { Change } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import type { ViewProps } from "../view-props.ts";
-import { readDiagnoses } from "./read-diagnoses.ts";
+import type { Diagnosis } from "../../protocol/fleet/health.ts";
+import { isConnected } from "../../words/runners.ts";
+import type { Change } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import type { ViewProps } from "../ui/view-props.ts";
 import { RunnerDetail } from "./runner-detail.tsx";
 import { RunnerTable } from "./runner-table.tsx";
+
+/** Asking costs each runner a report: of more than these none is asked. */
+const ASKED_RUNNERS = 50;
+
+/**
+ * How each connected runner is, by its id, all asked at the same time; one that does not say is left out. Those of
+ * other projects tell their owners alone.
+ */
+async function readDiagnoses(client: Client, signal: AbortSignal): Promise<ReadonlyMap<string, Diagnosis>> {
+  const { items } = await client.call(endpoints.listRunners, { signal });
+  const asked = items.filter((runner) => runner.owned && isConnected(runner)).slice(0, ASKED_RUNNERS);
+  const told = await Promise.all(
+    asked.map(({ id }) => client.call(endpoints.getRunnerDiagnosis, { params: { id }, signal }).catch(() => null)),
+  );
+  return new Map(told.flatMap((diagnosis) => (diagnosis === null ? [] : [[diagnosis.runnerId, diagnosis] as const])));
+}
 
 /** Asking costs each runner a report. */
 const DIAGNOSIS_GAP_MS = 5_000;

@@ -1,11 +1,10 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { Badge } from "../badge.tsx";
-import { Panel } from "../panel.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import { useResource } from "../use-resource.ts";
-import { LacksAdmin } from "./lacks-admin.tsx";
-import type { PartProps } from "./part-props.ts";
+import { Badge } from "../ui/badges.tsx";
+import { Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { LacksAdmin, type PartProps } from "./part-shell.tsx";
 
 const SHOWN = 100;
 

@@ -1,10 +1,11 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Delivery } from "../../protocol/webhook.ts";
-import { Badge, type Tone } from "../badge.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import { useResource } from "../use-resource.ts";
+import type { Delivery } from "../../protocol/service/webhook.ts";
+import { Badge } from "../ui/badges.tsx";
+import type { Tone } from "../../words/tone.ts";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
 
 const LISTED = 20;
 

@@ -1,17 +1,15 @@
 import { useCallback, useState } from "preact/hooks";
 import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { type Key, Scope } from "../../protocol/key.ts";
-import { Badge } from "../badge.tsx";
-import { ApiForm } from "../forms/api-form.tsx";
-import { ChoicesField, InputField } from "../forms/field.tsx";
-import { Panel } from "../panel.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import { useResource } from "../use-resource.ts";
-import { ConfirmButton } from "../confirm-button.tsx";
-import { LacksAdmin } from "./lacks-admin.tsx";
-import type { PartProps } from "./part-props.ts";
-import { SecretNote } from "./secret-note.tsx";
+import { type Key, Scope } from "../../protocol/service/key.ts";
+import { Badge } from "../ui/badges.tsx";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { ChoicesField, InputField } from "../ui/forms/field.tsx";
+import { Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { ConfirmButton } from "../ui/buttons.tsx";
+import { LacksAdmin, type PartProps, SecretNote } from "./part-shell.tsx";
 
 const PAGE = 100;
 

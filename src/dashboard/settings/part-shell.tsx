@@ -1,8 +1,53 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { Panel } from "../panel.tsx";
-import type { Resource } from "../use-resource.ts";
-import { ConfirmButton } from "../confirm-button.tsx";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import { ConfirmButton } from "../ui/buttons.tsx";
+import type { Subscribe } from "../ui/hooks/use-feed.ts";
+import type { Resource } from "../ui/hooks/use-resource.ts";
+import { CommandBlock, Panel } from "../ui/panels.tsx";
+
+/** Says which scope the key would need, and for what. */
+export function LacksAdmin({ what }: { what: string }) {
+  return (
+    <p class="muted">
+      {`${what} needs a key with the scope `}
+      <code>admin</code>, which this one lacks.
+    </p>
+  );
+}
+
+/** What every part of the settings is given. */
+export interface PartProps {
+  readonly client: Client;
+  readonly subscribe: Subscribe;
+  /** Whether the key of the page has the `admin` scope. */
+  readonly administers: boolean;
+  /** Whether it is the operator's, who looks after the other projects. */
+  readonly operates: boolean;
+}
+
+interface SecretNoteProps {
+  readonly title: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+/** A secret that was just made: this is the only time that it can be seen. */
+export function SecretNote({ title, secret, onClose }: SecretNoteProps) {
+  const note = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => note.current?.focus(), [secret]);
+  return (
+    <div ref={note} class="secret" role="group" aria-label={title} tabIndex={-1}>
+      <p>
+        <strong>{title}</strong> Copy it now: it is never shown again.
+      </p>
+      <CommandBlock label="Secret" command={secret} />
+      <button type="button" onClick={onClose}>
+        I have it
+      </button>
+    </div>
+  );
+}
 
 /** One thing that is edited: null is a new one. */
 type Edited<Item> = { readonly item: Item | null };

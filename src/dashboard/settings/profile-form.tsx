@@ -1,7 +1,7 @@
-import { Backend, InstructionSetName } from "../../protocol/hardware.ts";
-import { type Profile, ProfileInput } from "../../protocol/profile.ts";
-import { ApiForm } from "../forms/api-form.tsx";
-import { ChoicesField, InputField, SelectField } from "../forms/field.tsx";
+import { Backend, InstructionSetName } from "../../protocol/fleet/hardware.ts";
+import { type Profile, ProfileInput } from "../../protocol/fleet/profile.ts";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { ChoicesField, InputField, SelectField } from "../ui/forms/field.tsx";
 import type { Closing } from "./part-shell.tsx";
 
 const GIB = 2 ** 30;

@@ -2,16 +2,14 @@ import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Profile, ProfileInput } from "../../protocol/profile.ts";
-import type { Runner } from "../../protocol/runner.ts";
-import { writeAddress } from "../page-address.ts";
-import { useRefreshOn } from "../use-feed.ts";
-import { useResource } from "../use-resource.ts";
-import { LacksAdmin } from "./lacks-admin.tsx";
-import { PartShell } from "./part-shell.tsx";
-import type { PartProps } from "./part-props.ts";
+import type { Profile, ProfileInput } from "../../protocol/fleet/profile.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { LacksAdmin, type PartProps, PartShell } from "./part-shell.tsx";
 import { ProfileForm } from "./profile-form.tsx";
-import { describeRequirements, describeSettings, describeTargets } from "./profile-words.ts";
+import { describeRequirements, describeSettings, describeTargets } from "../../words/runners.ts";
 
 const PAGE = 100;
 

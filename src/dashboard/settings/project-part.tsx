@@ -1,15 +1,15 @@
 import { useCallback, useState } from "preact/hooks";
 import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { MAIN_PROJECT, type Project } from "../../protocol/project.ts";
-import { Badge } from "../badge.tsx";
-import { ConfirmButton } from "../confirm-button.tsx";
-import { ApiForm } from "../forms/api-form.tsx";
-import { InputField } from "../forms/field.tsx";
-import { Panel } from "../panel.tsx";
-import { Timestamp } from "../timestamp.tsx";
-import { useResource } from "../use-resource.ts";
-import type { PartProps } from "./part-props.ts";
+import { MAIN_PROJECT, type Project } from "../../protocol/service/project.ts";
+import { Badge } from "../ui/badges.tsx";
+import { ConfirmButton } from "../ui/buttons.tsx";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { InputField } from "../ui/forms/field.tsx";
+import { Panel } from "../ui/panels.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { PartProps } from "./part-shell.tsx";
 
 const PAGE = 100;
 

@@ -4,11 +4,11 @@ import {
   type Requirement,
   type RequirementSet,
   type RequirementSetInput,
-} from "../../protocol/requirement.ts";
-import { ScenarioKind } from "../../protocol/scenario.ts";
-import { ApiForm } from "../forms/api-form.tsx";
-import { InputField, SelectField } from "../forms/field.tsx";
-import { METRICS, SCENARIOS } from "../verdict-words.ts";
+} from "../../protocol/models/requirement.ts";
+import { ScenarioKind } from "../../protocol/models/scenario.ts";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { InputField, SelectField } from "../ui/forms/field.tsx";
+import { METRICS, SCENARIOS } from "../../words/validation.ts";
 import type { Closing } from "./part-shell.tsx";
 
 interface RequirementFormProps extends Closing {

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { SubjectKind } from "../../protocol/series.ts";
-import { Statistic, type Threshold, type ThresholdInput, ThresholdTest } from "../../protocol/threshold.ts";
-import { ApiForm } from "../forms/api-form.tsx";
-import { InputField, SelectField } from "../forms/field.tsx";
+import { SubjectKind } from "../../protocol/history/series.ts";
+import { Statistic, type Threshold, type ThresholdInput, ThresholdTest } from "../../protocol/history/threshold.ts";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { InputField, SelectField } from "../ui/forms/field.tsx";
 import type { Closing } from "./part-shell.tsx";
-import { TESTS } from "./threshold-words.ts";
+import { TESTS } from "../../words/thresholds.ts";
 
 /** Dimensions of the selector that the form has fields for; it leaves the others as they are. */
 const FIELDS = ["subjectKind", "subject", "metric", "label", "variant"] as const;

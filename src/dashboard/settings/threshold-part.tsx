@@ -2,14 +2,13 @@ import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Threshold, ThresholdInput } from "../../protocol/threshold.ts";
-import { EmptyState } from "../empty-state.tsx";
-import { nextCommands } from "../next-commands.ts";
-import { useResource } from "../use-resource.ts";
-import { PartShell } from "./part-shell.tsx";
-import type { PartProps } from "./part-props.ts";
+import type { Threshold, ThresholdInput } from "../../protocol/history/threshold.ts";
+import { EmptyState } from "../ui/panels.tsx";
+import { nextCommands } from "../ui/next-commands.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import { type PartProps, PartShell } from "./part-shell.tsx";
 import { ThresholdForm } from "./threshold-form.tsx";
-import { describeSelector, explainThreshold } from "./threshold-words.ts";
+import { describeSelector, explainThreshold } from "../../words/thresholds.ts";
 
 const PAGE = 100;
 

@@ -1,16 +1,13 @@
 import { useState } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { RegistrationToken } from "../../protocol/key.ts";
-import { CommandBlock } from "../command-block.tsx";
-import { ApiForm } from "../forms/api-form.tsx";
-import { SelectField } from "../forms/field.tsx";
-import { formatDuration } from "../format.ts";
-import { nextCommands } from "../next-commands.ts";
-import { Panel } from "../panel.tsx";
-import { useNow } from "../use-now.ts";
-import { LacksAdmin } from "./lacks-admin.tsx";
-import type { PartProps } from "./part-props.ts";
-import { NOTHING_READ } from "./part-shell.tsx";
+import type { RegistrationToken } from "../../protocol/service/key.ts";
+import { CommandBlock, Panel } from "../ui/panels.tsx";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { SelectField } from "../ui/forms/field.tsx";
+import { formatDuration } from "../../words/numbers.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { useNow } from "../ui/timestamp.tsx";
+import { LacksAdmin, NOTHING_READ, type PartProps } from "./part-shell.tsx";
 
 const MINUTE_MS = 60_000;
 const SPANS = [

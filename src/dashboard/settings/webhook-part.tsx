@@ -1,18 +1,15 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { type CreatedWebhook, type Webhook, WebhookEvent } from "../../protocol/webhook.ts";
-import { Badge } from "../badge.tsx";
-import { EmptyState } from "../empty-state.tsx";
-import { ApiForm } from "../forms/api-form.tsx";
-import { ChoicesField, InputField, SelectField } from "../forms/field.tsx";
-import { nextCommands } from "../next-commands.ts";
-import { useResource } from "../use-resource.ts";
+import { type CreatedWebhook, type Webhook, WebhookEvent } from "../../protocol/service/webhook.ts";
+import { Badge } from "../ui/badges.tsx";
+import { EmptyState } from "../ui/panels.tsx";
+import { ApiForm } from "../ui/forms/api-form.tsx";
+import { ChoicesField, InputField, SelectField } from "../ui/forms/field.tsx";
+import { nextCommands } from "../ui/next-commands.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
 import { DeliveryTable } from "./delivery-table.tsx";
-import { LacksAdmin } from "./lacks-admin.tsx";
-import { type Closing, PartShell } from "./part-shell.tsx";
-import type { PartProps } from "./part-props.ts";
-import { SecretNote } from "./secret-note.tsx";
+import { type Closing, LacksAdmin, type PartProps, PartShell, SecretNote } from "./part-shell.tsx";
 
 const LISTED = 100;
 const DIRECTIONS = [

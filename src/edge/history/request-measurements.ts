@@ -1,13 +1,19 @@
-import type { SeriesKey } from "../../protocol/series.ts";
-import type { Clock } from "../../protocol/distribution.ts";
-import type { Fingerprint } from "../../protocol/hardware.ts";
-import type { LatencySplit, ServiceTimes } from "../../protocol/inference.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import type { ProblemCode } from "../../protocol/problem.ts";
-import { calibratedLevel } from "../../protocol/prediction-calibration.ts";
-import type { ServingConfiguration } from "../../protocol/serving-configuration.ts";
-import { type Aggregate, summarise } from "../../stats/distribution.ts";
-import { threadsOf } from "./threads-of.ts";
+import type { Fingerprint } from "../../protocol/fleet/hardware.ts";
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
+import { calibratedLevel } from "../../protocol/history/prediction-calibration.ts";
+import type { SeriesKey } from "../../protocol/history/series.ts";
+import type { LatencySplit, ServiceTimes } from "../../protocol/inference/inference.ts";
+import type { Clock } from "../../protocol/wire/distribution.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { ProblemCode } from "../../protocol/wire/problem.ts";
+import { type Aggregate, summarise } from "../../stats/distribution/distribution.ts";
+
+/** What a series says of threads: nothing as long as they are what every placement begins with. */
+export function threadsOf({ threads }: Pick<ServingConfiguration, "threads"> = DEFAULT_CONFIGURATION): {
+  threads?: number;
+} {
+  return threads === DEFAULT_CONFIGURATION.threads ? {} : { threads };
+}
 
 /**
  * What a Worker saw of one attempt at an admitted request, or a runner of one that a ticket brought. Attempts

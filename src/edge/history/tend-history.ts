@@ -1,15 +1,15 @@
 import { configOf, type Env } from "../config.ts";
-import { pruneAuditEntries } from "../store/audit-store.ts";
+import { pruneAuditEntries } from "../store/project-store.ts";
 import { openDatabase } from "../store/database.ts";
-import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/retention-store.ts";
-import { HOUR_MS } from "../store/rollup-store.ts";
-import { fillFingerprints } from "../store/series-store.ts";
-import { pruneJobArtifacts } from "../store/job-artifact-store.ts";
-import { pruneDeliveries } from "../store/delivery-store.ts";
+import { PRUNED_PARTS, prunePoints, pruneRollups } from "../store/history/retention-store.ts";
+import { HOUR_MS } from "../store/history/rollup-store.ts";
+import { fillFingerprints } from "../store/history/series-store.ts";
+import { pruneJobArtifacts } from "../store/artifact-store.ts";
+import { pruneDeliveries } from "../store/history/delivery-store.ts";
 import { isTransferring } from "../store/transfer-store.ts";
 import { detectLanded } from "./detect/detect-landed.ts";
-import { rollUp } from "./roll-up.ts";
-import { deliverDue } from "./webhooks/deliver-due.ts";
+import { rollUp } from "./rollup/roll-up.ts";
+import { deliverDue } from "./webhooks/deliveries.ts";
 
 /** Steps of one kind that one minute may do; the rest waits for the next. */
 const ROLL_STEPS = 100;

@@ -1,14 +1,14 @@
 import type { Endpoint } from "../../protocol/endpoint.ts";
-import type { Scope } from "../../protocol/key.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import type { Scope } from "../../protocol/service/key.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { configOf, type Env } from "../config.ts";
-import { ageMs } from "../elapsed-ms.ts";
+import { ageMs } from "../clock.ts";
 import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
-import { findRunnerByCredentialHash } from "../store/runner-store.ts";
+import { findRunnerByCredentialHash } from "../store/fleet/runner-store.ts";
 import { hashSecret, isSecretOf } from "../store/secret.ts";
-import { addressOf, checkAddress, noteWrongSecret } from "./wrong-secrets.ts";
+import { addressOf, checkAddress, noteWrongSecret } from "./rate-limiter.ts";
 
 /** Who calls. */
 export type Principal =

@@ -1,13 +1,14 @@
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
-import { type FieldError, ProblemError, toPointerPart } from "../../protocol/problem.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { type FieldError, ProblemError, toPointerPart, toProblem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
+import { openProject } from "../store/database.ts";
+import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
-import { audited } from "./audited.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
 import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
 
@@ -125,4 +126,31 @@ function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
     return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
   }
   return [{ pointer: at([...issue.path]), message: issue.message }];
+}
+
+/** Does what an administrator asked for and writes down that it was asked, by whom, and how it ended. */
+export async function audited<Reply>(
+  c: Context<AppEnv>,
+  env: ProjectEnv,
+  { method, path, reply }: Pick<Endpoint, "method" | "path" | "reply">,
+  act: () => Promise<Reply>,
+): Promise<Reply> {
+  const note = async (status: number) => {
+    const entry = { keyId: c.get("principalId"), action: `${method.toUpperCase()} ${path}`, path: c.req.path, status };
+    try {
+      await addAuditEntry(openProject(env), entry);
+    } catch (error) {
+      // It is done, and may have made a secret that is told once: the log has it at least.
+      console.error(JSON.stringify({ event: "audit-entry-lost", ...entry, error: String(error) }));
+    }
+  };
+  // Handlers may also throw at once.
+  const [outcome] = await Promise.allSettled([(async () => act())()]);
+  if (outcome.status === "rejected") {
+    await note(toProblem(outcome.reason).status);
+    throw outcome.reason;
+  }
+  const done = outcome.value;
+  await note(done instanceof Response ? done.status : reply.status);
+  return done;
 }

@@ -1,5 +1,5 @@
-import { ProblemError } from "../../protocol/problem.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { configOf, type Env } from "../config.ts";
 import type { Principal } from "./auth.ts";
 import { type Rate, RateLimiter, type RateVerdict } from "./rate-limiter.ts";

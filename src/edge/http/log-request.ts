@@ -8,8 +8,8 @@ import {
 } from "../../telemetry/trace-context.ts";
 import type { TelemetrySink } from "../../telemetry/event.ts";
 import { configOf } from "../config.ts";
-import { elapsedMs } from "../elapsed-ms.ts";
-import { openScope } from "../traces/span-log.ts";
+import { elapsedMs } from "../clock.ts";
+import { openScope } from "../span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
 /**

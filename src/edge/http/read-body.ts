@@ -1,5 +1,5 @@
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 
 /** How much of a body that nobody wants is taken off the wire. */
 const DISCARDED_BYTES = 64 * 2 ** 20;

@@ -1,4 +1,4 @@
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { invalidRequest, unsupportedMediaType } from "./bind.ts";
 import { discardBody, mediaTypeOf } from "./read-body.ts";
 

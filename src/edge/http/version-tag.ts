@@ -1,4 +1,4 @@
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 
 /** What counts its versions, so that its tag follows from them. */
 interface Versioned {

@@ -1,5 +1,5 @@
 import { parquetWriteBuffer, type SchemaElement } from "hyparquet-writer";
-import type { TableFormat } from "../../protocol/table-format.ts";
+import type { TableFormat } from "../../protocol/wire/table-format.ts";
 
 /** A value of a flat row; a time is an instant in UTC. */
 export type Cell = string | number | boolean | null;

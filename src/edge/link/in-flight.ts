@@ -1,5 +1,5 @@
-import { createProblem, type Problem } from "../../protocol/problem.ts";
-import { elapsedMs } from "../elapsed-ms.ts";
+import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
+import { elapsedMs } from "../clock.ts";
 
 /**
  * How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a

@@ -1,7 +1,7 @@
-import { toBase64Url } from "../../protocol/base64url.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { createProblem, type Problem } from "../../protocol/problem.ts";
-import type { TicketGrant } from "../../protocol/ticket.ts";
+import { toBase64Url } from "../../protocol/wire/base64url.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
+import type { TicketGrant } from "../../protocol/inference/ticket.ts";
 import type { DirectWay } from "./runner-socket.ts";
 import { signingKey, signTicket } from "./ticket-keys.ts";
 

@@ -1,7 +1,7 @@
-import { LIMITS } from "../../protocol/limits.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { LiveRequest } from "../../protocol/link.ts";
-import type { LiveEvent, LiveReport } from "../../protocol/live.ts";
-import { EventFeed } from "../queue/event-feed.ts";
+import type { LiveEvent, LiveReport } from "../../protocol/fleet/health.ts";
+import { EventFeed } from "../http/event-feed.ts";
 
 const TOPIC = "live";
 const EVERY_MS = 1_000;

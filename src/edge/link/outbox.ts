@@ -1,7 +1,56 @@
-import type { SeriesKey } from "../../protocol/series.ts";
-import { type Aggregate, mergeAggregates } from "../../stats/distribution.ts";
-import type { RequestMeasurement } from "../history/request-measurements.ts";
-import type { Measurement } from "../store/point-store.ts";
+import type { SeriesKey } from "../../protocol/history/series.ts";
+import type { DirectOutcome } from "../../protocol/inference/ticket.ts";
+import { type Aggregate, mergeAggregates } from "../../stats/distribution/distribution.ts";
+import type { RefusedRequest, RequestMeasurement, RequestOutcome } from "../history/request-measurements.ts";
+import type { Database } from "../store/database.ts";
+import { readPlacementSubjects } from "../store/fleet/placement-store.ts";
+import type { Measurement } from "../store/history/point-store.ts";
+import { ensureColumn, type ObjectMigration } from "../store/migrate-object.ts";
+
+/**
+ * Outcomes of direct requests as those of requests that went through the edge. A runner can speak of its
+ * own placements only; what these are the database says. Those that are gone by now are left out. How long a
+ * refusal took is no time of the model, unless the budget ended: that it took at least so long.
+ */
+export async function toRequestOutcomes(
+  db: Database,
+  runnerId: string,
+  outcomes: readonly DirectOutcome[],
+): Promise<(RequestOutcome | RefusedRequest)[]> {
+  const known = await readPlacementSubjects(db, runnerId, [...new Set(outcomes.map((each) => each.placementId))]);
+  return outcomes.flatMap(({ placementId, rows, totalMs, times, refusedFor }) => {
+    const about = known.get(placementId);
+    if (about === undefined) return [];
+    const outcome = {
+      ...about,
+      batch: rows,
+      totalMs,
+      totalClock: "runner-wall" as const,
+      // Its own rows the runner does not tell: each counts as one.
+      rows: times === null ? null : 1,
+      split: times,
+      forecast: null,
+    };
+    if (refusedFor === undefined) return [outcome];
+    const refusal = { project: about.project, subject: about.subject, refusedFor };
+    return refusedFor === "budget-exceeded" ? [outcome, refusal] : [refusal];
+  });
+}
+
+/** The layout of a RunnerLink's SQLite, step by step. */
+export const LINK_MIGRATIONS: readonly ObjectMigration[] = [
+  // What objects without a version may have already.
+  `create table if not exists outbox (
+     id integer primary key autoincrement, at_ms integer not null, key text not null, aggregate text not null,
+     batch integer
+   ) strict;
+   create table if not exists health_reports (id integer primary key autoincrement, report text not null) strict;
+   create table if not exists watch (name text primary key, value text not null) strict`,
+  // The oldest outboxes named no batch.
+  ensureColumn("outbox", "batch", "integer"),
+  // What came before there were projects is the operator's.
+  ensureColumn("outbox", "project", "text not null default 'main'"),
+];
 
 const BATCH_ROWS = 2_000;
 

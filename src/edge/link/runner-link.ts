@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import { decodeFrame } from "../../protocol/frame.ts";
-import type { Capabilities } from "../../protocol/hardware.ts";
-import { createId } from "../../protocol/id.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { decodeFrame } from "../../protocol/wire/frame.ts";
+import type { Capabilities } from "../../protocol/fleet/hardware.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import {
   CLOSE_CODES,
   type EdgeMessage,
@@ -16,37 +16,34 @@ import {
   parseText,
   RunnerMessage,
 } from "../../protocol/link.ts";
-import type { HealthReport } from "../../protocol/health.ts";
-import type { MemoryReport } from "../../protocol/memory.ts";
-import { createProblem, toProblem } from "../../protocol/problem.ts";
-import { VERSION } from "../../protocol/version.ts";
-import { planRunner } from "../budget/plan-runner.ts";
-import { configOf, type Env } from "../config.ts";
+import type { HealthReport } from "../../protocol/fleet/health.ts";
+import type { MemoryReport } from "../../protocol/fleet/memory.ts";
+import { createProblem, toProblem } from "../../protocol/wire/problem.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { planRunner } from "../fleet/plan-runner.ts";
+import { configOf, type Env, jobQueue } from "../config.ts";
 import { openDatabase } from "../store/database.ts";
-import { findAnyVersion, readAllVersions, toPlacedModel } from "../store/model-store.ts";
-import { deletePlacements, readMeasuredPlaces } from "../store/placement-store.ts";
+import { findAnyVersion, readAllVersions, toPlacedModel } from "../store/models/model-store.ts";
+import { deletePlacements, readMeasuredPlaces } from "../store/fleet/placement-store.ts";
 import {
   recordCapabilities,
   recordDisconnect,
   recordHello,
   recordRoofline,
   recordSeen,
-} from "../store/runner-store.ts";
-import { appendMeasurements } from "../store/point-store.ts";
+} from "../store/fleet/runner-store.ts";
+import { appendMeasurements } from "../store/history/point-store.ts";
 import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
 import { migrateObject } from "../store/migrate-object.ts";
-import { jobQueue } from "../stubs.ts";
-import { isSoundReport } from "../watch/sound-report.ts";
-import { WatchLog } from "../watch/watch-log.ts";
-import { endWatch, watchRunner } from "../watch/watch-runner.ts";
-import { type RunnerHealth, tellHealth } from "../watch/runner-health.ts";
+import { isSoundReport } from "../history/soundness.ts";
+import { WatchLog } from "../fleet/watch/watch-log.ts";
+import { endWatch, watchRunner } from "../fleet/watch/watch-runner.ts";
+import { type RunnerHealth, tellHealth } from "../fleet/watch/runner-health.ts";
 import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
-import { toRequestOutcomes } from "./direct-outcomes.ts";
+import { LINK_MIGRATIONS, Outbox, toRequestOutcomes } from "./outbox.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
-import { LINK_MIGRATIONS } from "./link-migrations.ts";
 import { LiveWatch } from "./live-watch.ts";
-import { Outbox } from "./outbox.ts";
-import { readOfferContext } from "./offer-context.ts";
+import { readOfferContext } from "../kinds/offer-context.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;

@@ -1,6 +1,6 @@
-import { fromBase64Url, toBase64Url } from "../../protocol/base64url.ts";
+import { fromBase64Url, toBase64Url } from "../../protocol/wire/base64url.ts";
 import type { TicketKey } from "../../protocol/link.ts";
-import { joinTicket, type TicketGrant, writeGrant } from "../../protocol/ticket.ts";
+import { joinTicket, type TicketGrant, writeGrant } from "../../protocol/inference/ticket.ts";
 
 /** A key that a runner's tickets are signed with: it lives with the socket and is stored nowhere else. */
 export interface HeldKey {

@@ -1,14 +1,11 @@
-import { LIMITS } from "../../protocol/limits.ts";
-import { limitMetrics } from "../../telemetry/limit-metrics.ts";
-import type { MetricFamily } from "../../telemetry/metric.ts";
-import type { Env } from "../config.ts";
-import { untilDeadline } from "../routes/until-deadline.ts";
-import { type MetricRunner, readMetricRows } from "../store/metric-store.ts";
-import { jobQueue, runnerLink } from "../stubs.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { limitMetrics, type MetricFamily } from "../../telemetry/metric.ts";
+import { type Env, jobQueue, runnerLink } from "../config.ts";
+import { untilDeadline } from "../clock.ts";
+import { type MetricRunner, readMetricRows } from "../store/history/metric-store.ts";
 import { describeFleet, type KnownRunner } from "./describe-fleet.ts";
-import { describeJobs } from "./describe-jobs.ts";
+import { describeJobs, describeService } from "./describe-service.ts";
 import { describeRequests } from "./describe-requests.ts";
-import { describeService } from "./describe-service.ts";
 
 /** So long an answer is given again. The next scrape comes much later, and finds no counter lower than this one did. */
 const FRESH_MS = 3_000;

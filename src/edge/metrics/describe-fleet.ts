@@ -1,7 +1,7 @@
-import type { HealthReport } from "../../protocol/health.ts";
+import type { HealthReport } from "../../protocol/fleet/health.ts";
 import type { MetricFamily, MetricLabels, ValueSample } from "../../telemetry/metric.ts";
 import type { LinkState } from "../link/runner-link.ts";
-import type { MetricRunner } from "../store/metric-store.ts";
+import type { MetricRunner } from "../store/history/metric-store.ts";
 
 /** A runner with what its link told; null where that did not answer, or was not asked. */
 export interface KnownRunner extends MetricRunner {

@@ -1,6 +1,6 @@
-import { countUpTo } from "../../stats/count-up-to.ts";
+import { countUpTo } from "../../stats/distribution/read-sketch.ts";
 import type { MetricFamily, MetricLabels, SummarySample, ValueSample } from "../../telemetry/metric.ts";
-import type { RequestPlace, RequestSketch, RequestSum } from "../store/metric-store.ts";
+import type { RequestPlace, RequestSketch, RequestSum } from "../store/history/metric-store.ts";
 
 /** Bounds of latencies, in milliseconds. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;

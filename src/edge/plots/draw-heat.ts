@@ -1,9 +1,8 @@
-import type { PlotLook } from "../../protocol/plot-endpoints.ts";
+import type { PlotLook } from "../../protocol/models/plot-endpoints.ts";
 import type { HeatAxis, HeatSpec } from "./heat-plot.ts";
-import { paint } from "./plot-colours.ts";
+import { paint } from "./plot-spec.ts";
 import { shortenText, textWidth, valueText } from "./plot-text.ts";
-import { svgDocument } from "./svg-document.ts";
-import { element, textElement } from "./svg-element.ts";
+import { element, svgDocument, textElement } from "./svg.ts";
 
 const EDGE_PX = 12;
 const TITLE_PX = 14;

@@ -1,10 +1,9 @@
-import type { PlotLook } from "../../protocol/plot-endpoints.ts";
+import type { PlotLook } from "../../protocol/models/plot-endpoints.ts";
 import { at, drawMark } from "./draw-marks.ts";
-import { paint } from "./plot-colours.ts";
+import { paint, type PlotLayer, type PlotPanel } from "./plot-spec.ts";
 import type { PlotScale } from "./plot-scale.ts";
-import type { PlotLayer, PlotPanel } from "./plot-spec.ts";
 import { textWidth, tickText } from "./plot-text.ts";
-import { element, textElement } from "./svg-element.ts";
+import { element, textElement } from "./svg.ts";
 
 export interface PanelFrame {
   readonly left: number;

@@ -1,12 +1,10 @@
-import type { PlotLook } from "../../protocol/plot-endpoints.ts";
-import { drawLegend } from "./draw-legend.ts";
+import type { PlotLook } from "../../protocol/models/plot-endpoints.ts";
+import { drawLegend } from "./draw-marks.ts";
 import { drawPanel } from "./draw-panel.ts";
-import { paint } from "./plot-colours.ts";
+import { paint, type PlotSpec } from "./plot-spec.ts";
 import { scaleOf } from "./plot-scale.ts";
-import type { PlotSpec } from "./plot-spec.ts";
 import { shortenText, textWidth, tickText } from "./plot-text.ts";
-import { svgDocument } from "./svg-document.ts";
-import { textElement } from "./svg-element.ts";
+import { svgDocument, textElement } from "./svg.ts";
 
 const EDGE_PX = 12;
 const TITLE_PX = 14;

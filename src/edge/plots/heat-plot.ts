@@ -1,5 +1,5 @@
-import type { ArchiveHead } from "../../protocol/archive-file.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import type { ArchiveHead } from "../../protocol/policies/archive-file.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { valueText } from "./plot-text.ts";
 
 /** One axis of a heat map: how many cells are drawn, over which range. */

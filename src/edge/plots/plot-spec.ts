@@ -1,4 +1,41 @@
-import type { ColourName } from "./plot-colours.ts";
+import type { PlotLook } from "../../protocol/models/plot-endpoints.ts";
+
+/** By name: in light, and in dark. Those of the page (src/dashboard/theme.css), so that a plot is at home there. */
+const COLOURS = {
+  surface: ["#ffffff", "#151c21"],
+  text: ["#17212a", "#e2e8ec"],
+  muted: ["#55626d", "#9aa8b3"],
+  grid: ["#dce2e6", "#29343c"],
+  first: ["#0b7a91", "#4fc3db"],
+  second: ["#b4690e", "#f0a63c"],
+  third: ["#b0305f", "#f47ba6"],
+  good: ["#1d7a46", "#5ecb8b"],
+  bad: ["#b3261e", "#ff8b81"],
+} as const;
+export type ColourName = keyof typeof COLOURS;
+
+type Theme = PlotLook["theme"];
+
+/**
+ * What an element is painted with. The colour stands in the attribute, which a page's policy on styles lets
+ * through; with the theme `auto` it is the light one, and `darkStyle` has the class for the dark one.
+ */
+export function paint(theme: Theme, { fill, stroke }: { readonly fill?: ColourName; readonly stroke?: ColourName }) {
+  const index = theme === "dark" ? 1 : 0;
+  const classes = [fill === undefined ? [] : [`f-${fill}`], stroke === undefined ? [] : [`s-${stroke}`]].flat();
+  return {
+    fill: fill === undefined ? "none" : COLOURS[fill][index],
+    ...(stroke === undefined ? {} : { stroke: COLOURS[stroke][index] }),
+    ...(theme === "auto" ? { class: classes.join(" ") } : {}),
+  };
+}
+
+/** The stylesheet of a plot that follows its viewer's preference; empty for one of a fixed theme. */
+export function darkStyle(theme: Theme): string {
+  if (theme !== "auto") return "";
+  const rules = Object.entries(COLOURS).map(([name, [, dark]]) => `.f-${name}{fill:${dark}}.s-${name}{stroke:${dark}}`);
+  return `<style>@media (prefers-color-scheme:dark){${rules.join("")}}</style>`;
+}
 
 export type MarkShape = "dot" | "ring" | "diamond" | "square" | "cross";
 

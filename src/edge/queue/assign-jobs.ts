@@ -1,9 +1,9 @@
-import type { Device } from "../../protocol/hardware.ts";
-import { fitProfile } from "../budget/profile-fit.ts";
-import { devicesFor, type KernelTarget, kernelTargetOf, quarantineOf } from "./kernel-devices.ts";
+import type { Device } from "../../protocol/fleet/hardware.ts";
+import { fitProfile } from "../store/fleet/profile-fit.ts";
+import { devicesFor, type KernelTarget, kernelTargetOf, quarantineOf } from "../kinds/subjects/kernel-devices.ts";
 import type { QueuedJob } from "./job-rows.ts";
 import type { JobRecord } from "./lease-machine.ts";
-import { takesEnvironment } from "./resolve-environment.ts";
+import { takesEnvironment } from "../kinds/subjects/rollouts.ts";
 import type { KnownRunner } from "./runner-table.ts";
 
 /** What jobs are given out by. */

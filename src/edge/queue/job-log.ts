@@ -1,6 +1,6 @@
-import type { FeedEvent } from "../../protocol/feed.ts";
-import type { JobEvent, JobProgress } from "../../protocol/job.ts";
-import { EventFeed, type ServerSentEvent } from "./event-feed.ts";
+import type { FeedEvent } from "../../protocol/service/service-state.ts";
+import type { JobEvent, JobProgress } from "../../protocol/jobs/job.ts";
+import { EventFeed, type ServerSentEvent } from "../http/event-feed.ts";
 import type { JobStore } from "./job-store.ts";
 import { hasEnded, type JobRecord } from "./lease-machine.ts";
 

@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import type { FeedEvent } from "../../protocol/feed.ts";
-import type { Capabilities } from "../../protocol/hardware.ts";
-import { createId } from "../../protocol/id.ts";
-import { CalibrationSpec } from "../../protocol/calibration.ts";
+import type { FeedEvent } from "../../protocol/service/service-state.ts";
+import type { Capabilities } from "../../protocol/fleet/hardware.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import { CalibrationSpec } from "../../protocol/jobs/calibration.ts";
 import {
   type Job,
   type JobListQuery,
@@ -10,47 +10,45 @@ import {
   type JobResult,
   type JobSpec,
   type JobSummary,
-} from "../../protocol/job.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+} from "../../protocol/jobs/job.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
-import type { OptimisationResult } from "../../protocol/optimisation.ts";
-import { createProblem, type Problem } from "../../protocol/problem.ts";
-import type { CurvePoint } from "../../protocol/training.ts";
-import type { Profile } from "../../protocol/profile.ts";
-import { isPlacedHere, type ResolvedRule } from "../budget/is-placed-here.ts";
-import type { OwedVersion } from "../budget/plan-runner.ts";
-import { configOf, type Env, type ProjectEnv, scopeEnv } from "../config.ts";
+import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
+import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
+import type { CurvePoint } from "../../protocol/jobs/training.ts";
+import type { Profile } from "../../protocol/fleet/profile.ts";
+import { isPlacedHere, type OwedVersion, type ResolvedRule } from "../fleet/plan-runner.ts";
+import { configOf, type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
-import { noteFailure } from "../history/note-failure.ts";
-import { publishPolicy, type PublishedPolicy } from "../history/publish-policy.ts";
-import { publishVariant, type PublishedVariant } from "../history/publish-variant.ts";
-import { readSamples } from "../history/read-samples.ts";
-import { isSoundResult } from "../history/sound-result.ts";
-import { isSoundTrace } from "../history/sound-trace.ts";
-import { storeResult } from "../history/store-result.ts";
+import { noteFailure } from "../kinds/subjects/submitted-kernel.ts";
+import { publishPolicy, type PublishedPolicy } from "../kinds/training/publish-policy.ts";
+import { publishVariant, type PublishedVariant } from "../kinds/compression.ts";
+import { isSoundTrace, readSamples } from "../history/soundness.ts";
+import { isSoundResult } from "../kinds/sound-result.ts";
+import { storeResult } from "../kinds/store-result.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { migrateObject } from "../store/migrate-object.ts";
-import { findOwnerOfRunner, type RunnerOwner } from "../store/owner-store.ts";
-import { resolveRule } from "../store/placement-rule-store.ts";
-import { runIdOf } from "../store/run-store.ts";
-import { recordQuarantine } from "../store/runner-store.ts";
-import { putSamples } from "../store/sample-store.ts";
-import { putTrace } from "../store/trace-store.ts";
-import { runnerLink } from "../stubs.ts";
+import { findOwnerOfRunner, type RunnerOwner } from "../store/project-store.ts";
+import { resolveRule } from "../store/models/version-store.ts";
+import { putTrace, runIdOf } from "../store/history/run-store.ts";
+import { recordQuarantine } from "../store/fleet/runner-store.ts";
+import { putSamples } from "../store/history/report-store.ts";
 import { ALL_PROJECTS, JobLog } from "./job-log.ts";
-import { JobTraces } from "./job-traces.ts";
+import { JobTraces, ProjectTurns, QUEUE_MIGRATIONS, StandingTable, traceOffer } from "./queue-tables.ts";
 import type { QueuedJob } from "./job-rows.ts";
 import { JobStore } from "./job-store.ts";
 import type { JobCount } from "./job-tally.ts";
 import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
-import { blamesRunner } from "./blames-runner.ts";
-import { ProjectTurns } from "./project-turns.ts";
-import { QUEUE_MIGRATIONS } from "./queue-migrations.ts";
-import { GOOD_STANDING, noteFailedJob, noteFlap, noteSuccess, type RunnerStanding } from "./runner-standing.ts";
-import { StandingTable } from "./standing-table.ts";
-import { openScope } from "../traces/span-log.ts";
-import { traceOffer } from "./trace-offer.ts";
+import {
+  blamesRunner,
+  GOOD_STANDING,
+  noteFailedJob,
+  noteFlap,
+  noteSuccess,
+  type RunnerStanding,
+} from "./runner-standing.ts";
+import { openScope } from "../span-log.ts";
 import { type KnownRunner, RunnerTable } from "./runner-table.ts";
 
 const UNSOUND = createProblem(

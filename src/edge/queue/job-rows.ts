@@ -1,9 +1,9 @@
-import { type Job, type JobEvent, JobProgress, JobResult, JobSpec, JobSummary } from "../../protocol/job.ts";
-import { Problem } from "../../protocol/problem.ts";
-import type { Profile } from "../../protocol/profile.ts";
-import { RooflinePosition } from "../../protocol/roofline.ts";
-import { toInstant, toInstantOrNull } from "../store/instant.ts";
-import { runIdOf } from "../store/run-store.ts";
+import { type Job, type JobEvent, JobProgress, JobResult, JobSpec, JobSummary } from "../../protocol/jobs/job.ts";
+import { Problem } from "../../protocol/wire/problem.ts";
+import type { Profile } from "../../protocol/fleet/profile.ts";
+import { RooflinePosition } from "../../protocol/fleet/roofline.ts";
+import { toInstant, toInstantOrNull } from "../clock.ts";
+import { runIdOf } from "../store/history/run-store.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
 /** A row of the queue object's SQLite. */

@@ -7,10 +7,10 @@ import type {
   JobSpec,
   JobState,
   JobSummary,
-} from "../../protocol/job.ts";
-import type { Profile } from "../../protocol/profile.ts";
+} from "../../protocol/jobs/job.ts";
+import type { Profile } from "../../protocol/fleet/profile.ts";
 import { cutPage } from "../store/cursor.ts";
-import { toInstant } from "../store/instant.ts";
+import { toInstant } from "../clock.ts";
 import {
   numberOrNull,
   type QueuedJob,

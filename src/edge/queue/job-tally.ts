@@ -1,4 +1,4 @@
-import type { JobState } from "../../protocol/job.ts";
+import type { JobState } from "../../protocol/jobs/job.ts";
 
 /** Jobs of a kind and project that are in a state; of ended ones, all that ever came to it. */
 export interface JobCount {

@@ -1,5 +1,5 @@
 import type { Lease } from "../../protocol/link.ts";
-import { createProblem, PROBLEMS, type Problem } from "../../protocol/problem.ts";
+import { createProblem, PROBLEMS, type Problem } from "../../protocol/wire/problem.ts";
 
 /** What the life of a job depends on. Pure: every function takes the clock and gives a new record. */
 export interface JobRecord {

@@ -1,5 +1,5 @@
-import type { Capabilities } from "../../protocol/hardware.ts";
-import type { RunnerOwner } from "../store/owner-store.ts";
+import type { Capabilities } from "../../protocol/fleet/hardware.ts";
+import type { RunnerOwner } from "../store/project-store.ts";
 
 type Row = {
   id: string;

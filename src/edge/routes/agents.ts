@@ -1,14 +1,14 @@
 import type { Hono } from "hono";
-import type { AgentPool } from "../../protocol/agent-pool.ts";
+import type { AgentPool } from "../../protocol/jobs/agent-pool.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
-import { answerArtifact } from "../http/answer-artifact.ts";
+import { answerArtifact } from "../http/answers.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
-import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import { deleteUnnamed, digestOf, putArtifact } from "../store/artifact-store.ts";
 import {
   createAgentPool,
   deleteAgentPool,
@@ -16,9 +16,8 @@ import {
   listAgentPools,
   saveStates,
   sizeOf,
-} from "../store/agent-pool-store.ts";
+} from "../store/kernels/agent-pool-store.ts";
 import { openProject } from "../store/database.ts";
-import { deleteUnnamed } from "../store/job-artifact-store.ts";
 
 const STATES = "application/octet-stream";
 

@@ -1,22 +1,19 @@
 import type { Hono } from "hono";
-import { encodeArchive } from "../../protocol/archive-file.ts";
-import type { ArchiveSummary, StoredArchive } from "../../protocol/archive.ts";
+import { encodeArchive } from "../../protocol/policies/archive-file.ts";
+import type { ArchiveSummary, StoredArchive } from "../../protocol/policies/archive.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { pruneElites } from "../archive/prune-elites.ts";
-import { readArchive, readArchiveHead } from "../archive/read-archive.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { pruneElites, readArchive, readArchiveHead } from "../kinds/training/archives.ts";
 import type { ProjectEnv } from "../config.ts";
-import { answerArtifact } from "../http/answer-artifact.ts";
-import { answerSvg } from "../http/answer-svg.ts";
+import { answerArtifact, answerSvg } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { drawHeat } from "../plots/draw-heat.ts";
 import { heatPlot } from "../plots/heat-plot.ts";
-import { addArchive, findArchive, listArchives, removeArchive } from "../store/archive-store.ts";
-import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import { addArchive, findArchive, listArchives, removeArchive } from "../store/models/archive-store.ts";
+import { deleteUnnamed, digestOf, putArtifact } from "../store/artifact-store.ts";
 import { cutPage, decodeCursor, wrongCursor } from "../store/cursor.ts";
 import { openProject } from "../store/database.ts";
-import { deleteUnnamed } from "../store/job-artifact-store.ts";
 
 /** Archives of elites. */
 export function bindArchives(app: Hono<AppEnv>): void {

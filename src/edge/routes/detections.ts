@@ -1,23 +1,22 @@
 import type { Hono } from "hono";
-import type { Detection, NoiseReply } from "../../protocol/detection.ts";
+import type { Detection, NoiseReply } from "../../protocol/history/detection.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { findSpikes } from "../../stats/find-spikes.ts";
-import { NOISE_FLOOR } from "../../stats/threshold.ts";
-import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/noise.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { findSpikes } from "../../stats/change/find-spikes.ts";
+import { NOISE_FLOOR } from "../../stats/compare/threshold.ts";
+import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/change/noise.ts";
 import type { ProjectEnv } from "../config.ts";
 import { detectSeries, findAll } from "../history/detect/detect-series.ts";
 import type { Findings } from "../history/detect/plan-alerts.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
-import { toFoundChange } from "../history/detect/shift.ts";
-import { defaultStatistic, resolutionOf, statisticOf } from "../history/detect/statistic-of.ts";
+import { defaultStatistic, resolutionOf, statisticOf, toFoundChange } from "../history/detect/shift.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { readChangesOf } from "../store/alert-store.ts";
+import { readChangesOf } from "../store/history/alert-store.ts";
 import { openProject } from "../store/database.ts";
-import { readHardware, succession } from "../store/hardware-store.ts";
-import { toInstant } from "../store/instant.ts";
-import { ALL_TIME } from "../store/rollup-store.ts";
+import { readHardware, succession } from "../store/history/hardware-store.ts";
+import { toInstant } from "../clock.ts";
+import { ALL_TIME } from "../store/history/rollup-store.ts";
 import {
   findStoredSeries,
   muteSeries,
@@ -25,7 +24,7 @@ import {
   selectSeries,
   type StoredSeries,
   toSeries,
-} from "../store/series-store.ts";
+} from "../store/history/series-store.ts";
 
 /** A spike is so many times as high as the finest step of a statistic, at least. */
 const SPIKE_STEPS = 3;

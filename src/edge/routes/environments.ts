@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { DescribedEnvironment, ListedEnvironment } from "../../protocol/environment-definition.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import type { DescribedEnvironment, ListedEnvironment } from "../../protocol/policies/environment-definition.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openProject } from "../store/database.ts";
@@ -12,8 +12,8 @@ import {
   findEnvironment,
   listStoredEnvironments,
   type StoredEnvironment,
-} from "../store/environment-store.ts";
-import { readAllCapabilities } from "../store/runner-store.ts";
+} from "../store/models/environment-store.ts";
+import { readAllCapabilities } from "../store/fleet/runner-store.ts";
 
 export function bindEnvironments(app: Hono<AppEnv>): void {
   bind(app, endpoints.submitEnvironment, async ({ env, principal, body }) => {

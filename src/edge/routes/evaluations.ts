@@ -1,12 +1,48 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { compareEvaluations } from "../evaluation/compare-evaluations.ts";
-import { findEvaluation } from "../evaluation/episodes-of.ts";
-import { episodesToTable } from "../evaluation/episodes-to-table.ts";
-import { pageEpisodes } from "../evaluation/page-episodes.ts";
-import { answerOnce } from "../http/answer-once.ts";
+import type { Population } from "../../protocol/policies/population.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { ProjectEnv } from "../config.ts";
+import { answerArtifact, answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { compareEvaluations } from "../kinds/evaluation/compare-evaluations.ts";
+import { episodesToTable, findEvaluation, pageEpisodes } from "../kinds/evaluation/episodes.ts";
+import { receivePopulation } from "../kinds/evaluation/receive-population.ts";
+import { deleteUnnamed } from "../store/artifact-store.ts";
 import { decodeCursor } from "../store/cursor.ts";
+import { openProject } from "../store/database.ts";
+import { addPopulation, findPopulation, listPopulations, removePopulation } from "../store/models/population-store.ts";
+
+/** Policies that come many at once. */
+export function bindPopulations(app: Hono<AppEnv>): void {
+  bind(app, endpoints.uploadPopulation, async ({ c, env, query: { name = null, network } }) => {
+    const received = await receivePopulation(env.ARTIFACTS, c.req.raw);
+    const added = await addPopulation(openProject(env), { name, network, ...received });
+    if (typeof added !== "string") return Response.json(added.population, { status: added.created ? 201 : 200 });
+    await deleteUnnamed(env.DB, env.ARTIFACTS, [received.digest]);
+    if (added === "taken") throw new ProblemError("conflict", `The population ${name} is another file or network.`);
+    throw new ProblemError("conflict", `There are ${LIMITS.populations} populations already.`);
+  });
+  bind(app, endpoints.listPopulations, ({ env, query }) => listPopulations(openProject(env), query));
+  bind(app, endpoints.getPopulation, ({ env, params }) => mustFind(env, params.population));
+  bind(app, endpoints.downloadPopulation, async ({ c, env, params }) => {
+    const { digest, sizeBytes } = await mustFind(env, params.population);
+    return answerArtifact(c, { digest, sizeBytes, mediaType: "application/octet-stream" });
+  });
+  bind(app, endpoints.deletePopulation, async ({ env, params }) => {
+    const { id, digest } = await mustFind(env, params.population);
+    await removePopulation(openProject(env), id);
+    await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
+    return new Response(null, { status: 204 });
+  });
+}
+
+async function mustFind(env: ProjectEnv, nameOrId: string): Promise<Population> {
+  const population = await findPopulation(openProject(env), nameOrId);
+  if (population === null) throw new ProblemError("not-found", `There is no population ${nameOrId}.`);
+  return population;
+}
 
 /** What evaluations found: each episode, and one against another. */
 export function bindEvaluations(app: Hono<AppEnv>): void {

@@ -1,16 +1,96 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { addUpForecasts } from "../history/add-up-forecasts.ts";
-import { parseStepMs } from "../history/merge-points.ts";
-import { askPoints } from "../history/ask-points.ts";
-import { widenSpan } from "../history/read-history.ts";
-import { pointsToTable, seriesToTable } from "../history/to-table.ts";
-import { answerOnce } from "../http/answer-once.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { compareSides } from "../history/compare/compare-sides.ts";
+import { addUpForecasts } from "../history/query/add-up-forecasts.ts";
+import { askPoints, askSeries } from "../history/query/ask-series.ts";
+import { chooseStep, drawHeatmap } from "../history/query/heatmap.ts";
+import { askedSpan } from "../history/query/history-window.ts";
+import { parseStepMs } from "../history/query/merge-parts.ts";
+import { queryGroups, rankGroups, readScaling } from "../history/query/query-groups.ts";
+import {
+  groupsToTable,
+  leaderboardToTable,
+  pointsToTable,
+  scalingToTable,
+  seriesToTable,
+} from "../history/query/to-table.ts";
+import { widenSpan } from "../history/rollup/read-history.ts";
+import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openProject } from "../store/database.ts";
-import { listSeries } from "../store/series-store.ts";
-import { readForecastSums } from "../store/total-store.ts";
+import {
+  createBaseline,
+  deleteBaseline,
+  findBaseline,
+  listBaselines,
+  updateBaseline,
+} from "../store/history/baseline-store.ts";
+import { listSeries } from "../store/history/series-store.ts";
+import { readForecastSums } from "../store/history/total-store.ts";
+
+/** Comparing parts of the history, and names for what others are compared with. */
+export function bindComparisons(app: Hono<AppEnv>): void {
+  bind(app, endpoints.compareSeries, ({ env, query }) => compareSides(env, query));
+  bind(app, endpoints.listBaselines, ({ env, query }) => listBaselines(openProject(env), query));
+
+  bind(app, endpoints.getBaseline, async ({ env, params }) => {
+    const baseline = await findBaseline(openProject(env), params.name);
+    if (baseline === null) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
+    return withETag(baseline, 200);
+  });
+
+  bind(app, endpoints.pinBaseline, async ({ env, params: { name }, headers, body }) => {
+    const db = openProject(env);
+    const wanted = headers["if-match"];
+    const created = wanted === undefined ? await createBaseline(db, name, body) : null;
+    if (created !== null) return withETag(created, 201);
+    const found = await findBaseline(db, name);
+    if (wanted === undefined)
+      throw missingMatch("baseline", `There is a baseline ${name} already: to move it, send If-Match.`);
+    const isCurrent = found !== null && isMatch(wanted, found);
+    const updated = isCurrent ? await updateBaseline(db, name, found.version, body) : null;
+    if (updated === null) {
+      const why = found === null ? "names a baseline that is not there" : `is not the current ETag ${eTagOf(found)}`;
+      throw staleMatch("baseline", why);
+    }
+    return withETag(updated, 200);
+  });
+
+  bind(app, endpoints.deleteBaseline, async ({ env, params }) => {
+    const gone = await deleteBaseline(openProject(env), params.name);
+    if (!gone) throw new ProblemError("not-found", `There is no baseline ${params.name}.`);
+    return new Response(null, { status: 204 });
+  });
+}
+
+/** Questions to several series at once. */
+export function bindHistoryQueries(app: Hono<AppEnv>): void {
+  bind(app, endpoints.queryHistory, async ({ c, env, query }) => {
+    const asked = await askSeries(env, query, Date.now());
+    return answerOnce(c, asked.state, () => queryGroups(env.DB, asked, query), groupsToTable);
+  });
+
+  bind(app, endpoints.readHeatmap, async ({ c, env, query }) => {
+    const nowMs = Date.now();
+    const { fromMs, toMs } = askedSpan(query, nowMs);
+    const step = query.step ?? chooseStep(toMs - fromMs);
+    const asked = await askSeries(env, { ...query, step }, nowMs);
+    return answerOnce(c, asked.state, () => drawHeatmap(env.DB, asked, query, step));
+  });
+
+  bind(app, endpoints.readScaling, async ({ c, env, query }) => {
+    const asked = await askSeries(env, query, Date.now());
+    return answerOnce(c, asked.state, () => readScaling(env.DB, asked, query), scalingToTable);
+  });
+
+  bind(app, endpoints.readHistoryLeaderboard, async ({ c, env, query }) => {
+    const asked = await askSeries(env, query, Date.now());
+    return answerOnce(c, asked.state, () => rankGroups(env.DB, asked, query), leaderboardToTable);
+  });
+}
 
 /** How far back predictions are judged unless told. */
 const CALIBRATION_MS = 86_400_000;

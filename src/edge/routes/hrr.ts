@@ -1,15 +1,64 @@
 import type { Hono } from "hono";
-import { type ComputeReply, type ComputeReplyHeader } from "../../protocol/compute.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { encodeFrame } from "../../protocol/frame.ts";
-import { HrrFrameHeader, HrrRequest } from "../../protocol/hrr.ts";
-import { FRAME_MEDIA_TYPE } from "../../protocol/inference.ts";
-import { type Tensor, tensorToJson } from "../../protocol/tensor.ts";
-import { askCompute, type ComputeAnswer, type ComputeQuestion } from "../compute/ask-compute.ts";
-import { planHrr } from "../compute/hrr-operations.ts";
-import { symbolKeys } from "../compute/symbol-keys.ts";
+import type { ComputeReply, ComputeReplyHeader } from "../../protocol/inference/compute.ts";
+import { HrrFrameHeader, HrrRequest } from "../../protocol/inference/hrr.ts";
+import { FRAME_MEDIA_TYPE } from "../../protocol/inference/inference.ts";
+import { encodeFrame } from "../../protocol/wire/frame.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
-import { readTensorRequest } from "./read-tensor-request.ts";
+import { readTensorRequest } from "../inference/codecs/read-tensor-request.ts";
+import { askCompute, type ComputeAnswer, type ComputeQuestion } from "../services/ask-compute.ts";
+import { planHrr, symbolKeys } from "../services/hrr-operations.ts";
+import { rememberItems, searchItems } from "../services/item-memories.ts";
+import { deleteUnnamed } from "../store/artifact-store.ts";
+import { openProject } from "../store/database.ts";
+import {
+  createItemMemory,
+  deleteItemMemory,
+  describeItemMemory,
+  listItemMemories,
+  readItemMemory,
+} from "../store/kernels/item-memory-store.ts";
+
+export function bindItemMemories(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createItemMemory, async ({ env, body }) => {
+    const created = await createItemMemory(openProject(env), body);
+    if (created === "full") {
+      throw new ProblemError("conflict", `There are ${LIMITS.itemMemories} item memories already: delete one first.`);
+    }
+    if (created === "taken") {
+      const errors = [{ pointer: "#/name", message: "is taken" }];
+      throw new ProblemError("conflict", `There is an item memory ${body.name} already.`, { errors });
+    }
+    return created;
+  });
+  bind(app, endpoints.listItemMemories, ({ env, query }) => listItemMemories(openProject(env), query));
+  bind(app, endpoints.getItemMemory, async ({ env, params: { name } }) =>
+    mustFind(name, await describeItemMemory(openProject(env), name)),
+  );
+  bind(app, endpoints.deleteItemMemory, async ({ env, params: { name } }) => {
+    const digests = mustFind(name, await deleteItemMemory(openProject(env), name));
+    await deleteUnnamed(env.DB, env.ARTIFACTS, digests);
+    return new Response(null, { status: 204 });
+  });
+
+  bind(app, endpoints.addItems, async ({ c, env, params: { name }, body }) => {
+    const db = openProject(env);
+    await rememberItems(env, mustFind(name, await readItemMemory(db, name)), body, c.get("arrivedAtMs"));
+    return mustFind(name, await describeItemMemory(db, name));
+  });
+  bind(app, endpoints.searchItems, async ({ c, env, params: { name }, body }) => {
+    const memory = mustFind(name, await readItemMemory(openProject(env), name));
+    return searchItems(env, memory, body, c.get("arrivedAtMs"));
+  });
+}
+
+function mustFind<Found>(name: string, found: Found | null): Found {
+  if (found === null) throw new ProblemError("not-found", `There is no item memory ${name}.`);
+  return found;
+}
 
 /** Holographic reduced representations: an operation is a kernel of the runners. */
 export function bindHrr(app: Hono<AppEnv>): void {

@@ -1,17 +1,15 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ARTIFACT_MEDIA_TYPES, type JobArtifact, type JobArtifactName } from "../../protocol/job-artifact.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { ARTIFACT_MEDIA_TYPES, type JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { Lease } from "../../protocol/link.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { type ProjectEnv, scopeEnv } from "../config.ts";
-import { answerArtifact } from "../http/answer-artifact.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { jobQueue, type ProjectEnv, scopeEnv } from "../config.ts";
+import { answerArtifact } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { storeBody } from "../http/store-body.ts";
-import { putArtifact } from "../store/artifact-store.ts";
+import { findJobArtifact, listJobArtifacts, putArtifact, recordJobArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
-import { findJobArtifact, listJobArtifacts, recordJobArtifact } from "../store/job-artifact-store.ts";
-import { jobQueue } from "../stubs.ts";
 
 /** Files of jobs: runners leave and resume from them, callers read them. */
 export function bindJobArtifacts(app: Hono<AppEnv>): void {

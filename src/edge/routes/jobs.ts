@@ -1,12 +1,12 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Job } from "../../protocol/job.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import type { Job } from "../../protocol/jobs/job.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { mutable } from "../http/mutable.ts";
+import { mutable } from "../http/answers.ts";
 import { decodeCursor } from "../store/cursor.ts";
-import { jobQueue } from "../stubs.ts";
-import { submitJob } from "./submit-job.ts";
+import { jobQueue } from "../config.ts";
+import { submitJob } from "../queue/submit-job.ts";
 
 export function bindJobs(app: Hono<AppEnv>): void {
   bind(app, endpoints.createJob, ({ c, env, principal, headers, body }) =>

@@ -1,15 +1,15 @@
 import type { Hono } from "hono";
-import { BenchmarkSpec } from "../../protocol/benchmark.ts";
+import { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { ListedKernel, SubmittedKernel } from "../../protocol/submitted-kernel.ts";
-import type { ProjectEnv } from "../config.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { ListedKernel, SubmittedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
 import type { Principal } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { digestRequest } from "../queue/digest-request.ts";
+import { digestRequest } from "../queue/submit-job.ts";
 import type { SubmitOutcome } from "../queue/job-queue.ts";
-import { canRun } from "../queue/kernel-devices.ts";
+import { canRun } from "../kinds/subjects/kernel-devices.ts";
 import { openProject } from "../store/database.ts";
 import {
   addKernel,
@@ -18,11 +18,10 @@ import {
   isKernelId,
   listSubmittedKernels,
   setCheckJob,
-} from "../store/kernel-store.ts";
-import { readAllCapabilities } from "../store/runner-store.ts";
-import { readLeaderboard } from "../store/standing-store.ts";
-import { jobQueue } from "../stubs.ts";
-import { resolveReference } from "./resolve-reference.ts";
+} from "../store/kernels/kernel-store.ts";
+import { readAllCapabilities } from "../store/fleet/runner-store.ts";
+import { readLeaderboard } from "../store/kernels/standing-store.ts";
+import { resolveReference } from "../kinds/subjects/submitted-kernel.ts";
 
 /** Runs before those that are timed, in the benchmark that checks a new kernel. */
 const CHECK_WARMUP = 3;

@@ -1,26 +1,84 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { EDGE_VARIANTS } from "../../protocol/edge-place.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import type { PlacementRule } from "../../protocol/placement-rule.ts";
-import { type FieldError, ProblemError } from "../../protocol/problem.ts";
-import { planEdge, planRunner } from "../budget/plan-runner.ts";
-import type { ProjectEnv } from "../config.ts";
+import type { PlacementRule } from "../../protocol/fleet/serving.ts";
+import { EDGE_VARIANTS } from "../../protocol/models/edge-place.ts";
+import { type HeldOut, readHeldOut } from "../../protocol/models/held-out-file.ts";
+import type { ModelVersion } from "../../protocol/models/model.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
+import { planEdge, planRunner } from "../fleet/plan-runner.ts";
+import { answerOnce } from "../http/answers.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
-import { compareSignatures } from "../onnx/compare-signatures.ts";
-import { describeModel, type ModelDescription, reportModel } from "../onnx/describe-model.ts";
+import { checkHeldOut } from "../models/check-held-out.ts";
+import { describeModel, type ModelDescription, reportModel } from "../models/describe-model.ts";
+import { compareSignatures } from "../models/read-signature.ts";
+import { countOldFile, mustFindModel, mustFindVersion } from "../models/stored-model.ts";
+import { readSweep, readTrade } from "../models/sweep/read-sweep.ts";
+import { tradeToTable } from "../models/sweep/weigh-variants.ts";
+import { submitJob } from "../queue/submit-job.ts";
 import { digestOf, putArtifact } from "../store/artifact-store.ts";
-import { type ProjectDatabase, openProject } from "../store/database.ts";
-import { addModelVersion, listModels, readVersionsOf } from "../store/model-store.ts";
-import { resolveRule, setPlacementRule } from "../store/placement-rule-store.ts";
-import { deletePlacements, listPlacementsOfVersions } from "../store/placement-store.ts";
-import { findProfile } from "../store/profile-store.ts";
-import { findRunnerIds, readRunnerCapabilities } from "../store/runner-store.ts";
-import { addVariant } from "../store/variant-store.ts";
-import { jobQueue } from "../stubs.ts";
-import { countOldFile } from "./count-old-file.ts";
-import { mustFindModel, mustFindVersion } from "./must-find-model.ts";
+import { openProject, type ProjectDatabase } from "../store/database.ts";
+import { deletePlacements, listPlacementsOfVersions } from "../store/fleet/placement-store.ts";
+import { findProfile } from "../store/fleet/profile-store.ts";
+import { findRunnerIds, readRunnerCapabilities } from "../store/fleet/runner-store.ts";
+import { addModelVersion, listModels, readVersionsOf } from "../store/models/model-store.ts";
+import { addVariant, resolveRule, setPlacementRule, setVersionData } from "../store/models/version-store.ts";
+
+const MEDIA_TYPE = "application/octet-stream";
+
+/** Smaller variants of versions, and the data that they are measured on. */
+export function bindCompressions(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createVariant, async ({ c, env, principal, params, headers, body }) => {
+    const { name: model } = await mustFindModel(env, params.model);
+    const submitter = { c, env, principal, key: headers["idempotency-key"] };
+    return submitJob(submitter, { kind: "compression", model, ...body });
+  });
+
+  bind(app, endpoints.putVersionData, async ({ c, env, params }) => {
+    const mediaType = mediaTypeOf(c.req.raw);
+    if (mediaType !== MEDIA_TYPE) throw unsupportedMediaType(mediaType, [MEDIA_TYPE]);
+    const bytes = await readBody(c.req.raw, LIMITS.heldOutBytes);
+    const heldOut = parseHeldOut(bytes);
+    const version = await mustFindVersion(env, params.model, params.version);
+    const errors = checkHeldOut(version, heldOut);
+    if (errors.length > 0) throw invalidRequest(errors);
+    const digest = await digestOf(bytes.buffer);
+    await refuseWhileUsed(env, version, digest);
+    await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
+    const { rows, metric } = heldOut;
+    await setVersionData(env, version.id, { digest, sizeBytes: bytes.byteLength, rows, metric });
+    return mustFindVersion(env, params.model, params.version);
+  });
+}
+
+/** Other data would take away what a compression has yet to read. */
+async function refuseWhileUsed(env: ProjectEnv, { data }: ModelVersion, digest: string): Promise<void> {
+  if (data === null || data.digest === digest) return;
+  const jobId = await jobQueue(env).findMeasuredOn(env.project, data.digest);
+  if (jobId === null) return;
+  throw new ProblemError("conflict", `${jobId} is measured on the data that are there: wait for it, or cancel it.`);
+}
+
+function parseHeldOut(bytes: Uint8Array): HeldOut {
+  try {
+    return readHeldOut(bytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidRequest([{ pointer: "#", message: `is no held-out part: ${error.message}` }]);
+  }
+}
+
+/** What calibrations measured, as a decision needs it: batch sizes, and variants. */
+export function bindSweeps(app: Hono<AppEnv>): void {
+  bind(app, endpoints.getPlacementSweep, ({ env, params, query }) => readSweep(env, params.id, query));
+
+  bind(app, endpoints.getModelTrade, async ({ c, env, params, query }) => {
+    const trade = await readTrade(env, params.model, query.version);
+    return answerOnce(c, trade, () => Promise.resolve({ body: trade }), tradeToTable);
+  });
+}
 
 const ONNX_MEDIA_TYPE = "application/octet-stream";
 

@@ -1,19 +1,18 @@
 import type { Context, Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { InferWishes } from "../../protocol/inference.ts";
-import type { TensorSpec } from "../../protocol/model.ts";
-import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/oip.ts";
-import { type FieldError, ProblemError } from "../../protocol/problem.ts";
-import { VERSION } from "../../protocol/version.ts";
-import { locateVersion, type Snapshot, type Version } from "../budget/snapshot.ts";
+import { InferWishes } from "../../protocol/inference/inference.ts";
+import type { TensorSpec } from "../../protocol/models/model.ts";
+import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/inference/oip.ts";
+import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { locateVersion, type Snapshot, type Version } from "../inference/snapshot.ts";
 import type { Env, ProjectEnv } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
-import { addUpTotals } from "../oip/add-up-totals.ts";
-import { acceptedEncoding, decodeBody } from "../oip/decode-body.ts";
-import { type OipRequest, readOipRequest } from "../oip/read-oip-request.ts";
-import { writeOipReply } from "../oip/write-oip-reply.ts";
-import { readRequestTotals } from "../store/total-store.ts";
-import { answerInference } from "./answer-inference.ts";
+import { addUpTotals } from "../inference/codecs/oip-statistics.ts";
+import { acceptedEncoding, decodeBody, writeOipReply } from "../inference/codecs/write-oip-reply.ts";
+import { type OipRequest, readOipRequest } from "../inference/codecs/read-oip-request.ts";
+import { readRequestTotals } from "../store/history/total-store.ts";
+import { answerInference } from "../inference/answer-inference.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
 export function bindOip(app: Hono<AppEnv>): void {

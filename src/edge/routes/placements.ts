@@ -1,15 +1,14 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Placement } from "../../protocol/model.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { isSameConfiguration, type ServingConfiguration } from "../../protocol/serving-configuration.ts";
-import type { ProjectEnv } from "../config.ts";
+import type { Placement } from "../../protocol/models/model.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { isSameConfiguration, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
+import { jobQueue, type ProjectEnv, runnerLink } from "../config.ts";
 import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
-import { checkThreads } from "../queue/check-threads.ts";
+import { checkThreads } from "../fleet/machine-fit.ts";
 import { openProject } from "../store/database.ts";
-import { applyConfiguration, findPlacement } from "../store/placement-store.ts";
-import { findRunner } from "../store/runner-store.ts";
-import { jobQueue, runnerLink } from "../stubs.ts";
+import { applyConfiguration, findPlacement } from "../store/fleet/placement-store.ts";
+import { findRunner } from "../store/fleet/runner-store.ts";
 
 export function bindPlacements(app: Hono<AppEnv>): void {
   bind(app, endpoints.getPlacement, ({ env, params }) => mustFind(params.id, readPlacement(env, params.id)));

@@ -1,24 +1,21 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { JobResult } from "../../protocol/job.ts";
-import type { JobSubject } from "../../protocol/job-subject.ts";
-import { type FieldError, ProblemError } from "../../protocol/problem.ts";
-import type { ScenarioResult } from "../../protocol/scenario.ts";
+import type { JobResult } from "../../protocol/jobs/job.ts";
+import type { JobSubject } from "../../protocol/jobs/job-fields.ts";
+import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
+import type { ScenarioResult } from "../../protocol/models/scenario.ts";
 import type { ProjectEnv } from "../config.ts";
-import { answerSvg } from "../http/answer-svg.ts";
+import { answerSvg } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { curvePlot } from "../plots/curve-plot.ts";
+import { curvePlot } from "../kinds/validation/curve-plot.ts";
 import { drawPlot } from "../plots/draw-plot.ts";
-import { frontPlot } from "../plots/front-plot.ts";
-import { learningPlot } from "../plots/learning-plot.ts";
-import { readLearning } from "../history/read-learning.ts";
-import { profilePlot } from "../plots/profile-plot.ts";
-import { sweepPlot } from "../plots/sweep-plot.ts";
-import { tradePlot } from "../plots/trade-plot.ts";
+import { frontPlot } from "../kinds/optimisation/front-plot.ts";
+import { learningPlot, readLearning } from "../kinds/training/learning-plot.ts";
+import { profilePlot } from "../kinds/evaluation/profile-plot.ts";
+import { sweepPlot, tradePlot } from "../models/sweep/sweep-plots.ts";
 import { openProject } from "../store/database.ts";
-import { findRun } from "../store/run-store.ts";
-import { readSweep } from "../sweep/read-sweep.ts";
-import { readTrade } from "../sweep/read-trade.ts";
+import { findRun } from "../store/history/run-store.ts";
+import { readSweep, readTrade } from "../models/sweep/read-sweep.ts";
 
 /** Plots as SVG. */
 export function bindPlots(app: Hono<AppEnv>): void {

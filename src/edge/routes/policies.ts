@@ -1,21 +1,25 @@
 import type { Context, Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { InferWishes } from "../../protocol/inference.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { type ActionChoice, type ActReply, type ActStreamQuery, StreamedObservation } from "../../protocol/policy.ts";
-import type { StreamedAction } from "../../protocol/policy.ts";
-import { ProblemError, toProblem } from "../../protocol/problem.ts";
-import { logRefusal } from "../budget/refusal-log.ts";
-import { locateVersion, type Version } from "../budget/snapshot.ts";
+import type { InferWishes } from "../../protocol/inference/inference.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import {
+  type ActionChoice,
+  type ActReply,
+  type ActStreamQuery,
+  type StreamedAction,
+  StreamedObservation,
+} from "../../protocol/policies/policy.ts";
+import { ProblemError, toProblem } from "../../protocol/wire/problem.ts";
+import { logRefusal } from "../inference/outcome-log.ts";
+import { locateVersion, type Version } from "../inference/snapshot.ts";
 import type { ProjectEnv } from "../config.ts";
 import { authorise, callerOf } from "../http/auth.ts";
 import { spendRate } from "../http/key-rate.ts";
 import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
 import { parseJson } from "../http/read-body.ts";
 import { endSocket } from "../link/runner-socket.ts";
-import { chooseAction } from "../policy/choose-action.ts";
-import { readPolicy, stackObservations, unstackOutputs } from "../policy/read-policy.ts";
-import { answerInference, type Inference } from "./answer-inference.ts";
+import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "../inference/codecs/policy-request.ts";
+import { answerInference, type Inference } from "../inference/answer-inference.ts";
 
 /** Policies by observations and actions: models like any other, by the way of every inference. */
 export function bindPolicies(app: Hono<AppEnv>): void {

@@ -1,13 +1,19 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { Profile } from "../../protocol/profile.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Profile } from "../../protocol/fleet/profile.ts";
 import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openProject } from "../store/database.ts";
-import { findModelOfProfile } from "../store/placement-rule-store.ts";
-import { createProfile, deleteProfile, findProfile, listProfiles, updateProfile } from "../store/profile-store.ts";
+import { findModelOfProfile } from "../store/models/version-store.ts";
+import {
+  createProfile,
+  deleteProfile,
+  findProfile,
+  listProfiles,
+  updateProfile,
+} from "../store/fleet/profile-store.ts";
 
 export function bindProfiles(app: Hono<AppEnv>): void {
   bind(app, endpoints.createProfile, async ({ env, body }) => {

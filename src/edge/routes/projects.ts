@@ -1,15 +1,62 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
-import type { ProjectEnv } from "../config.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { configOf, jobQueue, type ProjectEnv } from "../config.ts";
 import { forgetCachedKeys } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { closeProject, createProject, listProjects } from "../store/project-store.ts";
-import { readRunnerIds } from "../store/runner-store.ts";
-import { jobQueue } from "../stubs.ts";
+import { readRunnerIds } from "../store/fleet/runner-store.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "../store/key-store.ts";
+import { closeProject, createProject, isProjectOpen, listAuditEntries, listProjects } from "../store/project-store.ts";
 import { endRunner } from "./runners.ts";
+
+export function bindKeys(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createKey, async ({ env, body }) => {
+    const { project = env.project } = body;
+    if (project !== env.project) await checkProject(env, project);
+    checkRate(env, body.requestsPerSecond);
+    return createKey(openProject(env), body);
+  });
+  bind(app, endpoints.rotateKey, async ({ env, params, body }) => {
+    const outcome = await rotateKey(openProject(env), params.id, body.overlapMs);
+    if (outcome.kind !== "rotated") {
+      if (outcome.kind === "revoked") throw new ProblemError("conflict", `The key ${params.id} was revoked.`);
+      throw new ProblemError("not-found", `There is no key ${params.id}.`);
+    }
+    forgetCachedKeys();
+    return outcome.key;
+  });
+  bind(app, endpoints.listAuditEntries, ({ env, query }) => listAuditEntries(openProject(env), query));
+  bind(app, endpoints.listKeys, ({ env, query }) => listKeys(openProject(env), query));
+  bind(app, endpoints.revokeKey, async ({ env, params }) => {
+    const key = await revokeKey(openProject(env), params.id);
+    if (key === null) throw new ProblemError("not-found", `There is no key ${params.id}.`);
+    forgetCachedKeys();
+    return key;
+  });
+}
+
+/** A tenant gives its keys no more than the operator lets every key have. */
+function checkRate(env: ProjectEnv, requestsPerSecond: number | undefined): void {
+  const { keyRequestsPerSecond } = configOf(env);
+  if (env.project === MAIN_PROJECT || (requestsPerSecond ?? 0) <= keyRequestsPerSecond) return;
+  const message = `must be at most ${keyRequestsPerSecond}`;
+  const errors = [{ pointer: "#/requestsPerSecond", message }];
+  throw new ProblemError("forbidden", `A key's limit ${message}, unless the operator gives it.`, { errors });
+}
+
+/** Keys of other projects are the operator's to make. */
+async function checkProject(env: ProjectEnv, project: string): Promise<void> {
+  const refuse = (code: "forbidden" | "not-found", detail: string, message: string) =>
+    new ProblemError(code, detail, { errors: [{ pointer: "#/project", message }] });
+  if (env.project !== MAIN_PROJECT) {
+    throw refuse("forbidden", "Only the operator makes keys of other projects.", "must be the key's own project");
+  }
+  if (!(await isProjectOpen(openProject(env), project))) {
+    throw refuse("not-found", `There is no open project ${project}.`, "is not an open project");
+  }
+}
 
 const JOBS_PAGE = 200;
 

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openProject } from "../store/database.ts";
@@ -11,7 +11,7 @@ import {
   findRequirementSet,
   listRequirementSets,
   updateRequirementSet,
-} from "../store/requirement-store.ts";
+} from "../store/fleet/requirement-store.ts";
 
 export function bindRequirements(app: Hono<AppEnv>): void {
   bind(app, endpoints.createRequirements, async ({ env, body }) => {

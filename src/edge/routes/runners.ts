@@ -1,31 +1,30 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
-import { explainMismatch } from "../../protocol/link-mismatch.ts";
-import type { Diagnosis } from "../../protocol/health.ts";
-import type { RunnerMemory } from "../../protocol/memory.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { MAIN_PROJECT } from "../../protocol/project.ts";
-import type { RunnerFit } from "../../protocol/profile.ts";
-import type { RegistrationInput, Runner } from "../../protocol/runner.ts";
-import { VERSION } from "../../protocol/version.ts";
-import { fitProfile } from "../budget/profile-fit.ts";
-import { planRunner } from "../budget/plan-runner.ts";
-import { fitTargets, reachesAll } from "../budget/target-fit.ts";
-import { configOf, type Env, type ProjectEnv } from "../config.ts";
+import { explainMismatch, VERSION } from "../../protocol/wire/release.ts";
+import type { Diagnosis } from "../../protocol/fleet/health.ts";
+import type { RunnerMemory } from "../../protocol/fleet/memory.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import type { RunnerFit } from "../../protocol/fleet/profile.ts";
+import type { RegistrationInput, Runner } from "../../protocol/fleet/runner.ts";
+import { fitProfile } from "../store/fleet/profile-fit.ts";
+import { planRunner } from "../fleet/plan-runner.ts";
+import { fitTargets, reachesAll } from "../fleet/machine-fit.ts";
+import { configOf, type Env, jobQueue, type ProjectEnv, runnerLink } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { addressOf, checkAddress, noteWrongSecret } from "../http/wrong-secrets.ts";
+import { addressOf, checkAddress, noteWrongSecret } from "../http/rate-limiter.ts";
 import { isSecretOf } from "../store/secret.ts";
-import { mutable } from "../http/mutable.ts";
+import { mutable } from "../http/answers.ts";
 import { getArtifact } from "../store/artifact-store.ts";
 import { openDatabase, openProject } from "../store/database.ts";
-import { readAllVersions, readVersionsOfDigest } from "../store/model-store.ts";
-import { deletePlacements, isPlacedOn, listOwnPlacementsOfRunner } from "../store/placement-store.ts";
-import { isPoolDigest } from "../store/agent-pool-store.ts";
-import { isMemoryPart } from "../store/item-memory-store.ts";
-import { findOwnerOfRunner } from "../store/owner-store.ts";
-import { findProfile, readAllProfiles } from "../store/profile-store.ts";
+import { readAllVersions, readVersionsOfDigest } from "../store/models/model-store.ts";
+import { deletePlacements, isPlacedOn, listOwnPlacementsOfRunner } from "../store/fleet/placement-store.ts";
+import { isPoolDigest } from "../store/kernels/agent-pool-store.ts";
+import { isMemoryPart } from "../store/kernels/item-memory-store.ts";
+import { findOwnerOfRunner } from "../store/project-store.ts";
+import { findProfile, readAllProfiles } from "../store/fleet/profile-store.ts";
 import {
   changeRunner,
   createRegistrationToken,
@@ -36,9 +35,8 @@ import {
   registerRunner,
   removeRunner,
   rotateCredential,
-} from "../store/runner-store.ts";
-import { jobQueue, runnerLink } from "../stubs.ts";
-import { diagnose } from "../watch/diagnose.ts";
+} from "../store/fleet/runner-store.ts";
+import { diagnose } from "../fleet/diagnosis/diagnose.ts";
 
 const TOKEN_PROBLEMS = {
   unknown: ["unauthorized", "is not a token that was given out"],

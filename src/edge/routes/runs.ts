@@ -1,14 +1,34 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { JobRun, ReportRun } from "../../protocol/run.ts";
-import type { ProjectEnv } from "../config.ts";
+import type { ReportReply } from "../../protocol/history/report.ts";
+import type { JobRun, ReportRun } from "../../protocol/history/run.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
+import { searchLanded } from "../history/detect/detect-landed.ts";
+import { readReport } from "../history/import/read-report.ts";
+import { storeReport } from "../history/import/store-report.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openProject } from "../store/database.ts";
-import { findReport, toReportRun } from "../store/report-store.ts";
-import { findRun } from "../store/run-store.ts";
-import { getSamples, measureSamples, type SamplesOf } from "../store/sample-store.ts";
-import { getTrace, measureTrace } from "../store/trace-store.ts";
+import { findReport, getSamples, measureSamples, type SamplesOf, toReportRun } from "../store/history/report-store.ts";
+import { findRun, getTrace, measureTrace } from "../store/history/run-store.ts";
+
+export function bindReports(app: Hono<AppEnv>): void {
+  bind(app, endpoints.reportPoints, async ({ c, env, principal, query }) => {
+    const nowMs = Date.now();
+    const report = await readReport(c.req.raw, query, nowMs);
+    const stored = await storeReport(env, { ownerId: principal?.id ?? "", tool: query.format, report, nowMs });
+    if (!stored.ok) throw new ProblemError(stored.problem.code, stored.problem.detail, stored.problem);
+    const { run, series, created } = stored;
+    if (created) {
+      c.executionCtx.waitUntil(searchLanded(env, nowMs));
+      // Whoever looks at the page sees it at once, or at its next reading.
+      const announced = Promise.resolve(jobQueue(env).announce({ type: "history", id: null }, env.project));
+      c.executionCtx.waitUntil(announced.catch(() => undefined));
+    }
+    const reply: ReportReply = { run, points: run.points, series };
+    return Response.json(reply, { status: created ? 201 : 200, headers: { location: `/v1/runs/${run.id}` } });
+  });
+}
 
 export function bindRuns(app: Hono<AppEnv>): void {
   bind(app, endpoints.getRun, async ({ env, params }) => {

@@ -1,11 +1,22 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LINK_SUBPROTOCOL } from "../../protocol/link.ts";
-import { VERSION } from "../../protocol/version.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { chooseMetricsForm, METRICS_MEDIA_TYPES, renderMetrics } from "../../telemetry/render-metrics.ts";
+import { jobQueue } from "../config.ts";
+import { mutable } from "../http/answers.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { mutable } from "../http/mutable.ts";
 import { openApiDocument } from "../http/openapi.ts";
-import { jobQueue } from "../stubs.ts";
+import { collectMetrics } from "../metrics/collect-metrics.ts";
+
+/** `GET /metrics`, for Prometheus and whatever else scrapes as it does. */
+export function bindMetrics(app: Hono<AppEnv>): void {
+  bind(app, endpoints.readMetrics, async ({ c, env }) => {
+    const form = chooseMetricsForm(c.req.header("accept"));
+    const text = renderMetrics(await collectMetrics(env), form);
+    return c.body(text, 200, { "content-type": METRICS_MEDIA_TYPES[form], vary: "accept" });
+  });
+}
 
 /** Health, the live feed, the OpenAPI document, and the page's files. */
 export function bindService(app: Hono<AppEnv>): void {

@@ -1,16 +1,15 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/transfer.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { OBJECT_MEDIA_TYPE, ROWS_MEDIA_TYPE } from "../../protocol/service/transfer.ts";
 import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
 import { storeBody } from "../http/store-body.ts";
 import { mediaTypeOf, readBody } from "../http/read-body.ts";
 import { digestOf } from "../store/artifact-store.ts";
 import { decodeCursor, encodeCursor } from "../store/cursor.ts";
-import { keyOf, readRows, type Row, writeRows } from "../store/row-store.ts";
-import { STORED_TABLES, type StoredTable } from "../store/stored-tables.ts";
+import { keyOf, readRows, type Row, STORED_TABLES, type StoredTable, writeRows } from "../store/stored-tables.ts";
 import { beginTransfer, endTransfer, type OpenTransfer, touchTransfer } from "../store/transfer-store.ts";
 
 export function bindTransfers(app: Hono<AppEnv>): void {

@@ -1,11 +1,11 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { type StoredTuningRecord, TuningRecord } from "../../protocol/tuning.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type StoredTuningRecord, TuningRecord } from "../../protocol/jobs/tuning.ts";
 import type { ProjectEnv } from "../config.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { openProject } from "../store/database.ts";
-import { findTuning, listTunings } from "../store/tuning-store.ts";
+import { findTuning, listTunings } from "../store/kernels/tuning-store.ts";
 
 export function bindTunings(app: Hono<AppEnv>): void {
   bind(app, endpoints.listTunings, ({ env, query }) => listTunings(openProject(env), query));

@@ -1,3 +1,8 @@
+import { and, asc, eq } from "drizzle-orm";
+import { JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
+import type { ProjectEnv } from "../config.ts";
+import { openProject, type ProjectDatabase } from "./database.ts";
+import { jobArtifacts } from "./schema.ts";
 import { hexOf } from "./secret.ts";
 
 /** Artifacts are addressed by what they hold, so the same bytes are stored once. */
@@ -40,6 +45,87 @@ export async function getArtifactRange(
   return bucket.get(keyOf(digest), range.length === 0 ? {} : { range });
 }
 
-export async function deleteArtifacts(bucket: R2Bucket, digests: readonly string[]): Promise<void> {
+async function deleteArtifacts(bucket: R2Bucket, digests: readonly string[]): Promise<void> {
   if (digests.length > 0) await bucket.delete(digests.map(keyOf));
+}
+
+/** Artifacts that one step of cleaning deletes. */
+const PRUNED_ARTIFACTS = 500;
+
+/** Where a digest may be named; what is named nowhere may go. */
+const NAMING_TABLES = [
+  "job_artifacts",
+  "model_versions",
+  "model_variants",
+  "version_data",
+  "populations",
+  "archives",
+  "item_memory_parts",
+  "agent_pools",
+] as const;
+const UNNAMED = NAMING_TABLES.map((table) => `not exists (select 1 from ${table} where digest = value)`).join(" and ");
+
+/** Notes a file of a job of the project, whose bytes are stored; the file that had its name goes, unless something else has it. */
+export async function recordJobArtifact(
+  env: ProjectEnv,
+  jobId: string,
+  artifact: JobArtifact,
+  nowMs: number,
+): Promise<void> {
+  const db = openProject(env);
+  const before = await findJobArtifact(db, jobId, artifact.name);
+  const { digest, sizeBytes, mediaType } = artifact;
+  const set = { digest, sizeBytes, mediaType, createdAtMs: nowMs };
+  await db
+    .insert(jobArtifacts)
+    .values({ jobId, project: db.project, name: artifact.name, ...set })
+    .onConflictDoUpdate({ target: [jobArtifacts.jobId, jobArtifacts.name], set });
+  if (before !== null && before.digest !== digest) await deleteUnnamed(env.DB, env.ARTIFACTS, [before.digest]);
+}
+
+export async function findJobArtifact(
+  db: ProjectDatabase,
+  jobId: string,
+  name: JobArtifactName,
+): Promise<JobArtifact | null> {
+  const [row] = await db
+    .select()
+    .from(jobArtifacts)
+    .where(and(eq(jobArtifacts.project, db.project), eq(jobArtifacts.jobId, jobId), eq(jobArtifacts.name, name)));
+  return row === undefined ? null : JobArtifact.parse(row);
+}
+
+/** The files of a job by name. */
+export async function listJobArtifacts(db: ProjectDatabase, jobId: string): Promise<JobArtifact[]> {
+  const rows = await db
+    .select()
+    .from(jobArtifacts)
+    .where(and(eq(jobArtifacts.project, db.project), eq(jobArtifacts.jobId, jobId)))
+    .orderBy(asc(jobArtifacts.name));
+  return rows.map((row) => JobArtifact.parse(row));
+}
+
+/** Deletes the oldest files of jobs that came before `beforeMs`; those that something else has stay in the bucket. */
+export async function pruneJobArtifacts(binding: D1Database, bucket: R2Bucket, beforeMs: number): Promise<void> {
+  const { results } = await binding
+    .prepare(
+      `delete from job_artifacts where rowid in
+       (select rowid from job_artifacts where created_at_ms < ?1 order by created_at_ms limit ?2) returning digest`,
+    )
+    .bind(beforeMs, PRUNED_ARTIFACTS)
+    .all<{ digest: string }>();
+  await deleteUnnamed(binding, bucket, [...new Set(results.map(({ digest }) => digest))]);
+}
+
+/** Deletes those of these artifacts that no row names any more. */
+export async function deleteUnnamed(binding: D1Database, bucket: R2Bucket, digests: readonly string[]): Promise<void> {
+  if (digests.length === 0) return;
+  const { results } = await binding
+    .prepare(`select value as digest from json_each(?1) where ${UNNAMED}`)
+    .bind(JSON.stringify(digests))
+    .all<{ digest: string }>();
+  await deleteArtifacts(
+    bucket,
+    results.map(({ digest }) => digest),
+  );
 }

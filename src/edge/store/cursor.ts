@@ -1,6 +1,6 @@
 import { and, type Column, eq, lt, or, type SQL } from "drizzle-orm";
 import { z } from "zod";
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 
 const Cursor = z.array(z.union([z.string(), z.number()])).max(8);
 

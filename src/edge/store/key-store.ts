@@ -1,10 +1,10 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, notExists, or, sql } from "drizzle-orm";
-import { createId } from "../../protocol/id.ts";
-import type { Key, KeyInput } from "../../protocol/key.ts";
-import type { PageQuery } from "../../protocol/page.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import type { Key, KeyInput } from "../../protocol/service/key.ts";
+import type { PageQuery } from "../../protocol/wire/page.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
 import type { Database, ProjectDatabase } from "./database.ts";
-import { toInstant, toInstantOrNull } from "./instant.ts";
+import { toInstant, toInstantOrNull } from "../clock.ts";
 import { keys, projects } from "./schema.ts";
 import { createSecret, hashSecret } from "./secret.ts";
 

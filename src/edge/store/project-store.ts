@@ -1,10 +1,91 @@
-import { and, asc, eq, gt, inArray, isNull } from "drizzle-orm";
-import type { PageQuery } from "../../protocol/page.ts";
-import { MAIN_PROJECT, type Project } from "../../protocol/project.ts";
+import { and, asc, desc, eq, gt, inArray, isNull, lt } from "drizzle-orm";
+import type { AuditEntry, AuditQuery } from "../../protocol/service/key-endpoints.ts";
+import { MAIN_PROJECT, type Project } from "../../protocol/service/project.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import type { PageQuery } from "../../protocol/wire/page.ts";
+import { toInstant, toInstantOrNull } from "../clock.ts";
 import { cutPage, decodeCursor } from "./cursor.ts";
-import type { Database } from "./database.ts";
-import { toInstant, toInstantOrNull } from "./instant.ts";
-import { keys, models, modelVersions, placements, projects, registrationTokens } from "./schema.ts";
+import type { Database, ProjectDatabase } from "./database.ts";
+import {
+  auditEntries,
+  keys,
+  models,
+  modelVersions,
+  placements,
+  projects,
+  registrationTokens,
+  runners,
+} from "./schema.ts";
+
+/** What is known of an act when it has ended. */
+type Act = Pick<typeof auditEntries.$inferSelect, "keyId" | "action" | "path" | "status">;
+
+export async function addAuditEntry(db: ProjectDatabase, act: Act): Promise<void> {
+  const atMs = Date.now();
+  await db.insert(auditEntries).values({ id: createId("auditEntry", atMs), project: db.project, ...act, atMs });
+}
+
+/** The project's entries, newest first. */
+export async function listAuditEntries(
+  db: ProjectDatabase,
+  { key, cursor, limit }: AuditQuery,
+): Promise<{ items: AuditEntry[]; nextCursor: string | null }> {
+  const found = await db
+    .select()
+    .from(auditEntries)
+    .where(
+      and(
+        eq(auditEntries.project, db.project),
+        key === undefined ? undefined : eq(auditEntries.keyId, key),
+        cursor === undefined ? undefined : lt(auditEntries.id, String(decodeCursor(cursor, 1)[0])),
+      ),
+    )
+    .orderBy(desc(auditEntries.id))
+    .limit(limit + 1);
+  const { rows, nextCursor } = cutPage(found, limit, (row) => [row.id]);
+  const items = rows.map(({ id, keyId, action, path, status, atMs }) => ({
+    id,
+    key: keyId,
+    action,
+    path,
+    status,
+    at: toInstant(atMs),
+  }));
+  return { items, nextCursor };
+}
+
+/** Forgets what was done before `beforeMs`, of all projects. */
+export async function pruneAuditEntries(db: Database, beforeMs: number): Promise<void> {
+  await db.delete(auditEntries).where(lt(auditEntries.atMs, beforeMs));
+}
+
+/** Whose things are, for the house, which knows them by ids alone. */
+
+export interface RunnerOwner {
+  readonly project: string;
+  /** Whether it works for other projects, too. */
+  readonly shared: boolean;
+}
+
+/** Whose runner it is, or was before it was removed; null where there never was one. */
+export async function findOwnerOfRunner(db: Database, id: string): Promise<RunnerOwner | null> {
+  const [row] = await db
+    .select({ project: runners.project, shared: runners.shared })
+    .from(runners)
+    .where(eq(runners.id, id));
+  return row ?? null;
+}
+
+/** Whose model it is a placement of; null where the runner has none of that id. */
+export async function findProjectOfPlacement(db: Database, runnerId: string, id: string): Promise<string | null> {
+  const [row] = await db
+    .select({ project: models.project })
+    .from(placements)
+    .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(and(eq(placements.runnerId, runnerId), eq(placements.id, id)));
+  return row?.project ?? null;
+}
 
 const MAIN: Project = { name: MAIN_PROJECT, createdAt: null, closedAt: null };
 

@@ -1,27 +1,25 @@
 import { sql } from "drizzle-orm";
 import { foreignKey, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Clock } from "../../protocol/distribution.ts";
-import type { AgentPoolSpec } from "../../protocol/agent-pool.ts";
-import type { ArchiveSummary } from "../../protocol/archive.ts";
-import type { EnvironmentDefinition } from "../../protocol/environment-definition.ts";
-import type { Capabilities, Fingerprint } from "../../protocol/hardware.ts";
-import type { ItemMemorySpec } from "../../protocol/item-memory.ts";
-import type { JobArtifact } from "../../protocol/job-artifact.ts";
-import type { Scope } from "../../protocol/key.ts";
-import type { MeasuredFidelity } from "../../protocol/measured-fidelity.ts";
-import type { MemoryFit, ModelSummary, TensorSpec } from "../../protocol/model.ts";
-import type { PlacementRule } from "../../protocol/placement-rule.ts";
-import type { PolicyCard } from "../../protocol/policy-card.ts";
-import type { Population } from "../../protocol/population.ts";
-import type { Problem } from "../../protocol/problem.ts";
-import type { ProfileInput } from "../../protocol/profile.ts";
-import type { Recipe } from "../../protocol/recipe.ts";
-import type { RequirementSetInput } from "../../protocol/requirement.ts";
-import type { RunnerQuarantine } from "../../protocol/runner.ts";
-import type { ServingConfiguration } from "../../protocol/serving-configuration.ts";
-import type { SubmittedKernel } from "../../protocol/submitted-kernel.ts";
-import type { DType } from "../../protocol/tensor.ts";
-import type { Tuning } from "../../protocol/tuning.ts";
+import type { Clock } from "../../protocol/wire/distribution.ts";
+import type { AgentPoolSpec } from "../../protocol/jobs/agent-pool.ts";
+import type { ArchiveSummary } from "../../protocol/policies/archive.ts";
+import type { EnvironmentDefinition } from "../../protocol/policies/environment-definition.ts";
+import type { Capabilities, Fingerprint } from "../../protocol/fleet/hardware.ts";
+import type { ItemMemorySpec } from "../../protocol/inference/hrr.ts";
+import type { JobArtifact } from "../../protocol/jobs/job-artifact.ts";
+import type { Scope } from "../../protocol/service/key.ts";
+import type { MeasuredFidelity, Recipe } from "../../protocol/models/variant.ts";
+import type { MemoryFit, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
+import type { PlacementRule, ServingConfiguration } from "../../protocol/fleet/serving.ts";
+import type { PolicyCard } from "../../protocol/models/policy-network.ts";
+import type { Population } from "../../protocol/policies/population.ts";
+import type { Problem } from "../../protocol/wire/problem.ts";
+import type { ProfileInput } from "../../protocol/fleet/profile.ts";
+import type { RequirementSetInput } from "../../protocol/models/requirement.ts";
+import type { RunnerQuarantine } from "../../protocol/fleet/runner.ts";
+import type { SubmittedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import type { DType } from "../../protocol/wire/tensor.ts";
+import type { Tuning } from "../../protocol/jobs/tuning.ts";
 
 /** The source of migrations/: change it here, then `npm run db:generate`. Times are Unix milliseconds. */
 

@@ -1,4 +1,4 @@
-import { toBase64Url } from "../../protocol/base64url.ts";
+import { toBase64Url } from "../../protocol/wire/base64url.ts";
 
 const SECRET_BYTES = 24;
 

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
-import { createId } from "../../protocol/id.ts";
-import type { Transfer, TransferInput } from "../../protocol/transfer.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import type { Transfer, TransferInput } from "../../protocol/service/transfer.ts";
 import { openDatabase } from "./database.ts";
 import { transfers } from "./schema.ts";
 import { rowsOf, STORED_TABLES } from "./stored-tables.ts";

@@ -1,12 +1,78 @@
-import { intOf } from "../../onnx/read-option.ts";
-import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
+import { countElements, intOf, type OnnxModel, type OnnxNode, type OnnxTensor } from "../../onnx/onnx-model.ts";
+import { floatsOf, floatTensor } from "../../onnx/tensor-values.ts";
 import { type Compressed, type CompressedLayer, layerName, type LeftLayer, reportOn } from "./compression-report.ts";
-import { dropUnusedWeights } from "./drop-unused-weights.ts";
-import { factorLayer, matrixOf } from "./factor-layer.ts";
+import { dropUnusedWeights, freeNames, makeNode } from "./edit-graph.ts";
 import { foldBatchNorm } from "./fold-batch-norm.ts";
-import { freeNames } from "./free-names.ts";
 import { type LinearLayer, linearLayers } from "./linear-layers.ts";
 import { decompose, type SingularValues } from "./singular-value-decomposition.ts";
+
+/** A layer's weights as a matrix of output channels × inputs, row by row. */
+function matrixOf({ weights, outputAxis }: LinearLayer): {
+  values: Float32Array;
+  outputs: number;
+  inputs: number;
+} {
+  const outputs = weights.dims[outputAxis]!;
+  const inputs = countElements(weights.dims) / outputs;
+  const values = floatsOf(weights);
+  return { values: outputAxis === 0 ? values : transpose(values, inputs, outputs), outputs, inputs };
+}
+
+/** The two layers of lower rank: first the inputs to `rank` values (√S Vᵀ), then these to the outputs (U √S). */
+function factorLayer(
+  { node, weights, outputAxis }: LinearLayer,
+  singular: SingularValues,
+  rank: number,
+  free: (wished: string) => string,
+): { tensors: OnnxTensor[]; nodes: OnnxNode[] } {
+  const outputs = weights.dims[outputAxis]!;
+  const inputs = countElements(weights.dims) / outputs;
+  const inner = scaledRows(singular.right, singular.values, rank);
+  const outer = transpose(scaledRows(singular.left, singular.values, rank), rank, outputs);
+  const middle = free(`${node.outputs[0]!}_rank${rank}`);
+  const name = (part: string) => free(`${weights.name}_${part}`);
+  if (node.operator === "Conv") {
+    const kernel = weights.dims.slice(2);
+    const first = floatTensor(name("inner"), [rank, ...weights.dims.slice(1)], inner);
+    const second = floatTensor(name("outer"), [outputs, rank, ...kernel.map(() => 1)], outer);
+    const [, , ...bias] = node.inputs;
+    const filter = { ...node, inputs: [node.inputs[0]!, first.name], outputs: [middle] };
+    const mix = makeNode("Conv", [middle, second.name, ...bias], node.outputs[0]!);
+    return { tensors: [first, second], nodes: [filter, mix] };
+  }
+  // [rank, inputs] and [outputs, rank] here; a MatMul and an untransposed Gemm have the inputs first.
+  const flip = outputAxis === 1;
+  const first = floatTensor(name("inner"), [inputs, rank], transpose(inner, rank, inputs));
+  const second = flip
+    ? floatTensor(name("outer"), [rank, outputs], transpose(outer, outputs, rank))
+    : floatTensor(name("outer"), [outputs, rank], outer);
+  const [input, , ...rest] = node.inputs;
+  const transposed = node.operator === "Gemm" && intOf(node, "transA", 0) !== 0;
+  const narrow = transposed
+    ? makeNode("Gemm", [input!, first.name], middle, { transA: { kind: "int", value: 1 } })
+    : makeNode("MatMul", [input!, first.name], middle);
+  const attributes = new Map([...node.attributes].filter(([key]) => key !== "transA"));
+  const widen = { ...node, inputs: [middle, second.name, ...rest], attributes, name: `${layerName(node)}_outer` };
+  return { tensors: [first, second], nodes: [{ ...narrow, name: `${layerName(node)}_inner` }, widen] };
+}
+
+/** The first `rank` vectors as rows, each by the root of its singular value. */
+function scaledRows(vectors: readonly Float64Array[], values: Float64Array, rank: number): Float32Array {
+  const length = vectors[0]!.length;
+  const rows = new Float32Array(rank * length);
+  for (let row = 0; row < rank; row++) {
+    const root = Math.sqrt(values[row]!);
+    rows.set(
+      vectors[row]!.map((value) => value * root),
+      row * length,
+    );
+  }
+  return rows;
+}
+
+function transpose(values: Float32Array, rows: number, columns: number): Float32Array {
+  return Float32Array.from(values, (_, place) => values[(place % rows) * columns + Math.floor(place / rows)]!);
+}
 
 /** Which rank a layer gets: as large as keeps a share of its squared singular values, or a given one. */
 export type RankRule = { readonly energy: number } | { readonly rank: number };

@@ -1,12 +1,8 @@
-import { floatOf, intOf } from "../../onnx/read-option.ts";
-import type { OnnxModel, OnnxNode, OnnxTensor } from "../../onnx/onnx-model.ts";
+import { floatOf, intOf, type OnnxModel, type OnnxNode, type OnnxTensor } from "../../onnx/onnx-model.ts";
 import { floatsOf, floatTensor } from "../../onnx/tensor-values.ts";
-import { alongAxis } from "./along-axis.ts";
+import { alongAxis } from "./linear-layers.ts";
 import { type Compressed, type CompressedLayer, layerName, type LeftLayer, reportOn } from "./compression-report.ts";
-import { dropUnusedWeights } from "./drop-unused-weights.ts";
-import { freeNames } from "./free-names.ts";
-import { hoistConstants } from "./hoist-constants.ts";
-import { readersOf } from "./readers-of.ts";
+import { dropUnusedWeights, freeNames, hoistConstants, readersOf } from "./edit-graph.ts";
 
 /** What ONNX takes where a BatchNormalization does not say it. */
 const EPSILON = 1e-5;

@@ -1,6 +1,24 @@
-import { intOf } from "../../onnx/read-option.ts";
-import type { OnnxModel, OnnxNode, OnnxTensor } from "../../onnx/onnx-model.ts";
+import { countElements, intOf, type OnnxModel, type OnnxNode, type OnnxTensor } from "../../onnx/onnx-model.ts";
+import { integerTensor } from "../../onnx/tensor-values.ts";
 import { layerName, type LeftLayer } from "./compression-report.ts";
+import { makeNode, type StoredWeight } from "./edit-graph.ts";
+
+/** Tells for an element's place in a tensor, row by row, its place along one axis. */
+export function alongAxis(dims: readonly number[], axis: number): (place: number) => number {
+  const inner = countElements(dims.slice(axis + 1));
+  return (place) => Math.floor(place / inner) % dims[axis]!;
+}
+
+/** The largest magnitude at each place of an axis. */
+export function absmaxAlong(values: Float32Array, dims: readonly number[], axis: number): Float32Array {
+  const placeOf = alongAxis(dims, axis);
+  const largest = new Float32Array(dims[axis]!);
+  for (const [place, value] of values.entries()) {
+    const at = placeOf(place);
+    largest[at] = Math.max(largest[at]!, Math.abs(value));
+  }
+  return largest;
+}
 
 /** A matrix or filters that a node multiplies its input with. */
 export interface LinearLayer {
@@ -40,4 +58,24 @@ export function linearLayers({ nodes, weights }: OnnxModel): { layers: LinearLay
     }
   }
   return { layers, left };
+}
+
+/**
+ * Whether something must stand between a DequantizeLinear and the layer that reads it, even if the shape is right. Of
+ * one and a matrix of inputs × outputs ONNX Runtime makes an operator that rounds the activations to int8 too
+ * (MatMulNBits at accuracy level 4), and weights only is to mean weights only.
+ */
+export function needsShape({ node, outputAxis }: LinearLayer): boolean {
+  return (node.operator === "MatMul" || node.operator === "Gemm") && outputAxis === 1;
+}
+
+/** A stored weight with a Reshape behind it that gives it its own shape. */
+export function shapeWeight(
+  { tensors, nodes }: StoredWeight,
+  { name, dims }: OnnxTensor,
+  free: (wished: string) => string,
+): StoredWeight {
+  const shape = integerTensor(free(`${name}_shape`), dims);
+  const reshape = makeNode("Reshape", [nodes.at(-1)!.outputs[0]!, shape.name], free(`${name}_shaped`));
+  return { tensors: [...tensors, shape], nodes: [...nodes, reshape] };
 }

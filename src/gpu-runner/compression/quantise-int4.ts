@@ -2,14 +2,10 @@ import { countElements, type OnnxModel, type OnnxTensor } from "../../onnx/onnx-
 import { floatsOf, floatTensor } from "../../onnx/tensor-values.ts";
 import { type Compressed, type CompressedLayer, layerName, type LeftLayer, reportOn } from "./compression-report.ts";
 import { foldBatchNorm } from "./fold-batch-norm.ts";
-import { freeNames } from "./free-names.ts";
-import { linearLayers, type LinearLayer } from "./linear-layers.ts";
-import { makeNode } from "./make-node.ts";
-import { packHalves } from "./pack-halves.ts";
-import { quantiseLinear, symmetricScale } from "./quantise-linear.ts";
+import { freeNames, makeNode, replaceWeights, type StoredWeight } from "./edit-graph.ts";
+import { type LinearLayer, linearLayers, needsShape, shapeWeight } from "./linear-layers.ts";
+import { packHalves, quantiseLinear, symmetricScale } from "./quantise-linear.ts";
 import { raiseOpset } from "./raise-opset.ts";
-import { replaceWeights, type StoredWeight } from "./replace-weights.ts";
-import { needsShape, shapeWeight } from "./shape-weight.ts";
 
 /** The first with int4 and with scales by blocks. */
 const OPSET = 21;

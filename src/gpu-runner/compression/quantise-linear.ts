@@ -1,4 +1,21 @@
-import { roundHalfEven } from "./round-half-even.ts";
+import type { OnnxTensor } from "../../onnx/onnx-model.ts";
+import { floatsOf } from "../../onnx/tensor-values.ts";
+import { absmaxAlong, alongAxis } from "./linear-layers.ts";
+
+/** Whole numbers of four bits as ONNX stores them: the lower half of a byte first, a last half alone beside zero. */
+export function packHalves(halves: ArrayLike<number>): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.ceil(halves.length / 2));
+  for (let place = 0; place < halves.length; place++) bytes[place >> 1]! |= (halves[place]! & 15) << (4 * (place & 1));
+  return bytes;
+}
+
+/** The nearest whole number, and of two that are equally near the even one, as IEEE 754 rounds and ONNX quantises. */
+export function roundHalfEven(value: number): number {
+  const below = Math.floor(value);
+  const rest = value - below;
+  if (rest !== 0.5) return rest < 0.5 ? below : below + 1;
+  return below % 2 === 0 ? below : below + 1;
+}
 
 /** What whole numbers of a type can be. */
 export const RANGES = {
@@ -45,4 +62,20 @@ export function quantisationOf(range: { readonly min: number; readonly max: numb
 export function symmetricScale(absmax: number, high: number): number {
   const scale = Math.fround(absmax / high);
   return scale > 0 ? scale : 1;
+}
+
+/** −128 is not used, so that a weight and its negative are told alike. */
+const HIGH = 127;
+
+/** The scale of each channel by which its weights reach from −127 to 127. */
+export function channelScales(weights: OnnxTensor, axis: number): Float32Array<ArrayBuffer> {
+  return Float32Array.from(absmaxAlong(floatsOf(weights), weights.dims, axis), (each) => symmetricScale(each, HIGH));
+}
+
+/** Weights as int8, each by the scale of its channel. */
+export function quantisePerChannel(weights: OnnxTensor, axis: number, scales: Float32Array): Int8Array<ArrayBuffer> {
+  const channelOf = alongAxis(weights.dims, axis);
+  return Int8Array.from(floatsOf(weights), (value, place) =>
+    quantiseLinear(value, { dtype: "int8", scale: scales[channelOf(place)]!, zeroPoint: 0 }),
+  );
 }

@@ -1,15 +1,79 @@
+import { inferShapes } from "../../onnx/infer-shapes.ts";
 import type { OnnxModel, OnnxNode, OnnxTensor } from "../../onnx/onnx-model.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { prepareStatic } from "./calibrated-activations.ts";
+import { floatTensor } from "../../onnx/tensor-values.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type Compressed, type CompressedLayer, layerName, reportOn } from "./compression-report.ts";
-import { dropUnusedWeights } from "./drop-unused-weights.ts";
-import { freeNames } from "./free-names.ts";
+import { dropUnusedWeights, freeNames, makeNode } from "./edit-graph.ts";
+import { foldBatchNorm } from "./fold-batch-norm.ts";
 import { linearLayers } from "./linear-layers.ts";
 import { type ActivationPlan, planActivations } from "./plan-activations.ts";
 import { type Quantisation, quantisationOf } from "./quantise-linear.ts";
 import { quantiseWeights } from "./quantise-weights.ts";
-import { storeActivation } from "./stored-activation.ts";
+import { raiseOpset } from "./raise-opset.ts";
 import { storeStaticWeights } from "./store-static-weights.ts";
+
+/** From here on a DequantizeLinear may have a scale for each place of an axis. */
+const OPSET = 13;
+
+/** A network as static quantisation takes it: its batch norms folded, its opset at least 13. */
+function prepareStatic(model: OnnxModel): OnnxModel {
+  return raiseOpset(foldBatchNorm(model).model, OPSET);
+}
+
+/** Names of the activations whose ranges static quantisation wants to know; inputs of the network may be among them. */
+export function listCalibrated(model: OnnxModel): string[] {
+  const { sources } = planActivations(prepareStatic(model));
+  return [...new Set(sources.values())];
+}
+
+/**
+ * A network that gives out the named activations too, behind its own outputs and each once, so that their ranges can be
+ * observed: the network that `quantiseStatic` works on, before it is quantised.
+ */
+export function withOutputs(given: OnnxModel, names: readonly string[]): OnnxModel {
+  const model = prepareStatic(given);
+  const shapes = inferShapes(model, 1);
+  const there = new Set(model.outputs.map(({ name }) => name));
+  const added = names
+    .filter((name) => !there.has(name))
+    .map((name) => ({ name, dtype: "float32" as const, shape: shapes.get(name)!.map(() => "") }));
+  return { ...model, outputs: [...model.outputs, ...added] };
+}
+
+/** An activation that is told by whole numbers between the node that computes it and those that read it. */
+export interface StoredActivation {
+  readonly quantisation: Quantisation;
+  /** Its name where it is computed, and where it is read. */
+  readonly written: string;
+  readonly read: string;
+  readonly tensors: readonly OnnxTensor[];
+  /** What comes between the two. */
+  readonly nodes: readonly OnnxNode[];
+}
+
+/** Gives an activation its two nodes. What leaves the network keeps its name behind them, all else before them. */
+function storeActivation(
+  name: string,
+  leaves: boolean,
+  quantisation: Quantisation,
+  free: (wished: string) => string,
+): StoredActivation {
+  const written = leaves ? free(`${name}_float`) : name;
+  const read = leaves ? name : free(`${name}_dequantised`);
+  const scale = floatTensor(free(`${name}_scale`), [], Float32Array.of(quantisation.scale));
+  const zeroPoint: OnnxTensor = {
+    name: free(`${name}_zero_point`),
+    dtype: "uint8",
+    dims: [],
+    bytes: Uint8Array.of(quantisation.zeroPoint),
+  };
+  const whole = free(`${name}_uint8`);
+  const nodes = [
+    makeNode("QuantizeLinear", [written, scale.name, zeroPoint.name], whole),
+    makeNode("DequantizeLinear", [whole, scale.name, zeroPoint.name], read),
+  ];
+  return { quantisation, written, read, tensors: [scale, zeroPoint], nodes };
+}
 
 /** The least and the greatest that calibration observed of an activation. */
 export interface ActivationRange {

@@ -2,13 +2,10 @@ import type { OnnxModel, OnnxTensor } from "../../onnx/onnx-model.ts";
 import { floatTensor } from "../../onnx/tensor-values.ts";
 import { type Compressed, type CompressedLayer, layerName, reportOn } from "./compression-report.ts";
 import { foldBatchNorm } from "./fold-batch-norm.ts";
-import { freeNames } from "./free-names.ts";
-import { type LinearLayer, linearLayers } from "./linear-layers.ts";
-import { makeNode } from "./make-node.ts";
-import { channelScales, quantisePerChannel } from "./quantise-per-channel.ts";
+import { freeNames, makeNode, replaceWeights, type StoredWeight } from "./edit-graph.ts";
+import { type LinearLayer, linearLayers, needsShape, shapeWeight } from "./linear-layers.ts";
+import { channelScales, quantisePerChannel } from "./quantise-linear.ts";
 import { raiseOpset } from "./raise-opset.ts";
-import { replaceWeights, type StoredWeight } from "./replace-weights.ts";
-import { needsShape, shapeWeight } from "./shape-weight.ts";
 
 /** From here on a DequantizeLinear may have a scale for each place of an axis. */
 const OPSET = 13;

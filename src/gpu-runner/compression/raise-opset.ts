@@ -1,10 +1,17 @@
 import { inferShapes } from "../../onnx/infer-shapes.ts";
-import { intOf, intsOf, textOf } from "../../onnx/read-option.ts";
-import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from "../../onnx/onnx-model.ts";
+import {
+  intOf,
+  intsOf,
+  type OnnxAttribute,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  textOf,
+} from "../../onnx/onnx-model.ts";
 import { integerTensor } from "../../onnx/tensor-values.ts";
-import { ProblemError } from "../../protocol/problem.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
 import { layerName } from "./compression-report.ts";
-import { freeNames } from "./free-names.ts";
+import { freeNames } from "./edit-graph.ts";
 
 /** What Clip, Pad, Resize and others meant before is not known here. */
 const OLDEST = 11;

@@ -2,9 +2,8 @@ import { type OnnxModel, type OnnxNode, type OnnxTensor, sizeInBytes } from "../
 import { floatsOf, floatTensor } from "../../onnx/tensor-values.ts";
 import { layerName } from "./compression-report.ts";
 import type { LinearLayer } from "./linear-layers.ts";
-import { makeNode } from "./make-node.ts";
-import { quantiseLinear } from "./quantise-linear.ts";
-import { channelScales, quantisePerChannel } from "./quantise-per-channel.ts";
+import { makeNode } from "./edit-graph.ts";
+import { channelScales, quantiseLinear, quantisePerChannel } from "./quantise-linear.ts";
 
 /** Half of what int32 holds, so that the sum over the inputs has room beside a bias. */
 const LARGEST_BIAS = 2 ** 30;

@@ -1,10 +1,7 @@
 import { countElements, type OnnxModel, type OnnxTensor, ELEMENTS } from "../../onnx/onnx-model.ts";
 import { floatsOf } from "../../onnx/tensor-values.ts";
 import { type Compressed, type CompressedLayer, type LeftLayer, reportOn } from "./compression-report.ts";
-import { freeNames } from "./free-names.ts";
-import { hoistConstants } from "./hoist-constants.ts";
-import { makeNode } from "./make-node.ts";
-import { replaceWeights, type StoredWeight } from "./replace-weights.ts";
+import { freeNames, hoistConstants, makeNode, replaceWeights, type StoredWeight } from "./edit-graph.ts";
 
 /** Below it the node that widens a weight is longer in a file than what is saved. */
 const LEAST_ELEMENTS = 64;

@@ -2,9 +2,8 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
-import { LIMITS } from "../../protocol/limits.ts";
-import { writeWhole } from "../write-whole.ts";
-import { hasDigest } from "./has-digest.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { hasDigest, writeWhole } from "../host/files.ts";
 import type { TierEntry } from "./tier-index.ts";
 import type { TierStore } from "./tier-store.ts";
 

@@ -1,5 +1,5 @@
-import { addToSketch, createSketch, type Sketch, sketchQuantile } from "../../stats/sketch.ts";
-import type { MigrationTimes as MigrationReport, TierName } from "../../protocol/memory.ts";
+import { addToSketch, createSketch, type Sketch, sketchQuantile } from "../../stats/distribution/sketch.ts";
+import type { MigrationTimes as MigrationReport, TierName } from "../../protocol/fleet/memory.ts";
 
 const KiB = 1024;
 /** Upper bounds of the size classes; the last class has none. */

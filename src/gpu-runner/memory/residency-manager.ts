@@ -1,17 +1,15 @@
-import type { MemoryReport, TierName } from "../../protocol/memory.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { DeviceLogger } from "../process/device-child.ts";
-import type { DeviceHost } from "../process/device-host.ts";
+import type { MemoryReport, TierName } from "../../protocol/fleet/memory.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { DeviceLogger } from "../device-host/device-child.ts";
+import type { DeviceHost } from "../device-host/device-host.ts";
 import { BackgroundWork } from "./background-work.ts";
 import { DiskStore } from "./disk-store.ts";
-import type { ArtifactSource } from "./edge-source.ts";
-import { GpuStore } from "./gpu-store.ts";
-import { HostStore } from "./host-store.ts";
-import type { MemoryBudgets } from "./memory-budgets.ts";
+import type { ArtifactSource } from "../link/artifacts.ts";
+import { GpuStore, HostStore, type TierStore } from "./tier-store.ts";
+import type { MemoryBudgets } from "../config.ts";
 import { MigrationTimes } from "./migration-times.ts";
 import { Prefetcher } from "./prefetcher.ts";
 import { Tier } from "./tier.ts";
-import type { TierStore } from "./tier-store.ts";
 
 export interface ResidencyOptions {
   readonly budgets: MemoryBudgets;

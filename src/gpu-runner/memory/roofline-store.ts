@@ -1,11 +1,10 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Device, Fingerprint } from "../../protocol/hardware.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { Roofline } from "../../protocol/roofline.ts";
-import { digestFingerprint } from "../digest-fingerprint.ts";
-import type { DeviceHost, WorkOptions } from "../process/device-host.ts";
-import { writeWhole } from "../write-whole.ts";
+import type { Device, Fingerprint } from "../../protocol/fleet/hardware.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { Roofline } from "../../protocol/fleet/roofline.ts";
+import { digestFingerprint, writeWhole } from "../host/files.ts";
+import type { DeviceHost, WorkOptions } from "../device-host/device-host.ts";
 
 /** What measuring may take; its first user waits that long, once in a while. */
 const BUDGET_MS = 3_000;

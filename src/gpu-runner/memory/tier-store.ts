@@ -1,3 +1,7 @@
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { DeviceHost } from "../device-host/device-host.ts";
+import { sizeClassOf } from "../devices/gpu/buffer-pool.ts";
+
 /** Where a tier's bytes lie. Which ones may stay is the tier's business (tier.ts). */
 export interface TierStore {
   /** Another number means that everything that was here is lost. */
@@ -10,4 +14,73 @@ export interface TierStore {
   write(digest: string, bytes: Uint8Array): Promise<number | null>;
   /** Lets bytes go; those that are not here are no error. */
   drop(digest: string): Promise<void>;
+}
+
+/** Long enough for 32 MiB on a slow bus; a device that takes longer is ended as one that hangs. */
+const TRANSFER_LIMIT_MS = 30_000;
+
+/** Bytes in buffers of a device, in its process: they end with it. */
+export class GpuStore implements TierStore {
+  readonly #host: Pick<DeviceHost, "work" | "restarts" | "pid">;
+
+  constructor(host: Pick<DeviceHost, "work" | "restarts" | "pid">) {
+    this.#host = host;
+  }
+
+  /** Between two lives of the process it is between their numbers. */
+  get life(): number {
+    return this.#host.restarts + (this.#host.pid === null ? 0.5 : 0);
+  }
+
+  sizeOf(sizeBytes: number): number {
+    return sizeClassOf(sizeBytes);
+  }
+
+  async read(digest: string): Promise<Uint8Array | null> {
+    return this.#unless("not-found", this.#host.work("readResident", { key: digest }, TRANSFER_LIMIT_MS));
+  }
+
+  async write(digest: string, bytes: Uint8Array): Promise<number | null> {
+    const put = this.#host.work("putResident", { key: digest, bytes }, TRANSFER_LIMIT_MS);
+    return this.#unless(
+      "out-of-memory",
+      put.then(() => sizeClassOf(bytes.byteLength)),
+    );
+  }
+
+  async drop(digest: string): Promise<void> {
+    await this.#host.work("dropResident", { key: digest }, TRANSFER_LIMIT_MS);
+  }
+
+  async #unless<Value>(code: string, work: Promise<Value>): Promise<Value | null> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.code === code) return null;
+      throw error;
+    }
+  }
+}
+
+/** Bytes in this process's memory. Whoever reads them must not write to them. */
+export class HostStore implements TierStore {
+  readonly life: number = 0;
+  readonly #bytes = new Map<string, Uint8Array>();
+
+  sizeOf(sizeBytes: number): number {
+    return sizeBytes;
+  }
+
+  async read(digest: string): Promise<Uint8Array | null> {
+    return this.#bytes.get(digest) ?? null;
+  }
+
+  async write(digest: string, bytes: Uint8Array): Promise<number> {
+    this.#bytes.set(digest, bytes);
+    return bytes.byteLength;
+  }
+
+  async drop(digest: string): Promise<void> {
+    this.#bytes.delete(digest);
+  }
 }

@@ -1,4 +1,4 @@
-import type { MemoryTier, TierName } from "../../protocol/memory.ts";
+import type { MemoryTier, TierName } from "../../protocol/fleet/memory.ts";
 import type { Prefetcher } from "./prefetcher.ts";
 import { type TierEntry, TierIndex } from "./tier-index.ts";
 import type { TierStore } from "./tier-store.ts";

@@ -1,11 +1,12 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { fingerprintText } from "../../protocol/fingerprint-id.ts";
-import type { Fingerprint } from "../../protocol/hardware.ts";
-import { LIMITS } from "../../protocol/limits.ts";
-import { tuningIdOf, TuningRecord } from "../../protocol/tuning.ts";
-import { writeWhole } from "../write-whole.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { type Fingerprint, fingerprintText } from "../../protocol/fleet/hardware.ts";
+import { tuningIdOf, TuningRecord } from "../../protocol/jobs/tuning.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { writeWhole } from "../host/files.ts";
+import type { StoredCredential } from "../link/registration.ts";
 
 /** What others found: the tuning with an id, or null where nobody knows. */
 export type TuningSource = (id: string) => Promise<TuningRecord | null>;
@@ -96,4 +97,20 @@ async function readRecord(
   } catch (error) {
     return { reason: `it cannot be read: ${(error as Error).message.slice(0, 200)}` };
   }
+}
+
+/** A job waits for the answer, and can do without. */
+const TIMEOUT_MS = 3_000;
+
+/** Asks the edge for one tuning at a time, as this runner. Fails where it cannot be reached or answers oddly. */
+export function createTuningSource({ edgeUrl, credential }: StoredCredential): TuningSource {
+  return async (id) => {
+    const response = await fetch(new URL(endpoints.fetchTuning.path.replace("{id}", id), edgeUrl), {
+      headers: { authorization: `Bearer ${credential}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (response.status === 404) return null;
+    if (!response.ok) throw new Error(`the edge answered ${response.status}`);
+    return TuningRecord.parse(await response.json());
+  };
 }

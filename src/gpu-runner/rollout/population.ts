@@ -1,7 +1,7 @@
 import type { Breeding } from "../../../kernels/rollout/breed.reference.ts";
 import type { NoiseKey } from "../../../kernels/rollout/noise.reference.ts";
-import type { Archive, ArchiveGrid } from "../archive/archive.ts";
-import type { Backend } from "../../protocol/hardware.ts";
+import type { Archive, ArchiveGrid } from "./archive.ts";
+import type { Backend } from "../../protocol/fleet/hardware.ts";
 
 /** What episodes of a population are rolled out. */
 export interface EpisodePlan {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { PlacedModel } from "../../protocol/link.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
-import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/serving-configuration.ts";
-import type { FleetDevice } from "../device-fleet.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
+import type { FleetDevice } from "./device-fleet.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
-import type { DeviceHost } from "../process/device-host.ts";
-import { modelKeyOf, type ServedVariant } from "./model-key.ts";
+import type { DeviceHost } from "../device-host/device-host.ts";
+import { modelKeyOf, type ServedVariant } from "./queue/model-key.ts";
 import { proveRows } from "./prove-rows.ts";
 
 /** What a load found out: how long it took, and whether requests may share a batch. */

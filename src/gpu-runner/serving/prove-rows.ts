@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import { createId } from "../../protocol/id.ts";
+import { createId } from "../../protocol/wire/id.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
-import type { Tensor } from "../../protocol/tensor.ts";
-import { AGREEMENT, maxRelativeError } from "../workloads/compare-outputs.ts";
-import type { InferenceBackend } from "./inference-server.ts";
-import { hasRows, joinTensors, splitRows } from "./join-tensors.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { AGREEMENT, maxRelativeError } from "../networks/compare-outputs.ts";
+import type { InferenceBackend } from "./queue/inference-server.ts";
+import { hasRows, joinTensors, splitRows } from "./queue/join-tensors.ts";
 
 const SEEDS = [1, 2, 3];
 

@@ -1,8 +1,46 @@
-import { type ProblemCode, ProblemError } from "../../protocol/problem.ts";
-import type { Tensor } from "../../protocol/tensor.ts";
-import type { DeviceFleet, FleetDevice } from "../device-fleet.ts";
-import type { Answer, ServerRequest } from "./inference-server.ts";
+import { createProblem, type Problem, type ProblemCode, ProblemError, toProblem } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { addSpan, type SpanScope } from "../../telemetry/span.ts";
+import type { DeviceFleet, FleetDevice } from "./device-fleet.ts";
 import type { ModelLoader } from "./model-loader.ts";
+import type { Answer, ServerRequest } from "./queue/inference-server.ts";
+import type { ServedVariant } from "./queue/model-key.ts";
+
+/** The caller named a model that is there; that its process lost it is for us to mend. */
+const MODEL_GONE = createProblem("no-placement", "The model is being loaded again.", { retryAfterMs: 500 });
+
+/** The problem of a request that failed, for whoever asked; a model that was lost is loaded again for the next. */
+export function explainFailure(
+  models: Pick<ModelLoader, "noteFailure">,
+  served: ServedVariant,
+  error: unknown,
+): Problem {
+  models.noteFailure(served, error);
+  const problem = toProblem(error);
+  return problem.code === "not-found" ? MODEL_GONE : problem;
+}
+
+/**
+ * Tells what became of a request that was answered, by the times that its answer has: in the queue from its arrival on,
+ * then in a batch, whose upload, computation and readback follow each other.
+ */
+export function traceService(
+  scope: SpanScope | null,
+  startMs: number,
+  { times, rows }: Pick<Answer, "times" | "rows">,
+): void {
+  if (scope === null) return;
+  const { queueMs, uploadMs, computeMs, readbackMs } = times;
+  const batchMs = startMs + queueMs;
+  const computeAtMs = batchMs + uploadMs;
+  const readbackAtMs = computeAtMs + computeMs;
+  const endMs = readbackAtMs + readbackMs;
+  addSpan(scope, { name: "queue", startMs, endMs: batchMs });
+  const batch = addSpan(scope, { name: "batch", startMs: batchMs, endMs, attributes: { "millrace.rows": rows } });
+  addSpan(batch, { name: "upload", startMs: batchMs, endMs: computeAtMs });
+  addSpan(batch, { name: "compute", startMs: computeAtMs, endMs: readbackAtMs });
+  addSpan(batch, { name: "readback", startMs: readbackAtMs, endMs });
+}
 
 /** Problems of a device that another one need not have. */
 const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set(["device-lost", "out-of-memory"]);

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { CurvePoint } from "../../protocol/training.ts";
+import { CurvePoint } from "../../protocol/jobs/training.ts";
 import type { StrategyState } from "./strategy.ts";
 import type { TrainingState } from "./train-policy.ts";
 

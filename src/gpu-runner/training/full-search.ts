@@ -1,8 +1,7 @@
 import { drawNoise } from "../../../kernels/rollout/noise.reference.ts";
 import { factorCholesky } from "../../stats/cholesky.ts";
-import { readVector } from "./strategy-state.ts";
-import { areSpent, type CovarianceSearch } from "./covariance-search.ts";
-import type { SearchStart } from "./separable-search.ts";
+import { readVector } from "./strategy.ts";
+import { areSpent, type CovarianceSearch, type SearchStart } from "./sep-cma-es.ts";
 
 /**
  * A distribution with a whole covariance matrix, moved as in CMA-ES (Hansen, "The CMA evolution strategy: a tutorial",

@@ -1,8 +1,6 @@
-import { openCmaMe } from "./cma-me.ts";
+import { openCmaMe, openMapElites } from "./elite-strategies.ts";
 import { openGenetic } from "./genetic.ts";
-import { openMapElites } from "./map-elites.ts";
-import { openOpenes } from "./openes.ts";
-import { openPgpe } from "./pgpe.ts";
+import { openOpenes, openPgpe } from "./evolution-strategies.ts";
 import { openSepCmaEs } from "./sep-cma-es.ts";
 import { openSpecies } from "./species/open-species.ts";
 import type { Strategy, StrategyContext } from "./strategy.ts";

@@ -1,8 +1,8 @@
 import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
-import type { FiledElites } from "../../protocol/archive-file.ts";
-import type { JobArtifactName } from "../../protocol/job-artifact.ts";
-import type { PolicyNetwork } from "../../protocol/policy-network.ts";
-import type { Algorithm, SpeciesCensus, TrainingResult } from "../../protocol/training.ts";
+import type { JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
+import type { Algorithm, SpeciesCensus, TrainingResult } from "../../protocol/jobs/training.ts";
+import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
+import type { FiledElites } from "../../protocol/policies/archive-file.ts";
 import type { Population } from "../rollout/population.ts";
 
 /** What the episodes of one generation said of each member. */
@@ -66,3 +66,12 @@ export interface StrategyContext<Chosen extends Algorithm = Algorithm> {
 
 /** Opens one algorithm. Throws a `RangeError` where a saved state is not of this population. */
 export type OpenStrategy<Chosen extends Algorithm> = (context: StrategyContext<Chosen>) => Promise<Strategy>;
+
+/** A copy of a vector that a strategy saved. Throws a `RangeError` where it is not there or not so long. */
+export function readVector(saved: StrategyState, name: string, length: number): Float64Array<ArrayBuffer> {
+  const vector = saved[name];
+  if (vector?.length !== length) {
+    throw new RangeError(`the saved state has ${vector?.length ?? "no"} numbers of '${name}', not ${length}`);
+  }
+  return Float64Array.from(vector);
+}

@@ -1,9 +1,9 @@
-import type { PolicyNetwork } from "../../protocol/policy-network.ts";
-import { decodeArchive } from "../../protocol/archive-file.ts";
-import type { Algorithm, TrainingResult } from "../../protocol/training.ts";
-import type { CallContext } from "../process/messages.ts";
-import { type EnvironmentSource, openEnvironment } from "../rollout/environment-source.ts";
-import type { GpuPopulationRequest } from "../rollout/open-gpu-population.ts";
+import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
+import { decodeArchive } from "../../protocol/policies/archive-file.ts";
+import type { Algorithm, TrainingResult } from "../../protocol/jobs/training.ts";
+import type { CallContext } from "../device-host/messages.ts";
+import { type EnvironmentSource, openEnvironment } from "../environments/environment-source.ts";
+import type { GpuPopulationRequest } from "../rollout/gpu/open-gpu-population.ts";
 import type { Population } from "../rollout/population.ts";
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./checkpoint-file.ts";
 import { openStrategy } from "./open-strategy.ts";

@@ -1,12 +1,58 @@
-import { LIMITS } from "../../protocol/limits.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import type { CurvePoint, TrainingSpec } from "../../protocol/training.ts";
-import { meanInterval } from "../../stats/mean-interval.ts";
+import type { CurvePoint, TrainingSpec } from "../../protocol/jobs/training.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { meanInterval } from "../../stats/distribution/intervals.ts";
 import type { Population } from "../rollout/population.ts";
-import { judgementEpisode, LAST_EVALUATION_FROM, trainingEpisode } from "./episode-ranges.ts";
-import { addToCurve } from "./learning-curve.ts";
-import { scoreMembers } from "./score-members.ts";
+import { scoreMembers } from "./fitness.ts";
 import type { LeftFile, Strategy, StrategyState } from "./strategy.ts";
+
+/**
+ * Where in the 2³² episodes of a seed each purpose takes its own, so that none sees another's: evaluations, as
+ * `EvaluationSpec` asks for them, begin at 0, and so does the last one of a training, which chooses nothing.
+ */
+const JUDGEMENTS_FROM = 2 ** 30;
+const TRAINING_FROM = 2 ** 31;
+
+/** First episode of the last evaluation. */
+const LAST_EVALUATION_FROM = 0;
+
+/** First of the episodes that the members of a generation learn by: others in each. */
+function trainingEpisode(generation: number, episodes: number): number {
+  return TRAINING_FROM + generation * episodes;
+}
+
+/** First of the fresh episodes by which the policy so far is judged after so many generations; they come round again after 2³⁰. */
+function judgementEpisode(generations: number, episodes: number): number {
+  const places = Math.floor((TRAINING_FROM - JUDGEMENTS_FROM) / episodes);
+  return JUDGEMENTS_FROM + (generations % places) * episodes;
+}
+
+/**
+ * The curve with one more generation, and `most` points at most: of a longer training the last of every 2, 4, 8, …
+ * generations stand, with the latest judgement among them.
+ */
+export function addToCurve(curve: readonly CurvePoint[], point: CurvePoint, most: number): CurvePoint[] {
+  const stride = strideOf(point.generation, most);
+  const all = [...curve, point];
+  const bucketOf = ({ generation }: CurvePoint) => Math.floor((generation - 1) / stride);
+  return all.flatMap((candidate, index) => {
+    const next = all[index + 1];
+    if (next !== undefined && bucketOf(next) === bucketOf(candidate)) return [];
+    if (candidate.fresh !== null) return [candidate];
+    const judged = all.slice(0, index).findLast(({ fresh }) => fresh !== null);
+    const isOwn = judged !== undefined && bucketOf(judged) === bucketOf(candidate);
+    if (!isOwn) return [candidate];
+    const { fresh, freshInterval } = judged;
+    return [{ ...candidate, fresh, ...(freshInterval && { freshInterval }) }];
+  });
+}
+
+/** Generations of one point. */
+function strideOf(generations: number, most: number): number {
+  let stride = 1;
+  while (Math.ceil(generations / stride) > most) stride *= 2;
+  return stride;
+}
 
 /** What of a spec decides how a training goes. */
 export type TrainingPlan = Pick<TrainingSpec, "generations" | "episodes" | "stopAt" | "evaluation" | "seed"> & {

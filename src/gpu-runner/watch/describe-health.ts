@@ -1,6 +1,5 @@
-import type { DeviceHealth, HealthReport, PlacementHealth } from "../../protocol/health.ts";
-import { summarise } from "../../stats/distribution.ts";
-import { closeDistribution } from "../../stats/open-distribution.ts";
+import type { DeviceHealth, HealthReport, PlacementHealth } from "../../protocol/fleet/health.ts";
+import { closeDistribution, summarise } from "../../stats/distribution/distribution.ts";
 import type { SpanTally } from "./span-tally.ts";
 
 type Host = HealthReport["host"];

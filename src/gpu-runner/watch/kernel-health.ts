@@ -1,5 +1,5 @@
-import type { KernelHealth } from "../../protocol/health.ts";
-import type { JobResult } from "../../protocol/job.ts";
+import type { KernelHealth } from "../../protocol/fleet/health.ts";
+import type { JobResult } from "../../protocol/jobs/job.ts";
 
 /**
  * What the result of a job tells of its device's kernels; null where it tells nothing: it was of another kind, on

@@ -1,11 +1,58 @@
-import { createId } from "../../protocol/id.ts";
+import type { Backend } from "../../protocol/fleet/hardware.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
-import { ProblemError } from "../../protocol/problem.ts";
-import { createSeededInputs } from "../../protocol/seeded-inputs.ts";
-import type { Tensor } from "../../protocol/tensor.ts";
-import type { DeviceFleet } from "../device-fleet.ts";
+import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import type { DeviceFleet } from "../serving/device-fleet.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
-import type { WatchedPlacement } from "./watched-placements.ts";
+import { modelKeyOf } from "../serving/queue/model-key.ts";
+
+/** A variant of a model on a device that requests may be sent to. */
+export interface WatchedPlacement {
+  readonly model: PlacedModel;
+  readonly variant: string;
+  readonly deviceKey: string;
+  readonly backend: Backend;
+}
+
+type Place = Pick<WatchedPlacement, "variant" | "deviceKey">;
+
+/** The placements of this runner, as the edge told of them and as it calibrated them since. */
+export class WatchedPlacements {
+  readonly #backendOf: (deviceKey: string) => Backend | undefined;
+  readonly #placements = new Map<string, WatchedPlacement>();
+
+  /** `backendOf` tells what executes models on a device; undefined where this runner has none that does. */
+  constructor(backendOf: (deviceKey: string) => Backend | undefined) {
+    this.#backendOf = backendOf;
+  }
+
+  /** What the edge says on a new connection: all that there are. */
+  welcomed(placed: readonly PlacedModel[]): void {
+    this.#placements.clear();
+    this.configured(placed);
+  }
+
+  /** Some of them, as they are from now on. */
+  configured(placed: readonly PlacedModel[]): void {
+    for (const model of placed) this.add(model, model.places ?? []);
+  }
+
+  add(model: PlacedModel, places: readonly Place[]): void {
+    for (const { deviceKey, variant } of places) {
+      const backend = this.#backendOf(deviceKey);
+      const key = `${deviceKey} ${modelKeyOf({ modelVersionId: model.modelVersionId, variant })}`;
+      if (backend !== undefined) this.#placements.set(key, { model, variant, deviceKey, backend });
+    }
+  }
+
+  /** As many as a report takes. */
+  all(): [key: string, WatchedPlacement][] {
+    return [...this.#placements].slice(0, LIMITS.watchedPlacements);
+  }
+}
 
 /** So long a probe may wait for its turn; it has nowhere to be. */
 const BUDGET_MS = 60_000;

@@ -1,8 +1,66 @@
-import { type ProblemCode, toProblem } from "../../protocol/problem.ts";
-import { chooseProbe, probeStepMs } from "./plan-probes.ts";
-import type { PreparedProbe } from "./prepare-probe.ts";
-import { earnCredit, fullCredit, type ProbeCredit, spendCredit } from "./probe-credit.ts";
-import type { WatchedPlacement, WatchedPlacements } from "./watched-placements.ts";
+import { type ProblemCode, toProblem } from "../../protocol/wire/problem.ts";
+import type { PreparedProbe, WatchedPlacement, WatchedPlacements } from "./prepare-probe.ts";
+
+/** Probes of one placement in a report: enough for a median that one hiccup does not move. */
+const PROBES_PER_REPORT = 5;
+
+/** What is probed in turn. */
+export interface Probed {
+  readonly deviceKey: string;
+  /** When it was probed last, on the monotonic clock; -∞ before the first time. */
+  readonly probedAtMs: number;
+}
+
+/** From one probe of this runner to the next, where so many placements share the interval of a report. */
+export function probeStepMs(intervalMs: number, placements: number): number {
+  return intervalMs / (PROBES_PER_REPORT * Math.max(1, placements));
+}
+
+/**
+ * What is to be probed now: of those whose turn it is and whose device has time for it, the one that was probed
+ * longest ago; undefined where there is none. Asked every step, it comes round to each as often as a report wants.
+ */
+export function chooseProbe<Target extends Probed>(
+  targets: readonly Target[],
+  intervalMs: number,
+  nowMs: number,
+  hasTime: (deviceKey: string) => boolean,
+): Target | undefined {
+  // Timers are early and late by a little.
+  const dueMs = nowMs - intervalMs / PROBES_PER_REPORT + probeStepMs(intervalMs, targets.length) / 2;
+  let chosen: Target | undefined;
+  for (const target of targets) {
+    if (target.probedAtMs > dueMs || target.probedAtMs >= (chosen?.probedAtMs ?? Infinity)) continue;
+    if (hasTime(target.deviceKey)) chosen = target;
+  }
+  return chosen;
+}
+
+/** Share of a device's time that probes may take. */
+const PROBE_SHARE = 0.01;
+/** What a device saves up at most: so much a sudden slowness may cost at once. */
+const MOST_CREDIT_MS = 1_000;
+
+/** Time that probes may still take of a device, in milliseconds of one monotonic clock. */
+interface ProbeCredit {
+  readonly ms: number;
+  readonly atMs: number;
+}
+
+/** A device that was not probed yet. */
+export function fullCredit(nowMs: number): ProbeCredit {
+  return { ms: MOST_CREDIT_MS, atMs: nowMs };
+}
+
+/** A token bucket (ITU-T I.371 knows it as the leaky bucket): credit grows with the time, up to what may be saved. */
+export function earnCredit({ ms, atMs }: ProbeCredit, nowMs: number): ProbeCredit {
+  return { ms: Math.min(MOST_CREDIT_MS, ms + PROBE_SHARE * (nowMs - atMs)), atMs: nowMs };
+}
+
+/** Takes off what a probe took; one that took more than was there leaves a debt, so that slow models are probed seldom. */
+export function spendCredit(credit: ProbeCredit, tookMs: number): ProbeCredit {
+  return { ...credit, ms: credit.ms - tookMs };
+}
 
 /** What the probes of one placement found in a span. */
 export interface ProbeTally {

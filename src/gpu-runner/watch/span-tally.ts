@@ -1,4 +1,4 @@
-import { mergeServing, type ServingTally } from "../serving/serving-meter.ts";
+import { mergeServing, type ServingTally } from "../serving/queue/serving-meter.ts";
 import type { ProbeTally } from "./probe-loop.ts";
 
 /** What one device did in a span; null CPU time is not told by this system. */

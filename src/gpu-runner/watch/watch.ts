@@ -1,26 +1,23 @@
 import { cpus, freemem, loadavg, totalmem } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Logger } from "pino";
-import type { Device } from "../../protocol/hardware.ts";
-import type { KernelHealth, Sensor } from "../../protocol/health.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { type Device, modelBackendOf } from "../../protocol/fleet/hardware.ts";
+import { type KernelHealth, LiveReport, type Sensor } from "../../protocol/fleet/health.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { LiveRequest, Offer, PlacedModel } from "../../protocol/link.ts";
-import { LiveReport } from "../../protocol/live.ts";
-import { modelBackendOf } from "../../protocol/model-backend.ts";
-import { BusyClock } from "../busy-clock.ts";
-import type { DeviceFleet } from "../device-fleet.ts";
-import type { LinkChannel } from "../link-channel.ts";
+import { BusyClock } from "../serving/queue/serving-meter.ts";
+import type { DeviceFleet } from "../serving/device-fleet.ts";
+import type { LinkChannel } from "../link/link-channel.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
-import type { WorkloadResult } from "../workloads/workload.ts";
+import type { WorkloadResult } from "../kinds/kind.ts";
 import { describeHealth, type HealthNow } from "./describe-health.ts";
 import { kernelHealthOf } from "./kernel-health.ts";
 import { LiveLoop } from "./live-loop.ts";
-import { prepareProbe } from "./prepare-probe.ts";
+import { prepareProbe, WatchedPlacements } from "./prepare-probe.ts";
 import { ProbeLoop } from "./probe-loop.ts";
-import { ProcessMeter, type ProcessUses } from "./process-meter.ts";
+import { ProcessMeter, type ProcessUses } from "../host/process-meter.ts";
 import { type DeviceTally, mergeSpans, NO_SPAN, type SpanTally } from "./span-tally.ts";
-import { WatchedPlacements } from "./watched-placements.ts";
 
 export interface WatchParts {
   readonly fleet: Pick<DeviceFleet, "all" | "find">;

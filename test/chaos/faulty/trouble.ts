@@ -1,4 +1,4 @@
-import { sfc32 } from "../../../src/stats/sfc32.ts";
+import { sfc32 } from "../../../src/stats/random/seeded.ts";
 
 const draw = sfc32(1);
 const RESOLUTION = 1_000;

@@ -1,22 +1,22 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { ZodError } from "zod";
-import { readHeader } from "../../../src/edge/population/receive-population.ts";
+import { readHeader } from "../../../src/edge/kinds/evaluation/receive-population.ts";
 import { decodePng } from "../../../src/cli/infer/decode-png.ts";
 import { decodeWav } from "../../../src/cli/infer/decode-wav.ts";
 import { decodeCheckpoint, encodeCheckpoint } from "../../../src/gpu-runner/training/checkpoint-file.ts";
 import { NEW_TRAINING } from "../../../src/gpu-runner/training/train-policy.ts";
-import { decodeArchive, encodeArchive } from "../../../src/protocol/archive-file.ts";
+import { decodeArchive, encodeArchive } from "../../../src/protocol/policies/archive-file.ts";
 import {
   createEpisodesFile,
   EPISODE_BYTES,
   EPISODES_OFFSET,
   readEpisode,
   writeEpisode,
-} from "../../../src/protocol/episodes-file.ts";
-import { ProblemError } from "../../../src/protocol/problem.ts";
-import { readReplay, REPLAY_FIELDS, writeReplay } from "../../../src/protocol/replay-file.ts";
-import { POPULATION_FILES } from "../../edge/population-files.ts";
+} from "../../../src/protocol/jobs/evaluation/episodes-file.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { readReplay, REPLAY_FIELDS, writeReplay } from "../../../src/protocol/jobs/evaluation/replay-file.ts";
+import { POPULATION_FILES } from "../../edge/stack/population-files.ts";
 import { encodePng } from "../../unit/cli/encode-png.ts";
 import { wrapWav } from "../../unit/cli/wrap-wav.ts";
 import { type CodecTarget, hold, orRefused } from "./codec-target.ts";

@@ -1,32 +1,38 @@
 import * as fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { parquetReadObjects } from "hyparquet";
-import { importCriterion } from "../../../src/edge/history/importers/criterion.ts";
-import { importGoogleBenchmark } from "../../../src/edge/history/importers/google-benchmark.ts";
-import { importHyperfine } from "../../../src/edge/history/importers/hyperfine.ts";
-import type { Imported } from "../../../src/edge/history/importers/imported.ts";
-import { importMitata } from "../../../src/edge/history/importers/mitata.ts";
-import { importTinybench } from "../../../src/edge/history/importers/tinybench.ts";
-import { checkReport, measureReport } from "../../../src/edge/history/measure-report.ts";
+import { importCriterion } from "../../../src/edge/history/import/criterion.ts";
+import { importGoogleBenchmark } from "../../../src/edge/history/import/google-benchmark.ts";
+import { importHyperfine } from "../../../src/edge/history/import/hyperfine.ts";
+import type { Imported } from "../../../src/edge/history/import/imported.ts";
+import { importMitata } from "../../../src/edge/history/import/mitata.ts";
+import { importTinybench } from "../../../src/edge/history/import/tinybench.ts";
+import { checkReport, measureReport } from "../../../src/edge/history/import/measure-report.ts";
 import { type Table, writeTable } from "../../../src/edge/http/write-table.ts";
 import { parseJson as parseBody, parseLines } from "../../../src/edge/http/read-body.ts";
 import { decodeCursor, encodeCursor } from "../../../src/edge/store/cursor.ts";
-import { CompareQuery, parseSide } from "../../../src/protocol/comparison.ts";
-import { EvaluationComparisonQuery } from "../../../src/protocol/evaluation-comparison.ts";
-import { PointsQuery } from "../../../src/protocol/history.ts";
+import { CompareQuery, parseSide } from "../../../src/protocol/history/comparison.ts";
+import { EvaluationComparisonQuery } from "../../../src/protocol/jobs/evaluation/evaluation-comparison.ts";
+import { PointsQuery } from "../../../src/protocol/history/history.ts";
 import {
   HeatmapQuery,
   HistoryLeaderboardQuery,
   HistoryQuery,
   ScalingQuery,
-} from "../../../src/protocol/history-query.ts";
-import { parseJson } from "../../../src/protocol/parse-json.ts";
-import { ProblemError } from "../../../src/protocol/problem.ts";
-import { ReportInput } from "../../../src/protocol/report.ts";
-import { SeriesQuery } from "../../../src/protocol/series.ts";
-import { countUpTo } from "../../../src/stats/count-up-to.ts";
-import { addToSketch, createSketch, decodeSketch, encodeSketch, sketchQuantile } from "../../../src/stats/sketch.ts";
-import { addSketchText, createSketchSum, toSketch } from "../../../src/stats/sketch-sum.ts";
+} from "../../../src/protocol/history/history-query.ts";
+import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { ReportInput } from "../../../src/protocol/history/report.ts";
+import { SeriesQuery } from "../../../src/protocol/history/series.ts";
+import { countUpTo } from "../../../src/stats/distribution/read-sketch.ts";
+import {
+  addToSketch,
+  createSketch,
+  decodeSketch,
+  encodeSketch,
+  sketchQuantile,
+} from "../../../src/stats/distribution/sketch.ts";
+import { addSketchText, createSketchSum, toSketch } from "../../../src/stats/distribution/sketch-sum.ts";
 import { type CodecTarget, hold, orRefused } from "./codec-target.ts";
 import { damaged, damagedTexts, jsonTexts, toText, valuesOf } from "./inputs.ts";
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { encodeFrame } from "../../../src/protocol/frame.ts";
+import { encodeFrame } from "../../../src/protocol/wire/frame.ts";
 import { changedBytes } from "../changed-bytes.ts";
 import { EXAMPLE_BODIES } from "./example-bodies.ts";
 import type { Operation } from "./operation.ts";

@@ -1,4 +1,4 @@
-import { competitor, expecting, ownReference } from "../../edge/kernel-samples.ts";
+import { competitor, expecting, ownReference } from "../../edge/stack/kernel-samples.ts";
 
 const observation = { dtype: "float32", shape: [1, 4], data: [[0.01, -0.02, 0.03, 0.04]] };
 const oip = { inputs: [{ name: "observation", shape: [1, 4], datatype: "FP32", data: [0.1, 0.2, 0.3, 0.4] }] };

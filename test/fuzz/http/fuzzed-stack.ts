@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { uploadModel } from "../../../src/client/upload-model.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { POPULATION_FILES } from "../../edge/population-files.ts";
+import { POPULATION_FILES } from "../../edge/stack/population-files.ts";
 import { type LocalStack, startLocalStack } from "../../e2e/local-stack.ts";
 import { childPids } from "../../process/child-pids.ts";
 import type { KnownValues } from "./known-values.ts";

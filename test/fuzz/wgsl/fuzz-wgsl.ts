@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { installSoftwareGpu } from "../../../src/gpu-runner/gpu/software-gpu.ts";
+import { installSoftwareGpu } from "../../../src/gpu-runner/devices/gpu/software-gpu.ts";
 import type { WgslBatch, WgslReply } from "./wgsl-process.ts";
 
 const CACHE_DIR = join(import.meta.dirname, "../../../node_modules/.cache/millrace");

@@ -1,9 +1,9 @@
 /** Compiles what a fuzzer makes of WGSL on this process's GPU, as submitted kernels are compiled; forked by fuzz-wgsl.ts. */
 import * as fc from "fast-check";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { withErrorScopes } from "../../../src/gpu-runner/gpu/error-scopes.ts";
-import { compileModule } from "../../../src/gpu-runner/gpu/kernel-loader.ts";
-import { ProblemError } from "../../../src/protocol/problem.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { withErrorScopes } from "../../../src/gpu-runner/devices/gpu/error-scopes.ts";
+import { compileModule } from "../../../src/gpu-runner/devices/gpu/kernel-loader.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { wgslPrograms } from "./wgsl-programs.ts";
 
 export interface WgslBatch {

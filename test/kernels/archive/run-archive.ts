@@ -1,15 +1,15 @@
 /** Plays archives on the device that is there, and prints what came of them as one line of JSON. */
 import { arm } from "../../../kernels/environments/arm/arm.environment.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { openGpuArchive } from "../../../src/gpu-runner/archive/open-gpu-archive.ts";
-import { openHostArchive } from "../../../src/gpu-runner/archive/open-host-archive.ts";
-import type { Archive, ArchiveGrid } from "../../../src/gpu-runner/archive/archive.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { storageUsage } from "../../../src/gpu-runner/rollout/buffer-usage.ts";
-import type { MemberPart } from "../../../src/gpu-runner/rollout/member-parts.ts";
-import { openGpuPopulation } from "../../../src/gpu-runner/rollout/open-gpu-population.ts";
-import { RowMover } from "../../../src/gpu-runner/rollout/row-mover.ts";
+import { openGpuArchive } from "../../../src/gpu-runner/rollout/gpu/gpu-archive.ts";
+import { openHostArchive } from "../../../src/gpu-runner/training/host-archive.ts";
+import type { Archive, ArchiveGrid } from "../../../src/gpu-runner/rollout/archive.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { storageUsage } from "../../../src/gpu-runner/rollout/gpu/rollout-program.ts";
+import type { MemberPart } from "../../../src/gpu-runner/rollout/gpu/member-parts.ts";
+import { openGpuPopulation } from "../../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
+import { RowMover } from "../../../src/gpu-runner/rollout/gpu/row-mover.ts";
 import { playCase, PYRIBS } from "../../unit/gpu-runner/archive/pyribs-vectors.ts";
 
 const gpu = await openGpu((reason) => console.error(reason));

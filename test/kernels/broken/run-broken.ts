@@ -1,12 +1,12 @@
 /** Runs kernels that are broken in known ways and prints the problem of each as a line of JSON. */
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
-import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
-import { probeGpu } from "../../../src/gpu-runner/gpu/probe.ts";
-import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
-import { toProblem } from "../../../src/protocol/problem.ts";
+import { benchmarkKernel } from "../../../src/gpu-runner/kernels/benchmark/benchmark-kernel.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cache.ts";
+import { probeGpu } from "../../../src/gpu-runner/kernels/describe-gpu.ts";
+import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
+import { toProblem } from "../../../src/protocol/wire/problem.ts";
 
 function breakKernel(name: string, file: string, lanes = 1): KernelSpec<"n"> {
   return {

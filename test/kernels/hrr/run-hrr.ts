@@ -2,11 +2,11 @@
 import type { KernelArrays, KernelShape } from "../../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../../kernels/registry.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { prepareKernel } from "../../../src/gpu-runner/gpu/dispatch.ts";
-import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
-import { resolveBenchmark } from "../../../src/gpu-runner/gpu/resolve-benchmark.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { prepareKernel } from "../../../src/gpu-runner/kernels/dispatch/dispatch.ts";
+import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cache.ts";
+import { resolveBenchmark } from "../../../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
 
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;

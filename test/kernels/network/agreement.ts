@@ -4,9 +4,9 @@ import { floatTensor } from "../../../src/onnx/tensor-values.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
 import { readModel } from "../../../src/onnx/read-model.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
-import { countElements, type Tensor, typedView } from "../../../src/protocol/tensor.ts";
+import { countElements, type Tensor, typedView } from "../../../src/protocol/wire/tensor.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { OrtBackend } from "../../../src/gpu-runner/serving/backends/ort-backend.ts";
+import { OrtBackend } from "../../../src/gpu-runner/devices/ort/ort-backend.ts";
 import { openAdapters } from "../open-adapters.ts";
 
 const TOLERANCE = 1e-4;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { breedMember, type Breeding } from "../../../kernels/rollout/breed.reference.ts";
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { openCpuPopulation } from "../../../src/gpu-runner/rollout/open-cpu-population.ts";
-import type { PolicyNetwork } from "../../../src/protocol/policy-network.ts";
+import { openCpuPopulation } from "../../../src/gpu-runner/rollout/cpu/open-cpu-population.ts";
+import type { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
 import { runApart } from "./run-apart.ts";
 
 describe("a generation on a device", () => {

@@ -1,4 +1,4 @@
-import type { EnvironmentDefinition } from "../../../src/protocol/environment-definition.ts";
+import type { EnvironmentDefinition } from "../../../src/protocol/policies/environment-definition.ts";
 
 /** Counts its steps: a point for each, until the action is the count. An action of 300 has an infinite reward. */
 export const counter: EnvironmentDefinition = {

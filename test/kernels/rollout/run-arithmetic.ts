@@ -1,10 +1,10 @@
 /** Computes words and functions on the device that is there, and prints them, or how far each is from f64. */
 import { readFile } from "node:fs/promises";
 import { ROLLOUT_FOLDER } from "../../../kernels/rollout/write-prelude.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { compileModule } from "../../../src/gpu-runner/gpu/kernel-loader.ts";
-import { readBuffer } from "../../../src/gpu-runner/gpu/readback.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { compileModule } from "../../../src/gpu-runner/devices/gpu/kernel-loader.ts";
+import { readBuffer } from "../../../src/gpu-runner/devices/gpu/readback.ts";
 
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;

@@ -2,13 +2,13 @@
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { breedMember } from "../../../kernels/rollout/breed.reference.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { readBuffer } from "../../../src/gpu-runner/gpu/readback.ts";
-import { BreedPass } from "../../../src/gpu-runner/rollout/breed-pass.ts";
-import { storageUsage } from "../../../src/gpu-runner/rollout/buffer-usage.ts";
-import { openGpuPopulation } from "../../../src/gpu-runner/rollout/open-gpu-population.ts";
-import { PolicyNetwork } from "../../../src/protocol/policy-network.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { readBuffer } from "../../../src/gpu-runner/devices/gpu/readback.ts";
+import { BreedPass } from "../../../src/gpu-runner/rollout/gpu/breed-pass.ts";
+import { storageUsage } from "../../../src/gpu-runner/rollout/gpu/rollout-program.ts";
+import { openGpuPopulation } from "../../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
+import { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
 
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;

@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
-import { openEnvironment } from "../../../src/gpu-runner/rollout/environment-source.ts";
+import { openEnvironment } from "../../../src/gpu-runner/environments/environment-source.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { openGpuPopulation } from "../../../src/gpu-runner/rollout/open-gpu-population.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { openGpuPopulation } from "../../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
 import type { EpisodePlan, EpisodeResults } from "../../../src/gpu-runner/rollout/population.ts";
-import { PolicyNetwork } from "../../../src/protocol/policy-network.ts";
+import { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
 import { counter } from "./counter.ts";
 
 const gpu = await openGpu((reason) => console.error(reason));

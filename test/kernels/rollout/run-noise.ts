@@ -2,10 +2,10 @@
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { drawNoise, perturbMember, recombineMembers } from "../../../kernels/rollout/noise.reference.ts";
 import { seededUniform } from "../../../kernels/seeded-uniform.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { PolicyNetwork } from "../../../src/protocol/policy-network.ts";
-import { openGpuPopulation } from "../../../src/gpu-runner/rollout/open-gpu-population.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
+import { openGpuPopulation } from "../../../src/gpu-runner/rollout/gpu/open-gpu-population.ts";
 
 const gpu = await openGpu((reason) => console.error(reason));
 const { device } = gpu;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { DeviceHost } from "../../../src/gpu-runner/process/device-host.ts";
-import { PolicyNetwork } from "../../../src/protocol/policy-network.ts";
+import type { DeviceHost } from "../../../src/gpu-runner/device-host/device-host.ts";
+import { PolicyNetwork } from "../../../src/protocol/models/policy-network.ts";
 import { openAdapters } from "../open-adapters.ts";
 import { counter } from "./counter.ts";
 

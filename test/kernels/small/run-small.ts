@@ -2,15 +2,15 @@
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { KERNELS } from "../../../kernels/registry.ts";
 import { triad } from "../../../kernels/triad/triad.kernel.ts";
-import { benchmarkKernel } from "../../../src/gpu-runner/gpu/benchmark-kernel.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu, readLimits } from "../../../src/gpu-runner/gpu/device.ts";
-import { findPeak } from "../../../src/gpu-runner/gpu/find-peak.ts";
-import { benchmarkWithinMemory } from "../../../src/gpu-runner/gpu/fit-batch.ts";
-import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
-import { probeGpu } from "../../../src/gpu-runner/gpu/probe.ts";
-import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
-import { ProblemError, toProblem } from "../../../src/protocol/problem.ts";
+import { benchmarkKernel } from "../../../src/gpu-runner/kernels/benchmark/benchmark-kernel.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu, readLimits } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { findPeak } from "../../../src/gpu-runner/kernels/roofline/find-peak.ts";
+import { benchmarkWithinMemory } from "../../../src/gpu-runner/kernels/benchmark/fit-batch.ts";
+import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cache.ts";
+import { probeGpu } from "../../../src/gpu-runner/kernels/describe-gpu.ts";
+import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
+import { ProblemError, toProblem } from "../../../src/protocol/wire/problem.ts";
 
 const KiB = 1_024;
 

@@ -1,12 +1,12 @@
 /** Runs kernels whole and in parts and prints, as a line of JSON each, whether the outputs are the same. */
 import { KERNELS } from "../../../kernels/registry.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu, readLimits } from "../../../src/gpu-runner/gpu/device.ts";
-import { type KernelContext, prepareKernel } from "../../../src/gpu-runner/gpu/dispatch.ts";
-import { layoutBinding } from "../../../src/gpu-runner/gpu/padded-layout.ts";
-import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
-import { type KernelChoice, resolveBenchmark } from "../../../src/gpu-runner/gpu/resolve-benchmark.ts";
-import { type PartLimits, splitProblem } from "../../../src/gpu-runner/gpu/split-problem.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu, readLimits } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { type KernelContext, prepareKernel } from "../../../src/gpu-runner/kernels/dispatch/dispatch.ts";
+import { layoutBinding } from "../../../src/gpu-runner/kernels/dispatch/padded-layout.ts";
+import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cache.ts";
+import { type KernelChoice, resolveBenchmark } from "../../../src/gpu-runner/kernels/dispatch/resolve-benchmark.ts";
+import { type PartLimits, splitProblem } from "../../../src/gpu-runner/kernels/dispatch/split-problem.ts";
 import type { SplitCase } from "../split.test.ts";
 
 const SEED = 3;

@@ -1,13 +1,13 @@
 /** Tunes a kernel whose candidates are slow, wrong, broken and right, and prints each outcome as a line of JSON. */
 import type { KernelSpec, KernelVariant } from "../../../kernels/kernel-spec.ts";
-import { BufferPool } from "../../../src/gpu-runner/gpu/buffer-pool.ts";
-import { openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { probeGpu } from "../../../src/gpu-runner/gpu/probe.ts";
-import { PipelineCache } from "../../../src/gpu-runner/gpu/pipeline-cache.ts";
-import { tuneKernel } from "../../../src/gpu-runner/gpu/tune-kernel.ts";
-import type { JobProgress } from "../../../src/protocol/job.ts";
-import { toProblem } from "../../../src/protocol/problem.ts";
-import { TuningSpec } from "../../../src/protocol/tuning.ts";
+import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";
+import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { probeGpu } from "../../../src/gpu-runner/kernels/describe-gpu.ts";
+import { PipelineCache } from "../../../src/gpu-runner/devices/gpu/pipeline-cache.ts";
+import { tuneKernel } from "../../../src/gpu-runner/kernels/tuning/tune-kernel.ts";
+import type { JobProgress } from "../../../src/protocol/jobs/job.ts";
+import { toProblem } from "../../../src/protocol/wire/problem.ts";
+import { TuningSpec } from "../../../src/protocol/jobs/tuning.ts";
 
 const variant = (name: string, file: string, axes: KernelVariant["axes"]): KernelVariant<"n"> => ({
   name,

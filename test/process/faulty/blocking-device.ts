@@ -1,5 +1,5 @@
 /** A device's process in which each run of a model takes three seconds, in which nothing else goes on. */
-import { OrtBackend } from "../../../src/gpu-runner/serving/backends/ort-backend.ts";
+import { OrtBackend } from "../../../src/gpu-runner/devices/ort/ort-backend.ts";
 
 const RUN_MS = 3_000;
 const { run } = Object.getOwnPropertyDescriptors(OrtBackend.prototype);
@@ -9,4 +9,4 @@ OrtBackend.prototype.run = async function blockAndRun(...call) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RUN_MS);
   return outcome;
 };
-await import("../../../src/gpu-runner/process/device-process.ts");
+await import("../../../src/gpu-runner/device-program/device-process.ts");

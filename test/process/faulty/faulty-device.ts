@@ -1,9 +1,9 @@
 /** A device process like any other, but for its kernels: each does to it, in its own way, what kills a process. */
 import { Worker } from "node:worker_threads";
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
-import { type Gpu, openGpu } from "../../../src/gpu-runner/gpu/device.ts";
-import { createGpuHandlers } from "../../../src/gpu-runner/process/gpu-handlers.ts";
-import { serveCalls } from "../../../src/gpu-runner/process/serve-calls.ts";
+import { type Gpu, openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
+import { createGpuHandlers } from "../../../src/gpu-runner/device-program/gpu-handlers.ts";
+import { serveCalls } from "../../../src/gpu-runner/device-program/serve-calls.ts";
 
 /** A kernel that fills `values` with ones, or would. */
 function faulty(name: string, file: string, changes: Partial<KernelSpec<"n">> = {}): KernelSpec<"n"> {

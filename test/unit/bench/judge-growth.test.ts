@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judgeGrowth, type TimedValue } from "../../../bench/soak/judge-growth.ts";
-import { lehmer } from "../../../src/stats/lehmer.ts";
+import { lehmer } from "../../../src/stats/random/seeded.ts";
 
 /** A sample every five seconds of half an hour. */
 function sample(valueAt: (atS: number) => number): TimedValue[] {

@@ -7,7 +7,7 @@ import { CacheBooks } from "../../../bench/residency/cache-books.ts";
 import { openIndex, openLru } from "../../../bench/residency/eviction-case.ts";
 import { LruCache } from "../../../bench/residency/lru-cache.ts";
 import { openMigrations } from "../../../bench/residency/migration-case.ts";
-import type { DeviceHost } from "../../../src/gpu-runner/process/device-host.ts";
+import type { DeviceHost } from "../../../src/gpu-runner/device-host/device-host.ts";
 
 describe("the LRU peer", () => {
   it("keeps what was used last, within its bytes", () => {

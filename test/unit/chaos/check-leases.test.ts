@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createId } from "../../../src/protocol/id.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
 import { checkLeases } from "../../chaos/check-leases.ts";
 import { Ledger } from "../../chaos/ledger.ts";
 

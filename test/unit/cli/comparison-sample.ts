@@ -1,4 +1,4 @@
-import type { ComparedPair, ComparedSide, ComparisonReply } from "../../../src/protocol/comparison.ts";
+import type { ComparedPair, ComparedSide, ComparisonReply } from "../../../src/protocol/history/comparison.ts";
 
 const side: ComparedSide = {
   seriesId: `ser_${"a".repeat(26)}`,

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { listCommandWords } from "../../../src/cli/completion/command-words.ts";
-import { createProgram } from "../../../src/cli/program.ts";
-import { runProgram } from "../../../src/cli/run-program.ts";
+import { createProgram, runProgram } from "../../../src/cli/program.ts";
 import { createTestShell } from "./test-shell.ts";
 
 async function scriptFor(name: string): Promise<string> {

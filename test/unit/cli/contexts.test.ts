@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseEdge, LOCAL_EDGE } from "../../../src/cli/context/choose-edge.ts";
-import { runProgram } from "../../../src/cli/run-program.ts";
+import { runProgram } from "../../../src/cli/program.ts";
 import { createTestShell, type Ended } from "./test-shell.ts";
 
 const book = {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { askYes } from "../../../src/cli/deploy/ask-yes.ts";
+import { askYes } from "../../../src/cli/deploy/deploy-command.ts";
 import { readSettings, renderDiff, writeSettings } from "../../../src/cli/deploy/settings-text.ts";
 import { createTestShell } from "./test-shell.ts";
 

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { judgeClock } from "../../../src/cli/doctor/check-clock.ts";
-import { judgeCpu } from "../../../src/cli/doctor/check-cpu.ts";
-import { judgeRoom } from "../../../src/cli/doctor/check-data-folder.ts";
-import { judgeDescriptors } from "../../../src/cli/doctor/check-descriptors.ts";
+import { judgeClock } from "../../../src/cli/doctor/check-edge.ts";
+import { judgeCpu, judgeDescriptors, judgeMemory, judgeRoom } from "../../../src/cli/doctor/check-host.ts";
 import { judgeFallback } from "../../../src/cli/doctor/check-gpu.ts";
-import { judgeMemory } from "../../../src/cli/doctor/check-memory.ts";
-import { judgeNode } from "../../../src/cli/doctor/check-node.ts";
+import { judgeNode } from "../../../src/cli/doctor/check-install.ts";
 import { listListeners } from "../../../src/cli/doctor/check-port.ts";
 import { judgeDrivers } from "../../../src/cli/doctor/check-vulkan.ts";
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { readLines } from "../../../src/cli/act/read-lines.ts";
+import { readLines } from "../../../src/cli/infer/act-command.ts";
 import { decodePng, type Picture } from "../../../src/cli/infer/decode-png.ts";
 import { decodeWav } from "../../../src/cli/infer/decode-wav.ts";
-import { fitPicture } from "../../../src/cli/infer/fit-picture.ts";
-import { fitSound } from "../../../src/cli/infer/fit-sound.ts";
-import type { TensorSpec } from "../../../src/protocol/model.ts";
+import { fitPicture, fitSound } from "../../../src/cli/infer/fit-input.ts";
+import type { TensorSpec } from "../../../src/protocol/models/model.ts";
 import { encodePng } from "./encode-png.ts";
 import { wrapWav } from "./wrap-wav.ts";
 

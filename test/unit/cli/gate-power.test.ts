@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { exitCodeOf, judgePairs } from "../../../src/cli/check/judge-pairs.ts";
-import { adjustVerdicts } from "../../../src/edge/history/adjust-verdicts.ts";
-import { compareSeries } from "../../../src/edge/history/compare-series.ts";
-import { type Observed, observeRuns } from "../../../src/edge/history/observe-series.ts";
-import { summarise } from "../../../src/stats/distribution.ts";
-import { lehmer } from "../../../src/stats/lehmer.ts";
+import { adjustVerdicts, compareSeries } from "../../../src/edge/history/compare/compare-series.ts";
+import { type Observed, observeRuns } from "../../../src/edge/history/compare/observe-series.ts";
+import { summarise } from "../../../src/stats/distribution/distribution.ts";
+import { lehmer } from "../../../src/stats/random/seeded.ts";
 import { sampleReply } from "./comparison-sample.ts";
 import { sampleSeries } from "./sample-series.ts";
 

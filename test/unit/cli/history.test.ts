@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { renderHistory } from "../../../src/cli/history/render-history.ts";
-import type { HistoryQueryReply } from "../../../src/protocol/history-query.ts";
+import type { HistoryQueryReply } from "../../../src/protocol/history/history-query.ts";
 
 const point = (at: string, p50: number) => ({
   at: `2026-11-22T${at}:00.000Z`,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { verdictCode } from "../../../src/cli/jobs/verdict-code.ts";
-import { runProgram } from "../../../src/cli/run-program.ts";
-import type { Job, JobEvent } from "../../../src/protocol/job.ts";
-import { createProblem } from "../../../src/protocol/problem.ts";
+import { verdictCode } from "../../../src/cli/jobs/submit-job.ts";
+import { runProgram } from "../../../src/cli/program.ts";
+import type { Job, JobEvent } from "../../../src/protocol/jobs/job.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { createTestShell, type Ended } from "./test-shell.ts";
 
 const ID = "job_01k00000000000000000000000";

@@ -2,10 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadCommand } from "../../../src/cli/load-command.ts";
+import { loadCommand } from "../../../src/cli/load/load-command.ts";
 import { burstArrivals, poissonArrivals, readArrivals } from "../../../src/cli/load/arrivals.ts";
-import { LiveLine } from "../../../src/cli/load/live-line.ts";
-import { reportLoad } from "../../../src/cli/load/load-report.ts";
+import { LiveLine, reportLoad } from "../../../src/cli/load/load-report.ts";
 import { type LoadOutcome, runOpenLoop } from "../../../src/cli/load/open-loop.ts";
 import { createTestShell } from "./test-shell.ts";
 

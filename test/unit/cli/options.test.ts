@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { chooseStep, spanMs } from "../../../src/cli/history/choose-step.ts";
-import { bytesOption } from "../../../src/cli/options/bytes-option.ts";
-import { percentileOption } from "../../../src/cli/options/percentile-option.ts";
-import { shapeOption } from "../../../src/cli/options/shape-option.ts";
-import { writeRequirement } from "../../../src/cli/results/render-validation.ts";
-import { parseRequirement } from "../../../src/cli/validate/parse-requirement.ts";
-import { parseScenario } from "../../../src/cli/validate/parse-scenario.ts";
-import { RequirementInput } from "../../../src/protocol/requirement.ts";
+import { chooseStep, spanMs } from "../../../src/cli/history/render-history.ts";
+import { bytesOption, percentileOption, shapeOption } from "../../../src/cli/options/option-values.ts";
+import { writeRequirement } from "../../../src/cli/jobs/results/render-validation.ts";
+import { parseRequirement, parseScenario } from "../../../src/cli/jobs/validate-command.ts";
+import { RequirementInput } from "../../../src/protocol/models/requirement.ts";
 
 describe("sizes", () => {
   it("are read by name, later ones over earlier ones", () => {

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "../../../src/cli/program.ts";
-import { reportError } from "../../../src/cli/report-error.ts";
-import { runProgram } from "../../../src/cli/run-program.ts";
-import { createProblem, ProblemError, PROBLEMS } from "../../../src/protocol/problem.ts";
+import { createProgram, runProgram } from "../../../src/cli/program.ts";
+import { reportError } from "../../../src/cli/shell/report-error.ts";
+import { createProblem, ProblemError, PROBLEMS } from "../../../src/protocol/wire/problem.ts";
 import { createTestShell, type Ended } from "./test-shell.ts";
 
 async function run(args: readonly string[], reply?: Response): Promise<Ended> {

@@ -1,14 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { latencyBars } from "../../../src/cli/infer/latency-bar.ts";
-import { distributionLine } from "../../../src/cli/render/distribution-line.ts";
+import { latencyBars } from "../../../src/cli/infer/render-answer.ts";
+import { distributionLine, sparkline, thinOut } from "../../../src/cli/render/sparkline.ts";
 import { formatSize, formatSpan, formatValue } from "../../../src/cli/render/format-values.ts";
-import { hasColour } from "../../../src/cli/render/has-colour.ts";
-import { paint } from "../../../src/cli/render/paint.ts";
+import { hasColour } from "../../../src/cli/shell/shell.ts";
+import { paint, renderTable } from "../../../src/cli/render/render-table.ts";
 import { openProgressLine, renderBar, renderProgress } from "../../../src/cli/render/progress-line.ts";
-import { renderTable } from "../../../src/cli/render/render-table.ts";
-import { sparkline, thinOut } from "../../../src/cli/render/sparkline.ts";
-import { summarise } from "../../../src/stats/distribution.ts";
+import { summarise } from "../../../src/stats/distribution/distribution.ts";
 import { createTestShell } from "./test-shell.ts";
 
 describe("colours", () => {

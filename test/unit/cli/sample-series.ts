@@ -1,4 +1,4 @@
-import type { StoredSeries } from "../../../src/edge/store/series-store.ts";
+import type { StoredSeries } from "../../../src/edge/store/history/series-store.ts";
 
 export const sampleSeries: StoredSeries = {
   no: 1,

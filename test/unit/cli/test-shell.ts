@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Shell } from "../../../src/cli/shell.ts";
+import type { Shell } from "../../../src/cli/shell/shell.ts";
 
 /** What a command left behind. */
 export interface Ended {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { averageZoo } from "../../../src/cli/zoo/average-zoo.ts";
-import { renderZoo } from "../../../src/cli/zoo/render-zoo.ts";
-import type { ZooRow } from "../../../src/cli/zoo/zoo-row.ts";
+import { averageZoo, renderZoo, type ZooRow } from "../../../src/cli/zoo/zoo-rows.ts";
 
 const row = (change: Partial<ZooRow>): ZooRow => ({
   category: "vision",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../../src/client/client.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { createProblem, ProblemError } from "../../../src/protocol/problem.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { createProblem, ProblemError } from "../../../src/protocol/wire/problem.ts";
 import { createRecordingFetch, json } from "./recording-fetch.ts";
 
 const baseUrl = "http://edge.test/";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createClient } from "../../../src/client/client.ts";
-import { createRetry, type RetryNotice, type RetryOptions } from "../../../src/client/create-retry.ts";
-import { submitJob } from "../../../src/client/submit-job.ts";
+import { createRetry, type RetryNotice, type RetryOptions } from "../../../src/client/retry.ts";
+import { submitJob } from "../../../src/client/jobs.ts";
 import type { Endpoint } from "../../../src/protocol/endpoint.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { createProblem, type ProblemCode } from "../../../src/protocol/problem.ts";
+import { createProblem, type ProblemCode } from "../../../src/protocol/wire/problem.ts";
 import { createRecordingFetch, json } from "./recording-fetch.ts";
 
 beforeEach(() => void vi.useFakeTimers());

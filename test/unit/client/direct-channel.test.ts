@@ -1,12 +1,12 @@
 import { expect, it, vi } from "vitest";
 import { createClient } from "../../../src/client/client.ts";
 import { openDirectChannel } from "../../../src/client/direct-channel.ts";
-import { decodeFrame, encodeFrame } from "../../../src/protocol/frame.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { FRAME_MEDIA_TYPE } from "../../../src/protocol/inference.ts";
-import { createProblem, type ProblemCode } from "../../../src/protocol/problem.ts";
-import type { Tensor } from "../../../src/protocol/tensor.ts";
-import { DirectFrameHeader, type Ticket } from "../../../src/protocol/ticket.ts";
+import { decodeFrame, encodeFrame } from "../../../src/protocol/wire/frame.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { FRAME_MEDIA_TYPE } from "../../../src/protocol/inference/inference.ts";
+import { createProblem, type ProblemCode } from "../../../src/protocol/wire/problem.ts";
+import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
+import { DirectFrameHeader, type Ticket } from "../../../src/protocol/inference/ticket.ts";
 import { createRecordingFetch, json } from "./recording-fetch.ts";
 
 const input: Tensor = { name: "x", dtype: "uint8", shape: [2], bytes: new Uint8Array([1, 2]) };

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createClient } from "../../../src/client/client.ts";
 import type { StreamState } from "../../../src/client/event-stream.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { FeedEvent } from "../../../src/protocol/feed.ts";
-import { createProblem } from "../../../src/protocol/problem.ts";
+import { FeedEvent } from "../../../src/protocol/service/service-state.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { createRecordingFetch, events, json } from "./recording-fetch.ts";
 
 const at = "2026-11-21T09:30:00.000Z";

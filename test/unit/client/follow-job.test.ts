@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createClient } from "../../../src/client/client.ts";
-import { followJob } from "../../../src/client/follow-job.ts";
-import { waitForJob } from "../../../src/client/wait-for-job.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { type Job, type JobEvent, JobSpec } from "../../../src/protocol/job.ts";
-import { createProblem } from "../../../src/protocol/problem.ts";
+import { followJob, waitForJob } from "../../../src/client/jobs.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { type Job, type JobEvent, JobSpec } from "../../../src/protocol/jobs/job.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { createRecordingFetch, events, json } from "./recording-fetch.ts";
 
 beforeEach(() => void vi.useFakeTimers());

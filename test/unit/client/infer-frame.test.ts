@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { createClient } from "../../../src/client/client.ts";
-import { inferFrame } from "../../../src/client/infer-frame.ts";
-import { decodeFrame, encodeFrame } from "../../../src/protocol/frame.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../../src/protocol/inference.ts";
-import { createProblem } from "../../../src/protocol/problem.ts";
-import type { Tensor } from "../../../src/protocol/tensor.ts";
+import { inferFrame } from "../../../src/client/infer.ts";
+import { decodeFrame, encodeFrame } from "../../../src/protocol/wire/frame.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { FRAME_MEDIA_TYPE, InferFrameHeader } from "../../../src/protocol/inference/inference.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
+import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
 import { createRecordingFetch, json } from "./recording-fetch.ts";
 
 const input: Tensor = {

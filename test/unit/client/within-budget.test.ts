@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { act } from "../../../src/client/act.ts";
+import { act, infer, inferFrame, REPLY_MARGIN_MS } from "../../../src/client/infer.ts";
 import { createClient } from "../../../src/client/client.ts";
-import { infer } from "../../../src/client/infer.ts";
-import { inferFrame } from "../../../src/client/infer-frame.ts";
-import { REPLY_MARGIN_MS } from "../../../src/client/within-budget.ts";
-import { createProblem } from "../../../src/protocol/problem.ts";
-import type { Tensor } from "../../../src/protocol/tensor.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
+import type { Tensor } from "../../../src/protocol/wire/tensor.ts";
 import { createRecordingFetch, json } from "./recording-fetch.ts";
 
 beforeEach(() => void vi.useFakeTimers());

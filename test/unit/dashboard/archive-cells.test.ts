@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eliteAt, mapArchive, moveInMap, placeOf, shadeFitness } from "../../../src/dashboard/archive-cells.ts";
+import { eliteAt, mapArchive, moveInMap, placeOf, shadeFitness } from "../../../src/dashboard/plots/map-cells.ts";
 
 const elite = (cell: number, fitness: number) => ({ cell, fitness, measures: [0, 0] });
 

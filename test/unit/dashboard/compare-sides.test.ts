@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { kindOf, sideOptions, usableKinds, usualSides } from "../../../src/dashboard/compare-sides.ts";
-import type { HistoryPoint } from "../../../src/protocol/history.ts";
-import { parseSide } from "../../../src/protocol/comparison.ts";
-import { createContentId } from "../../../src/protocol/id.ts";
-import type { Series } from "../../../src/protocol/series.ts";
+import { kindOf, sideOptions, usableKinds, usualSides } from "../../../src/dashboard/history/compare-sides.ts";
+import type { HistoryPoint } from "../../../src/protocol/history/history.ts";
+import { parseSide } from "../../../src/protocol/history/comparison.ts";
+import { createContentId } from "../../../src/protocol/wire/id.ts";
+import type { Series } from "../../../src/protocol/history/series.ts";
 
 const NOW_MS = Date.parse("2026-11-22T01:20:00Z");
 

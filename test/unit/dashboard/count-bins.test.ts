@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countBins } from "../../../src/dashboard/jobs/count-bins.ts";
+import { countBins } from "../../../src/dashboard/plots/plot-data.ts";
 
 describe("the bins of a histogram", () => {
   it("hold every value once, the largest in the last one", () => {

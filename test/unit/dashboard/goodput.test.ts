@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sumGoodput } from "../../../src/dashboard/overview/goodput.ts";
-import type { HistoryQueryReply } from "../../../src/protocol/history-query.ts";
+import type { HistoryQueryReply } from "../../../src/protocol/history/history-query.ts";
 
 const START_MS = Date.parse("2026-11-22T12:00:00.000Z");
 const minute = (index: number) => new Date(START_MS + index * 60_000).toISOString();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { densestRow, movePlace, nameRow, shadeOf, tallyHeat } from "../../../src/dashboard/heat-cells.ts";
+import { densestRow, movePlace, nameRow, shadeOf, tallyHeat } from "../../../src/dashboard/plots/map-cells.ts";
 
 const heat = { times: ["a", "b", "c"], edges: [1, 2, 4] };
 

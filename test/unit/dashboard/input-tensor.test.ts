@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fillRow, readNumbers, settleShape, toTensor } from "../../../src/dashboard/models/input-tensor.ts";
-import { typedView } from "../../../src/protocol/tensor.ts";
+import { typedView } from "../../../src/protocol/wire/tensor.ts";
 
 const spec = { name: "x", dtype: "float32" as const, shape: [-1, 2, 2] };
 

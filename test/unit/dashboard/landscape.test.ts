@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { layOutLandscape, listAxes, readChoice, writeChoice } from "../../../src/dashboard/kernels/landscape.ts";
-import type { StoredTuningRecord, TuningTrial } from "../../../src/protocol/tuning.ts";
+import { layOutLandscape, listAxes, readChoice, writeChoice } from "../../../src/dashboard/kernels/trials.ts";
+import type { StoredTuningRecord, TuningTrial } from "../../../src/protocol/jobs/tuning.ts";
 
 const trial = (axes: Record<string, number>, changes: Partial<TuningTrial> = {}): TuningTrial => ({
   variant: "tiled",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { layOutTrace, sumSpans } from "../../../src/dashboard/jobs/lay-out-trace.ts";
-import type { TraceEvent } from "../../../src/protocol/trace.ts";
+import type { TraceEvent } from "../../../src/protocol/jobs/benchmark.ts";
 
 const named = (tid: number, name: string): TraceEvent => ({
   ph: "M",

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { keepRecent, SHOWN_S } from "../../../src/dashboard/runners/keep-recent.ts";
-import { readQuantities } from "../../../src/dashboard/runners/live-quantities.ts";
-import { LiveReport } from "../../../src/protocol/live.ts";
-import { device, report, sensor } from "../../edge/health-samples.ts";
+import { keepRecent, readQuantities, SHOWN_S } from "../../../src/dashboard/runners/live-quantities.ts";
+import { LiveReport } from "../../../src/protocol/fleet/health.ts";
+import { device, report, sensor } from "../../edge/stack/health-samples.ts";
 
 const START_MS = Date.parse("2026-11-22T12:00:00.000Z");
 const at = (second: number) => new Date(START_MS + second * 1_000).toISOString();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { logRange } from "../../../src/dashboard/log-range.ts";
+import { logRange } from "../../../src/dashboard/plots/plot-data.ts";
 
 describe("a logarithmic range", () => {
   it("begins at one significant digit below the lowest value, wherever that lies, and ends above the highest", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readAddress, writeAddress } from "../../../src/dashboard/page-address.ts";
+import { readAddress, writeAddress } from "../../../src/dashboard/ui/page-address.ts";
 
 describe("the address of the page", () => {
   it("comes back as it was written", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { placeErrors } from "../../../src/dashboard/forms/place-errors.ts";
+import { placeErrors } from "../../../src/dashboard/ui/forms/read-form.ts";
 
 describe("errors of a form", () => {
   const fields = ["#/name", "#/targets", "#/targets/latencyMs", "#/scopes"];

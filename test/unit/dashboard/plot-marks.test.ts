@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { toMarks } from "../../../src/dashboard/plot-marks.ts";
-import { aChange, instant } from "./sample-change.ts";
+import { toMarks } from "../../../src/dashboard/plots/plot-marks.ts";
+import { aChange, instant } from "../words/sample-change.ts";
 
 const WHOLE = [0, 100] as const;
 

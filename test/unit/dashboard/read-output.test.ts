@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readOutput } from "../../../src/dashboard/models/read-output.ts";
-import { type DType, type Tensor, tensorFromJson } from "../../../src/protocol/tensor.ts";
+import { type DType, type Tensor, tensorFromJson } from "../../../src/protocol/wire/tensor.ts";
 
 function tensor(shape: number[], data: unknown[], dtype: DType = "float32"): Tensor {
   const read = tensorFromJson("y", { dtype, shape, data });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { describeEnd, numbersOf, openReplay, tracksOf } from "../../../src/dashboard/evaluations/replay.ts";
 import { drawScene } from "../../../src/dashboard/evaluations/scene.ts";
-import { REPLAY_FIELDS, type ReplayField, writeReplay } from "../../../src/protocol/replay-file.ts";
+import { REPLAY_FIELDS, type ReplayField, writeReplay } from "../../../src/protocol/jobs/evaluation/replay-file.ts";
 
 const field = (name: string, count = 1): ReplayField => ({ name, type: "<f4", count });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { drawRoofline } from "../../../src/dashboard/runners/roofline-curve.ts";
-import type { Peak, Roofline, RooflinePosition } from "../../../src/protocol/roofline.ts";
+import { drawRoofline } from "../../../src/dashboard/plots/plot-data.ts";
+import type { Peak, Roofline, RooflinePosition } from "../../../src/protocol/fleet/roofline.ts";
 
 const peak = (value: number): Peak => ({
   value,

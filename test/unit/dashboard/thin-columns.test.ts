@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { countBefore } from "../../../src/dashboard/history/count-before.ts";
-import { cutColumns, thinColumns } from "../../../src/dashboard/history/thin-columns.ts";
-import { lehmer } from "../../../src/stats/lehmer.ts";
+import { countBefore, cutColumns, thinColumns } from "../../../src/dashboard/history/thin-columns.ts";
+import { lehmer } from "../../../src/stats/random/seeded.ts";
 
 const POINTS = 100_003;
 const draw = lehmer();

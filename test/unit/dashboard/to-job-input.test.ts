@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toJobInput } from "../../../src/dashboard/jobs/to-job-input.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { JobInput, JobKind, JobSpec } from "../../../src/protocol/job.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { JobInput, JobKind, JobSpec } from "../../../src/protocol/jobs/job.ts";
 
 const subject = { kind: "model", model: "lenet5@1" };
 const digest = `sha256:${"0".repeat(64)}`;

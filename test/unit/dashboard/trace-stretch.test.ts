@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moveStretch, stretchAround, tickStretch, zoomStretch } from "../../../src/dashboard/jobs/trace-stretch.ts";
+import { moveStretch, stretchAround, tickStretch, zoomStretch } from "../../../src/dashboard/jobs/lay-out-trace.ts";
 
 const whole = { startUs: 100, endUs: 1_100 };
 

@@ -5,7 +5,7 @@ import { type OpenApi, renderReference } from "../../../docs/render-reference.ts
 import { renderNote, renderType } from "../../../docs/render-type.ts";
 import { openApiDocument } from "../../../src/edge/http/openapi.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
-import { PROBLEMS } from "../../../src/protocol/problem.ts";
+import { PROBLEMS } from "../../../src/protocol/wire/problem.ts";
 
 const DOCS = join(import.meta.dirname, "../../../docs");
 

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FailureFile } from "../../../src/gpu-runner/faults/failure-file.ts";
-import { KernelGuard } from "../../../src/gpu-runner/faults/kernel-guard.ts";
+import { FailureFile } from "../../../src/gpu-runner/device-host/failure-file.ts";
+import { KernelGuard } from "../../../src/gpu-runner/device-host/kernel-guard.ts";
 
 /** What a fleet does around the devices that a test plays: a real guard, which keeps nothing on the disk. */
 export function createGuarding() {

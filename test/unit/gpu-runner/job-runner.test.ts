@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { LinkChannel } from "../../../src/gpu-runner/link-channel.ts";
-import { JobRunner } from "../../../src/gpu-runner/workloads/job-runner.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { BenchmarkSpec } from "../../../src/protocol/benchmark.ts";
+import { LinkChannel } from "../../../src/gpu-runner/link/link-channel.ts";
+import { JobRunner } from "../../../src/gpu-runner/job-runner.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
 import { type JobOutcome, type Offer, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
-import { RunSamples } from "../../../src/protocol/run-samples.ts";
-import { ProblemError } from "../../../src/protocol/problem.ts";
-import { KernelInput } from "../../../src/protocol/submitted-kernel.ts";
-import { competitor } from "../../edge/kernel-samples.ts";
-import { benchmarkResult, capabilities } from "../../edge/samples.ts";
+import { RunSamples } from "../../../src/protocol/history/run.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { KernelInput } from "../../../src/protocol/kernels/submitted-kernel.ts";
+import { competitor } from "../../edge/stack/kernel-samples.ts";
+import { benchmarkResult, capabilities } from "../../edge/stack/samples.ts";
 import { createGuarding } from "./guarding-fleet.ts";
 
 const RESEND_MS = 1_000;

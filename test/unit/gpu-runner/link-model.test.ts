@@ -1,12 +1,12 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { LinkChannel } from "../../../src/gpu-runner/link-channel.ts";
-import { JobRunner } from "../../../src/gpu-runner/workloads/job-runner.ts";
+import { LinkChannel } from "../../../src/gpu-runner/link/link-channel.ts";
+import { JobRunner } from "../../../src/gpu-runner/job-runner.ts";
 import { EdgeMessage, type Lease, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
-import { createId } from "../../../src/protocol/id.ts";
-import { ProblemError } from "../../../src/protocol/problem.ts";
-import { benchmarkResult } from "../../edge/samples.ts";
-import { LEASE_MS, PureQueue } from "../edge/pure-queue.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { benchmarkResult } from "../../edge/stack/samples.ts";
+import { LEASE_MS, PureQueue } from "../edge/queue/pure-queue.ts";
 import { fc } from "../property.ts";
 
 /**

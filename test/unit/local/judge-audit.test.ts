@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { judgeAudit, KnownAdvisory } from "../../../src/local/supply/judge-audit.ts";
+import { judgeAudit, KnownAdvisory } from "../../../src/local/supply/audit.ts";
 
 const known: KnownAdvisory[] = [
   { id: "GHSA-aaaa-bbbb-cccc", package: "esbuild", reason: "its server is never started" },

@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { rotateLog } from "../../../src/local/rotate-log.ts";
+import { rotateLog } from "../../../src/local/local-runner.ts";
 
 let folder = "";
 beforeEach(async () => {

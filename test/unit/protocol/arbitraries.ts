@@ -1,5 +1,5 @@
 import { fc } from "../property.ts";
-import { countElements, DType, DTYPE_BYTES, packStrings, type Tensor } from "../../../src/protocol/tensor.ts";
+import { countElements, DType, DTYPE_BYTES, packStrings, type Tensor } from "../../../src/protocol/wire/tensor.ts";
 
 export const dtypes = DType.options;
 

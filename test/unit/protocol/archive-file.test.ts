@@ -4,8 +4,8 @@ import {
   decodeArchiveHead,
   encodeArchive,
   type FiledElites,
-} from "../../../src/protocol/archive-file.ts";
-import { parseJson } from "../../../src/protocol/parse-json.ts";
+} from "../../../src/protocol/policies/archive-file.ts";
+import { parseJson } from "../../../src/protocol/wire/parse-json.ts";
 
 const description = { environment: "arm", network: null, parameters: 3, dims: [2, 2], offset: 0, prunedFrom: null };
 const ranges = [0, 1].map(() => ({ low: 0, high: 1 }));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { faultFields } from "../../../src/protocol/fault.ts";
-import { HealthReport } from "../../../src/protocol/health.ts";
-import { JobInput } from "../../../src/protocol/job.ts";
-import { fromShapeText, toShapeText } from "../../../src/protocol/leaderboard.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
-import { MemoryReport } from "../../../src/protocol/memory.ts";
-import { PlotLook } from "../../../src/protocol/plot-endpoints.ts";
-import { ProbeResult } from "../../../src/protocol/probe.ts";
-import { report, sensor } from "../../edge/health-samples.ts";
-import { memoryReport } from "../../edge/samples.ts";
+import { faultFields } from "../../../src/protocol/wire/fault.ts";
+import { HealthReport } from "../../../src/protocol/fleet/health.ts";
+import { JobInput } from "../../../src/protocol/jobs/job.ts";
+import { fromShapeText, toShapeText } from "../../../src/protocol/kernels/leaderboard.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { MemoryReport } from "../../../src/protocol/fleet/memory.ts";
+import { PlotLook } from "../../../src/protocol/models/plot-endpoints.ts";
+import { ProbeResult } from "../../../src/protocol/jobs/probe.ts";
+import { report, sensor } from "../../edge/stack/health-samples.ts";
+import { memoryReport } from "../../edge/stack/samples.ts";
 
 const repeat = <Item>(item: Item, count: number) => Array.from({ length: count }, () => item);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CompareQuery, parseSide, SMALLEST_EFFECT } from "../../../src/protocol/comparison.ts";
-import { RELATIVE_ERROR } from "../../../src/stats/sketch.ts";
+import { CompareQuery, parseSide, SMALLEST_EFFECT } from "../../../src/protocol/history/comparison.ts";
+import { RELATIVE_ERROR } from "../../../src/stats/distribution/sketch.ts";
 
 const read = (text: string) => {
   const parsed = parseSide(text);

@@ -1,9 +1,9 @@
 import { fc } from "../property.ts";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { decodeFrame, encodeFrame, splitTensors } from "../../../src/protocol/frame.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
-import { TensorHeader } from "../../../src/protocol/tensor.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../../../src/protocol/wire/frame.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { TensorHeader } from "../../../src/protocol/wire/tensor.ts";
 import { anyTensor } from "./arbitraries.ts";
 
 const Header = z.object({ tensors: z.array(TensorHeader) });

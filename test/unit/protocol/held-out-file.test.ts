@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readHeldOut } from "../../../src/protocol/held-out-file.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
+import { readHeldOut } from "../../../src/protocol/models/held-out-file.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { fc } from "../property.ts";
 import { writeSafetensors, type WrittenTensor } from "./write-safetensors.ts";
 

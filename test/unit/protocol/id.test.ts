@@ -1,6 +1,6 @@
 import { fc } from "../property.ts";
 import { describe, expect, it } from "vitest";
-import { createContentId, createId, ID_PREFIXES, type IdKind, idSchema } from "../../../src/protocol/id.ts";
+import { createContentId, createId, ID_PREFIXES, type IdKind, idSchema } from "../../../src/protocol/wire/id.ts";
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });

@@ -1,10 +1,16 @@
 import { fc } from "../property.ts";
 import { describe, expect, it } from "vitest";
-import { createId } from "../../../src/protocol/id.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { EdgeMessage, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
-import { createProblem, PROBLEMS, type ProblemCode, ProblemError, toProblem } from "../../../src/protocol/problem.ts";
-import { benchmarkResult, capabilities, memoryReport } from "../../edge/samples.ts";
+import {
+  createProblem,
+  PROBLEMS,
+  type ProblemCode,
+  ProblemError,
+  toProblem,
+} from "../../../src/protocol/wire/problem.ts";
+import { benchmarkResult, capabilities, memoryReport } from "../../edge/stack/samples.ts";
 
 const lease = { jobId: createId("job"), epoch: 1 };
 

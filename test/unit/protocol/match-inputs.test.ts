@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { matchInputs } from "../../../src/protocol/match-inputs.ts";
-import type { TensorSpec } from "../../../src/protocol/model.ts";
-import type { TensorHeader } from "../../../src/protocol/tensor.ts";
+import { matchInputs } from "../../../src/protocol/models/model-inputs.ts";
+import type { TensorSpec } from "../../../src/protocol/models/model.ts";
+import type { TensorHeader } from "../../../src/protocol/wire/tensor.ts";
 
 const specs: TensorSpec[] = [
   { name: "image", dtype: "float32", shape: [-1, 2, 2] },

@@ -5,7 +5,7 @@ import {
   type ReplayField,
   REPLAY_FIELDS,
   writeReplay,
-} from "../../../src/protocol/replay-file.ts";
+} from "../../../src/protocol/jobs/evaluation/replay-file.ts";
 
 const fields: ReplayField[] = [
   ...REPLAY_FIELDS,

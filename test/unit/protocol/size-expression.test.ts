@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evaluateSize, SizeExpression, sizeNames } from "../../../src/protocol/size-expression.ts";
+import { evaluateSize, SizeExpression, sizeNames } from "../../../src/protocol/kernels/kernel-definition.ts";
 import { fc } from "../property.ts";
 
 const sizes = { m: 7, n: 100 };

@@ -1,7 +1,7 @@
 import { fc } from "../property.ts";
 import { describe, expect, it } from "vitest";
-import { LIMITS } from "../../../src/protocol/limits.ts";
-import { type DType, JsonTensor, tensorFromJson, tensorToJson, typedView } from "../../../src/protocol/tensor.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { type DType, JsonTensor, tensorFromJson, tensorToJson, typedView } from "../../../src/protocol/wire/tensor.ts";
 import { anyTensor } from "./arbitraries.ts";
 
 const read = (json: object) => tensorFromJson("x", JsonTensor.parse(json));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ThroughputSpec } from "../../../src/protocol/throughput.ts";
+import { ThroughputSpec } from "../../../src/protocol/jobs/throughput.ts";
 
 test.each([
   ["intervalMs", 50, 5_000],

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { createId } from "../../../src/protocol/id.ts";
-import { LIMITS } from "../../../src/protocol/limits.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
 import { type JobOutcome, parseText, RunnerMessage } from "../../../src/protocol/link.ts";
-import type { Verdict } from "../../../src/protocol/requirement.ts";
-import type { ScenarioResult } from "../../../src/protocol/scenario.ts";
-import { DEFAULT_CONFIGURATION } from "../../../src/protocol/serving-configuration.ts";
-import type { ValidationResult } from "../../../src/protocol/validation.ts";
-import { summarise } from "../../../src/stats/distribution.ts";
+import type { Verdict } from "../../../src/protocol/models/requirement.ts";
+import type { ScenarioResult } from "../../../src/protocol/models/scenario.ts";
+import { DEFAULT_CONFIGURATION } from "../../../src/protocol/fleet/serving.ts";
+import type { ValidationResult } from "../../../src/protocol/jobs/validation.ts";
+import { summarise } from "../../../src/stats/distribution/distribution.ts";
 
 /** A row of D1, and of the queue's own database. */
 const ROW_BYTES = 2_000_000;

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { limitMetrics } from "../../../src/telemetry/limit-metrics.ts";
-import type { MetricFamily } from "../../../src/telemetry/metric.ts";
-import { chooseMetricsForm } from "../../../src/telemetry/metrics-form.ts";
-import { renderMetrics } from "../../../src/telemetry/render-metrics.ts";
-import { parseMetrics } from "../../edge/parse-metrics.ts";
+import { limitMetrics, type MetricFamily } from "../../../src/telemetry/metric.ts";
+import { chooseMetricsForm, renderMetrics } from "../../../src/telemetry/render-metrics.ts";
+import { parseMetrics } from "../../edge/stack/parse-metrics.ts";
 import { fc } from "../property.ts";
 
 const families: MetricFamily[] = [

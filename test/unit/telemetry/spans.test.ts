@@ -2,11 +2,8 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { encodeSpans } from "../../../src/telemetry/encode-spans.ts";
-import { readOtlpHeaders, tracesUrlOf } from "../../../src/telemetry/read-otlp-settings.ts";
-import { sendSpans } from "../../../src/telemetry/send-spans.ts";
+import { encodeSpans, readOtlpHeaders, sendSpans, SpanQueue, tracesUrlOf } from "../../../src/telemetry/send-spans.ts";
 import { addSpan, type Span, type SpanScope, traced } from "../../../src/telemetry/span.ts";
-import { SpanQueue } from "../../../src/telemetry/span-queue.ts";
 import { createTraceContext } from "../../../src/telemetry/trace-context.ts";
 
 const context = { traceId: "0af7651916cd43dd8448eb211c80319c", parentId: "b7ad6b7169203331", sampled: true };

@@ -1,7 +1,7 @@
 import { configOf, type Env } from "../../config.ts";
 import { openDatabase } from "../../store/database.ts";
-import { type LandedPoint, readDetectionState, readLanded } from "../../store/detection-store.ts";
-import { readSeriesByNo } from "../../store/series-store.ts";
+import { type LandedPoint, readDetectionState, readLanded } from "../../store/history/detection-store.ts";
+import { readSeriesByNo } from "../../store/history/series-store.ts";
 import { isTransferring } from "../../store/transfer-store.ts";
 import { detectSeries } from "./detect-series.ts";
 import { closedHourMs } from "./read-series-points.ts";

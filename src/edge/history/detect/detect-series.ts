@@ -1,7 +1,7 @@
-import type { DetectionParameters } from "../../../protocol/detection.ts";
-import { createId } from "../../../protocol/id.ts";
-import type { Threshold } from "../../../protocol/threshold.ts";
-import { type Env, scopeEnv } from "../../config.ts";
+import type { DetectionParameters } from "../../../protocol/history/detection.ts";
+import { createId } from "../../../protocol/wire/id.ts";
+import type { Threshold } from "../../../protocol/history/threshold.ts";
+import { type Env, jobQueue, scopeEnv } from "../../config.ts";
 import { openProject } from "../../store/database.ts";
 import {
   type DetectionProgress,
@@ -10,18 +10,15 @@ import {
   readKnownAlerts,
   readKnownChanges,
   saveDetection,
-} from "../../store/detection-store.ts";
-import { ALL_TIME, type Span } from "../../store/rollup-store.ts";
-import type { StoredSeries } from "../../store/series-store.ts";
-import { readThresholds } from "../../store/threshold-store.ts";
-import { jobQueue } from "../../stubs.ts";
+} from "../../store/history/detection-store.ts";
+import { ALL_TIME, type Span } from "../../store/history/rollup-store.ts";
+import type { StoredSeries } from "../../store/history/series-store.ts";
+import { readThresholds } from "../../store/history/threshold-store.ts";
 import { findBreaches } from "./find-breaches.ts";
 import { findShifts } from "./find-shifts.ts";
-import { isSelected } from "./is-selected.ts";
+import { isSelected, readSeriesPoints } from "./read-series-points.ts";
 import { type Findings, type Plan, planAlerts } from "./plan-alerts.ts";
-import { readSeriesPoints } from "./read-series-points.ts";
-import type { Shift } from "./shift.ts";
-import { defaultStatistic, isCount } from "./statistic-of.ts";
+import { defaultStatistic, isCount, type Shift } from "./shift.ts";
 import { prepareTelling } from "./tell-alerts.ts";
 
 /** Searches at once each take another version of what is known; the last of so many tries is given up. */

@@ -1,12 +1,129 @@
-import type { Threshold } from "../../../protocol/threshold.ts";
-import { median } from "../../../stats/median.ts";
-import { toInstant } from "../../store/instant.ts";
-import type { StoredPoint } from "../../store/point-store.ts";
+import type { Threshold, ThresholdInput } from "../../../protocol/history/threshold.ts";
+import { judgeThreshold, type ThresholdJudgement } from "../../../stats/compare/threshold.ts";
+import { median } from "../../../stats/distribution/summary.ts";
+import { toInstant } from "../../clock.ts";
+import type { StoredPoint } from "../../store/history/point-store.ts";
 import { placeOf, previousOf } from "./find-shifts.ts";
-import { type Episode, judgePoints } from "./judge-points.ts";
 import type { SeriesPoints } from "./read-series-points.ts";
-import type { Shift } from "./shift.ts";
-import { resolutionOf, statisticOf } from "./statistic-of.ts";
+import { resolutionOf, type Shift, statisticOf } from "./shift.ts";
+
+/** So many points in a row within the limits, and the series is back. */
+export const RETURN_POINTS = 3;
+
+/** A time during which points were beyond a limit. */
+interface Episode {
+  readonly direction: "regression" | "improvement";
+  /** The first point beyond the limit. */
+  readonly start: number;
+  /** The first point that is no part of it any more; null while it lasts. */
+  readonly end: number | null;
+  /** The point by which it was within the limits again; null where it ended as the new normal, or lasts. */
+  readonly returned: number | null;
+  /** Of the points in between, those that were beyond the limit. */
+  readonly beyond: readonly number[];
+  /** What the first point was judged by. */
+  readonly judgement: ThresholdJudgement;
+}
+
+export interface Judged {
+  /** By point. */
+  readonly judgements: readonly ThresholdJudgement[];
+  readonly episodes: readonly Episode[];
+}
+
+type Rule = Pick<
+  ThresholdInput,
+  "test" | "lower" | "upper" | "windowPoints" | "minSample" | "minimumEffect" | "consecutive"
+>;
+
+/** An episode, or what may become one, with its values. */
+interface OpenEpisode extends Episode {
+  end: number | null;
+  returned: number | null;
+  readonly beyond: number[];
+  readonly held: number[];
+  /** Points in a row that were within the limits. */
+  within: number;
+}
+
+/**
+ * Judges each value by those before it. Values beyond a limit are no history as long as they may be, or are, part of
+ * an episode, so that a new level does not become normal while it is being told of; it does once it fills the window.
+ * `noiseFloor` is the rule's own, or what the values can tell apart if that is more.
+ */
+export function judgePoints(
+  values: readonly number[],
+  rule: Rule,
+  options: { readonly direction: "lower" | "higher"; readonly noiseFloor: number },
+): Judged {
+  const judgements: ThresholdJudgement[] = [];
+  const episodes: Episode[] = [];
+  const history: number[] = [];
+  let open: OpenEpisode | null = null;
+  for (const [index, value] of values.entries()) {
+    const judgement = soften(judgeThreshold(rule, history.slice(-rule.windowPoints), value, options), value, rule);
+    judgements.push(judgement);
+    const side = sideOf(judgement);
+    if (open !== null && open.beyond.length < rule.consecutive && side !== open.direction) {
+      history.push(...open.held);
+      open = null;
+    }
+    if (open === null && side === null) {
+      history.push(value);
+      continue;
+    }
+    open ??= startAt(index, side ?? "regression", judgement);
+    open.held.push(value);
+    if (side === null) open.within++;
+    else {
+      open.within = 0;
+      open.beyond.push(index);
+      if (open.beyond.length === rule.consecutive) episodes.push(open);
+    }
+    if (open.within === RETURN_POINTS || open.held.length >= rule.windowPoints) {
+      open.end = index + 1;
+      if (open.within === RETURN_POINTS) open.returned = index;
+      history.push(...open.held);
+      open = null;
+    }
+  }
+  return { judgements, episodes };
+}
+
+function startAt(start: number, direction: Episode["direction"], judgement: ThresholdJudgement): OpenEpisode {
+  return { direction, start, end: null, returned: null, judgement, beyond: [], held: [], within: 0 };
+}
+
+function sideOf({ verdict }: ThresholdJudgement): Episode["direction"] | null {
+  return verdict === "regression" || verdict === "improvement" ? verdict : null;
+}
+
+/** A verdict on less than the minimum effect is none. */
+function soften(
+  judgement: ThresholdJudgement,
+  value: number,
+  { minimumEffect }: Pick<Rule, "minimumEffect">,
+): ThresholdJudgement {
+  const { baseline } = judgement;
+  if (sideOf(judgement) === null || baseline === null) return judgement;
+  if (Math.abs(value - baseline) >= minimumEffect * Math.abs(baseline)) return judgement;
+  return { ...judgement, verdict: "pass" };
+}
+
+/** The first point from `start` on that ends `RETURN_POINTS` in a row within the limits; null where none does. */
+export function findReturn(
+  values: readonly number[],
+  start: number,
+  { lowerLimit, upperLimit }: Pick<ThresholdJudgement, "lowerLimit" | "upperLimit">,
+): number | null {
+  let within = 0;
+  for (let index = start; index < values.length; index++) {
+    const value = values[index] ?? Number.NaN;
+    within = value >= (lowerLimit ?? -Infinity) && value <= (upperLimit ?? Infinity) ? within + 1 : 0;
+    if (within === RETURN_POINTS) return index;
+  }
+  return null;
+}
 
 /**
  * Where points of a series broke a rule: one shift for each time, however long it lasts. Of a series that is cut,

@@ -1,14 +1,13 @@
-import type { ChangeEvidence } from "../../../protocol/alert.ts";
-import type { DetectionParameters } from "../../../protocol/detection.ts";
-import type { Statistic } from "../../../protocol/threshold.ts";
-import { findChangePoints } from "../../../stats/change-points.ts";
-import { type DetectedChange, detectChanges } from "../../../stats/detect-changes.ts";
-import { quantile } from "../../../stats/quantile.ts";
-import { NOISE_FLOOR } from "../../../stats/threshold.ts";
-import { toInstant } from "../../store/instant.ts";
-import type { StoredPoint } from "../../store/point-store.ts";
-import { resolutionOf, statisticOf } from "./statistic-of.ts";
-import type { Shift } from "./shift.ts";
+import type { ChangeEvidence } from "../../../protocol/history/alert.ts";
+import type { DetectionParameters } from "../../../protocol/history/detection.ts";
+import type { Statistic } from "../../../protocol/history/threshold.ts";
+import { findChangePoints } from "../../../stats/change/change-points.ts";
+import { type DetectedChange, detectChanges } from "../../../stats/change/detect-changes.ts";
+import { quantile } from "../../../stats/distribution/summary.ts";
+import { NOISE_FLOOR } from "../../../stats/compare/threshold.ts";
+import { toInstant } from "../../clock.ts";
+import type { StoredPoint } from "../../store/history/point-store.ts";
+import { resolutionOf, type Shift, statisticOf } from "./shift.ts";
 
 export interface Search {
   readonly direction: "lower" | "higher";

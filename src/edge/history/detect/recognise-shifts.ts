@@ -1,9 +1,8 @@
-import type { AlertState } from "../../../protocol/alert.ts";
-import { MINIMUM_SEGMENT } from "../../../stats/find-spikes.ts";
-import type { StoredPoint } from "../../store/point-store.ts";
-import { findReturn } from "./judge-points.ts";
-import type { Shift } from "./shift.ts";
-import { statisticOf } from "./statistic-of.ts";
+import type { AlertState } from "../../../protocol/history/alert.ts";
+import { MINIMUM_SEGMENT } from "../../../stats/change/find-spikes.ts";
+import type { StoredPoint } from "../../store/history/point-store.ts";
+import { findReturn } from "./find-breaches.ts";
+import { type Shift, statisticOf } from "./shift.ts";
 
 /** A change that is stored. */
 export interface KnownChange extends Shift {

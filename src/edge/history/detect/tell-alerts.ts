@@ -1,9 +1,9 @@
-import type { Alert, Change } from "../../../protocol/alert.ts";
-import type { WebhookEvent } from "../../../protocol/webhook.ts";
-import { changedSeriesOf, readAlerts } from "../../store/alert-store.ts";
-import { toInstant } from "../../store/instant.ts";
-import { prepareDeliveries } from "../webhooks/prepare-deliveries.ts";
-import { describeAlert, sizeOf } from "./describe-alert.ts";
+import type { Alert, Change } from "../../../protocol/history/alert.ts";
+import type { WebhookEvent } from "../../../protocol/service/webhook.ts";
+import { changedSeriesOf, readAlerts } from "../../store/history/alert-store.ts";
+import { toInstant } from "../../clock.ts";
+import { prepareDeliveries } from "../webhooks/deliveries.ts";
+import { describeAlert, sizeOf } from "../../store/history/describe-alert.ts";
 import type { Plan, PlannedAlert, PlannedChange } from "./plan-alerts.ts";
 import { toFoundChange } from "./shift.ts";
 

@@ -1,11 +1,45 @@
 import type { OnnxModel, OnnxValue } from "../../../onnx/onnx-model.ts";
-import { ProblemError } from "../../../protocol/problem.ts";
-import { sfc32 } from "../../../stats/sfc32.ts";
-import { Adam } from "./adam.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { sfc32 } from "../../../stats/random/seeded.ts";
 import { distillationLoss, type DistillationWeights } from "./distillation-loss.ts";
-import { buildStudent, type RecipeLayer, runStudent } from "./student.ts";
-import { type Extent, sizeOf, type StudentLayer } from "./student-layer.ts";
-import { writeStudent } from "./write-student.ts";
+import { type Extent, type Parameter, sizeOf, type StudentLayer } from "./student-layer.ts";
+import { buildStudent, type RecipeLayer, runStudent, writeStudent } from "./student.ts";
+
+const [MOMENTUM, SPREAD, EPSILON] = [0.9, 0.999, 1e-8];
+
+/** Moves parameters against their gradients, and sets these to zero (Adam: Kingma, Ba 2015, arXiv:1412.6980). */
+class Adam {
+  readonly #moving: readonly { parameter: Parameter; mean: Float64Array; square: Float64Array }[];
+  readonly #rate: number;
+  #steps = 0;
+
+  constructor(parameters: readonly Parameter[], rate: number) {
+    this.#rate = rate;
+    this.#moving = parameters.map((parameter) => ({
+      parameter,
+      mean: new Float64Array(parameter.values.length),
+      square: new Float64Array(parameter.values.length),
+    }));
+  }
+
+  step(): void {
+    this.#steps++;
+    const [less, lessSquare] = [1 - MOMENTUM ** this.#steps, 1 - SPREAD ** this.#steps];
+    for (const { parameter, mean, square } of this.#moving) {
+      const { values, gradients } = parameter;
+      for (let at = 0; at < values.length; at++) {
+        const slope = gradients[at]!;
+        const [average, spread] = [
+          MOMENTUM * mean[at]! + (1 - MOMENTUM) * slope,
+          SPREAD * square[at]! + (1 - SPREAD) * slope * slope,
+        ];
+        [mean[at], square[at]] = [average, spread];
+        values[at]! -= (this.#rate * average) / less / (Math.sqrt(spread / lessSquare) + EPSILON);
+      }
+      gradients.fill(0);
+    }
+  }
+}
 
 /** What a student learns from. */
 export interface Lessons {

@@ -1,5 +1,13 @@
-import type { Chance } from "./chance.ts";
-import { countPorts, countSources, type Gene, type Genome, leadsTo, listHidden, type Ports } from "./genome.ts";
+import {
+  type Chance,
+  countPorts,
+  countSources,
+  type Gene,
+  type Genome,
+  leadsTo,
+  listHidden,
+  type Ports,
+} from "./genome.ts";
 
 /** Numbers of new structure. */
 export interface Innovations {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DETECTION_CASES } from "../../../../bench/detection/detection-cases.ts";
 import { generateSeries } from "../../../../bench/detection/generate-series.ts";
-import { median } from "../../../../src/stats/median.ts";
+import { median } from "../../../../src/stats/distribution/summary.ts";
 
 const around = (values: Float64Array, index: number) => ({
   before: median(values.slice(index - 20, index)),

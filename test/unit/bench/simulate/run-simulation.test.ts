@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFleet, versionOf } from "../../../../bench/simulate/fleet.ts";
 import { runSimulation, type Simulation } from "../../../../bench/simulate/run-simulation.ts";
 import { poissonArrivals } from "../../../../src/cli/load/arrivals.ts";
-import { summarise } from "../../../../src/stats/distribution.ts";
+import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 
 const SECONDS = 4;
 const WARM_UP_MS = 1_000;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { SimClock } from "../../../../bench/simulate/sim-clock.ts";
-import { sfc32 } from "../../../../src/stats/sfc32.ts";
+import { sfc32 } from "../../../../src/stats/random/seeded.ts";
 
 it("does what is due in order of time, and of one time in the order in which it was put down", async () => {
   const clock = new SimClock();

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { importCriterion } from "../../../../src/edge/history/importers/criterion.ts";
-import { importGoogleBenchmark } from "../../../../src/edge/history/importers/google-benchmark.ts";
-import { importHyperfine } from "../../../../src/edge/history/importers/hyperfine.ts";
-import type { Imported } from "../../../../src/edge/history/importers/imported.ts";
-import { importMitata } from "../../../../src/edge/history/importers/mitata.ts";
-import { importTinybench } from "../../../../src/edge/history/importers/tinybench.ts";
-import { LIMITS } from "../../../../src/protocol/limits.ts";
-import { ProblemError } from "../../../../src/protocol/problem.ts";
-import { ReportInput } from "../../../../src/protocol/report.ts";
-import { decodeSketch } from "../../../../src/stats/sketch.ts";
+import { importCriterion } from "../../../../src/edge/history/import/criterion.ts";
+import { importGoogleBenchmark } from "../../../../src/edge/history/import/google-benchmark.ts";
+import { importHyperfine } from "../../../../src/edge/history/import/hyperfine.ts";
+import type { Imported } from "../../../../src/edge/history/import/imported.ts";
+import { importMitata } from "../../../../src/edge/history/import/mitata.ts";
+import { importTinybench } from "../../../../src/edge/history/import/tinybench.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
+import { ReportInput } from "../../../../src/protocol/history/report.ts";
+import { decodeSketch } from "../../../../src/stats/distribution/sketch.ts";
 
 /** The files here are what the tools wrote: Google Benchmark 1.7, hyperfine 1.15, mitata 0.1 and 1.0, tinybench 2, 3 and 6. */
 const read = (name: string): any => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));

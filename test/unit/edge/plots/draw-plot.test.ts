@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { curvePlot } from "../../../../src/edge/plots/curve-plot.ts";
+import { curvePlot } from "../../../../src/edge/kinds/validation/curve-plot.ts";
 import { drawPlot } from "../../../../src/edge/plots/draw-plot.ts";
-import { frontPlot } from "../../../../src/edge/plots/front-plot.ts";
+import { frontPlot } from "../../../../src/edge/kinds/optimisation/front-plot.ts";
 import type { PlotSpec } from "../../../../src/edge/plots/plot-spec.ts";
-import { sweepPlot } from "../../../../src/edge/plots/sweep-plot.ts";
-import { analyseSweep } from "../../../../src/edge/sweep/analyse-sweep.ts";
-import { createId } from "../../../../src/protocol/id.ts";
-import { summarise } from "../../../../src/stats/distribution.ts";
-import { infeasibleResult, optimisationResult, validationResult } from "../../../edge/validation-samples.ts";
+import { sweepPlot } from "../../../../src/edge/models/sweep/sweep-plots.ts";
+import { analyseSweep } from "../../../../src/edge/models/sweep/analyse-sweep.ts";
+import { createId } from "../../../../src/protocol/wire/id.ts";
+import { summarise } from "../../../../src/stats/distribution/distribution.ts";
+import { infeasibleResult, optimisationResult, validationResult } from "../../../edge/stack/validation-samples.ts";
 
 const look = { theme: "light", width: 720 } as const;
 const count = (svg: string, pattern: RegExp) => [...svg.matchAll(pattern)].length;

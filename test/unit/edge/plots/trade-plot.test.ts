@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { tradePlot } from "../../../../src/edge/plots/trade-plot.ts";
-import type { TradedPlacement } from "../../../../src/protocol/trade.ts";
+import { tradePlot } from "../../../../src/edge/models/sweep/sweep-plots.ts";
+import type { TradedPlacement } from "../../../../src/protocol/models/trade-offs.ts";
 
 const placed = (variant: string, p50Ms: number, changes: Partial<TradedPlacement> = {}): TradedPlacement => ({
   placementId: `plc_${"0".repeat(26)}`,

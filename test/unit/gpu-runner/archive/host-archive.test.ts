@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { ADDITION, type ArchiveGrid } from "../../../../src/gpu-runner/archive/archive.ts";
-import { createLocator, listEdges } from "../../../../src/gpu-runner/archive/archive-grid.ts";
-import { fromFloatOrder, toFloatOrder } from "../../../../src/gpu-runner/archive/float-order.ts";
-import { openHostArchive } from "../../../../src/gpu-runner/archive/open-host-archive.ts";
+import { ADDITION, type ArchiveGrid } from "../../../../src/gpu-runner/rollout/archive.ts";
+import {
+  createLocator,
+  fromFloatOrder,
+  listEdges,
+  toFloatOrder,
+} from "../../../../src/gpu-runner/rollout/archive-grid.ts";
+import { openHostArchive } from "../../../../src/gpu-runner/training/host-archive.ts";
 import { fc } from "../../property.ts";
 import { expectSame } from "./expect-same.ts";
 import { playCase, PYRIBS } from "./pyribs-vectors.ts";

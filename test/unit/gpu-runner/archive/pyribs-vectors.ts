@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Archive, ArchiveGrid } from "../../../../src/gpu-runner/archive/archive.ts";
+import type { Archive, ArchiveGrid } from "../../../../src/gpu-runner/rollout/archive.ts";
 
 export interface VectorBatch {
   readonly fitness: readonly number[];

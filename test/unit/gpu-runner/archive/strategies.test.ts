@@ -6,10 +6,10 @@ import { recombineMembers, perturbMember } from "../../../../kernels/rollout/noi
 import type { Population } from "../../../../src/gpu-runner/rollout/population.ts";
 import { openStrategy } from "../../../../src/gpu-runner/training/open-strategy.ts";
 import type { Strategy, StrategyContext } from "../../../../src/gpu-runner/training/strategy.ts";
-import { decodeArchive, sizeOfElites } from "../../../../src/protocol/archive-file.ts";
-import { LIMITS } from "../../../../src/protocol/limits.ts";
-import type { ProblemError } from "../../../../src/protocol/problem.ts";
-import { Algorithm } from "../../../../src/protocol/training.ts";
+import { decodeArchive, sizeOfElites } from "../../../../src/protocol/policies/archive-file.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
+import type { ProblemError } from "../../../../src/protocol/wire/problem.ts";
+import { Algorithm } from "../../../../src/protocol/jobs/training.ts";
 
 const network = { kind: "direct" } as const;
 

@@ -1,6 +1,13 @@
-import { floatOf, intOf, intsOf } from "../../../../src/onnx/read-option.ts";
-import { countPlaces, windowsOf } from "../../../../src/onnx/sliding-window.ts";
-import { countElements, type OnnxModel, type OnnxNode, type OnnxTensor } from "../../../../src/onnx/onnx-model.ts";
+import {
+  countElements,
+  floatOf,
+  intOf,
+  intsOf,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+} from "../../../../src/onnx/onnx-model.ts";
+import { countPlaces, windowsOf } from "../../../../src/onnx/shape-rule.ts";
 import { floatsOf, integersOf } from "../../../../src/onnx/tensor-values.ts";
 
 /** Numbers in the shape of a tensor, row by row; each is a float32 or a whole number. */

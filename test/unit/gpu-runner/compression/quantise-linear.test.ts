@@ -4,9 +4,9 @@ import {
   quantisationOf,
   quantiseLinear,
   RANGES,
+  roundHalfEven,
   symmetricScale,
 } from "../../../../src/gpu-runner/compression/quantise-linear.ts";
-import { roundHalfEven } from "../../../../src/gpu-runner/compression/round-half-even.ts";
 import { fc } from "../../property.ts";
 
 const float = fc.float({ noNaN: true, noDefaultInfinity: true });

@@ -1,6 +1,6 @@
 import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from "../../../../src/onnx/onnx-model.ts";
 import { floatTensor } from "../../../../src/onnx/tensor-values.ts";
-import { sfc32 } from "../../../../src/stats/sfc32.ts";
+import { sfc32 } from "../../../../src/stats/random/seeded.ts";
 
 const ints = (...value: number[]): OnnxAttribute => ({ kind: "ints", value });
 const int = (value: number): OnnxAttribute => ({ kind: "int", value });

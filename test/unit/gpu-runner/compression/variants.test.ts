@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { listCalibrated, withOutputs } from "../../../../src/gpu-runner/compression/calibrated-activations.ts";
+import {
+  type ActivationRange,
+  listCalibrated,
+  quantiseStatic,
+  withOutputs,
+} from "../../../../src/gpu-runner/compression/quantise-static.ts";
 import { factorise } from "../../../../src/gpu-runner/compression/factorise.ts";
 import { foldBatchNorm } from "../../../../src/gpu-runner/compression/fold-batch-norm.ts";
 import { pruneChannels } from "../../../../src/gpu-runner/compression/prune-channels.ts";
 import { prune } from "../../../../src/gpu-runner/compression/prune.ts";
 import { quantiseInt4 } from "../../../../src/gpu-runner/compression/quantise-int4.ts";
-import { type ActivationRange, quantiseStatic } from "../../../../src/gpu-runner/compression/quantise-static.ts";
 import { quantiseWeights } from "../../../../src/gpu-runner/compression/quantise-weights.ts";
 import { toFloat16 } from "../../../../src/gpu-runner/compression/to-float16.ts";
 import type { OnnxModel } from "../../../../src/onnx/onnx-model.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BandwidthBudget } from "../../../../src/gpu-runner/memory/bandwidth-budget.ts";
+import { BandwidthBudget } from "../../../../src/gpu-runner/memory/background-work.ts";
 import { fc } from "../../property.ts";
 
 it("lets a second's worth through at once, then as much as time brings", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DiskStore } from "../../../../src/gpu-runner/memory/disk-store.ts";
-import { LIMITS } from "../../../../src/protocol/limits.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { artifactOf, createCompressible, createRandom } from "./artifacts.ts";
 
 let folder = "";

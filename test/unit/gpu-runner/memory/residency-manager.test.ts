@@ -5,9 +5,9 @@ import { pino } from "pino";
 import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DiskStore } from "../../../../src/gpu-runner/memory/disk-store.ts";
-import type { MemoryBudgets } from "../../../../src/gpu-runner/memory/memory-budgets.ts";
+import type { MemoryBudgets } from "../../../../src/gpu-runner/config.ts";
 import { ResidencyManager } from "../../../../src/gpu-runner/memory/residency-manager.ts";
-import { MemoryReport, type TierName } from "../../../../src/protocol/memory.ts";
+import { MemoryReport, type TierName } from "../../../../src/protocol/fleet/memory.ts";
 import { type Artifact, createCompressible, createRandom, createSource } from "./artifacts.ts";
 
 const SIZE = 10_000;

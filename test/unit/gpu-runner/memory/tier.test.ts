@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HostStore } from "../../../../src/gpu-runner/memory/host-store.ts";
+import { HostStore } from "../../../../src/gpu-runner/memory/tier-store.ts";
 import { Tier, type TierOptions } from "../../../../src/gpu-runner/memory/tier.ts";
 
 const SIZE = 100;

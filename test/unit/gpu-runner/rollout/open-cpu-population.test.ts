@@ -6,9 +6,9 @@ import { perturbMember, recombineMembers } from "../../../../kernels/rollout/noi
 import { countParameters } from "../../../../kernels/rollout/policy-layout.ts";
 import { CAUSES, rollOut } from "../../../../kernels/rollout/roll-out.reference.ts";
 import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
-import { openCpuPopulation } from "../../../../src/gpu-runner/rollout/open-cpu-population.ts";
+import { openCpuPopulation } from "../../../../src/gpu-runner/rollout/cpu/open-cpu-population.ts";
 import type { EpisodePlan, EpisodeResults, Population } from "../../../../src/gpu-runner/rollout/population.ts";
-import { PolicyNetwork } from "../../../../src/protocol/policy-network.ts";
+import { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
 
 const NETWORK = PolicyNetwork.parse({ kind: "mlp", hidden: [9, 3], activation: "tanh" });
 const MEMBERS = 67;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { cartpole } from "../../../../kernels/environments/cartpole/cartpole.environment.ts";
 import { openStrategy } from "../../../../src/gpu-runner/training/open-strategy.ts";
 import type { Strategy, StrategyState } from "../../../../src/gpu-runner/training/strategy.ts";
-import type { PolicyNetwork } from "../../../../src/protocol/policy-network.ts";
-import { Algorithm } from "../../../../src/protocol/training.ts";
+import type { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
+import { Algorithm } from "../../../../src/protocol/jobs/training.ts";
 import { createArrayPopulation } from "./array-population.ts";
 
 /** Four inputs, two outputs, nothing between them. */

@@ -2,8 +2,8 @@ import { breedMember } from "../../../../kernels/rollout/breed.reference.ts";
 import type { NoiseKey } from "../../../../kernels/rollout/noise.reference.ts";
 import { CAUSES } from "../../../../kernels/rollout/roll-out.reference.ts";
 import type { EpisodePlan, Population } from "../../../../src/gpu-runner/rollout/population.ts";
-import { createDraws, toUniform } from "../../../../src/stats/draws.ts";
-import { normalQuantile } from "../../../../src/stats/normal.ts";
+import { createDraws, toUniform } from "../../../../src/stats/random/draws.ts";
+import { normalQuantile } from "../../../../src/stats/distribution/normal.ts";
 
 /** A return of one episode by a member's row; NaN fails. `episode` counts from the start of the seed's. */
 export type Score = (row: Float32Array<ArrayBuffer>, episode: number, member: number) => number;

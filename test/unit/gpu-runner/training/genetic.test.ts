@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { cartpole } from "../../../../kernels/environments/cartpole/cartpole.environment.ts";
-import { chooseParents } from "../../../../src/gpu-runner/training/choose-parents.ts";
-import { openGenetic } from "../../../../src/gpu-runner/training/genetic.ts";
-import type { PolicyNetwork } from "../../../../src/protocol/policy-network.ts";
+import { chooseParents, openGenetic } from "../../../../src/gpu-runner/training/genetic.ts";
+import type { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
 import { createArrayPopulation } from "./array-population.ts";
 
 describe("parents", () => {

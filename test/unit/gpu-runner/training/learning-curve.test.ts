@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addToCurve } from "../../../../src/gpu-runner/training/learning-curve.ts";
-import type { CurvePoint } from "../../../../src/protocol/training.ts";
+import { addToCurve } from "../../../../src/gpu-runner/training/train-policy.ts";
+import type { CurvePoint } from "../../../../src/protocol/jobs/training.ts";
 
 function draw(generations: number, most: number, judgedEvery = Infinity): CurvePoint[] {
   let curve: CurvePoint[] = [];

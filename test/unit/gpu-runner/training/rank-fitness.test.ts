@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { centreRanks, orderMembers } from "../../../../src/gpu-runner/training/rank-fitness.ts";
+import { centreRanks, orderMembers } from "../../../../src/gpu-runner/training/fitness.ts";
 
 describe("centreRanks", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deriveSepCma } from "../../../../src/gpu-runner/training/separable-search.ts";
+import { deriveSepCma } from "../../../../src/gpu-runner/training/sep-cma-es.ts";
 
 describe("deriveSepCma", () => {
   it("gives the paper's constants for a policy of 114 numbers and 32 members", () => {

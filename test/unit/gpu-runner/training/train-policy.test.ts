@@ -9,8 +9,8 @@ import {
   type TrainingPlan,
   type TrainingState,
 } from "../../../../src/gpu-runner/training/train-policy.ts";
-import type { PolicyNetwork } from "../../../../src/protocol/policy-network.ts";
-import { Algorithm, type CurvePoint } from "../../../../src/protocol/training.ts";
+import type { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
+import { Algorithm, type CurvePoint } from "../../../../src/protocol/jobs/training.ts";
 import { createArrayPopulation, type Score } from "./array-population.ts";
 
 const NETWORK: PolicyNetwork = { kind: "mlp", hidden: [], activation: "none", outputActivation: "none" };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ServingMeter } from "../../../../src/gpu-runner/serving/serving-meter.ts";
+import { ServingMeter } from "../../../../src/gpu-runner/serving/queue/serving-meter.ts";
 import { describeHealth, type HealthNow } from "../../../../src/gpu-runner/watch/describe-health.ts";
 import { mergeSpans, NO_SPAN, type SpanTally } from "../../../../src/gpu-runner/watch/span-tally.ts";
-import { HealthReport } from "../../../../src/protocol/health.ts";
-import { createId } from "../../../../src/protocol/id.ts";
-import { DEFAULT_CONFIGURATION } from "../../../../src/protocol/serving-configuration.ts";
+import { HealthReport } from "../../../../src/protocol/fleet/health.ts";
+import { createId } from "../../../../src/protocol/wire/id.ts";
+import { DEFAULT_CONFIGURATION } from "../../../../src/protocol/fleet/serving.ts";
 
 const now: HealthNow = {
   at: "2026-11-22T03:00:10.000Z",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { kernelHealthOf } from "../../../../src/gpu-runner/watch/kernel-health.ts";
-import type { JobResult } from "../../../../src/protocol/job.ts";
-import { summarise } from "../../../../src/stats/distribution.ts";
-import { benchmarkResult } from "../../../edge/samples.ts";
+import type { JobResult } from "../../../../src/protocol/jobs/job.ts";
+import { summarise } from "../../../../src/stats/distribution/distribution.ts";
+import { benchmarkResult } from "../../../edge/stack/samples.ts";
 
 const AT = "2026-11-22T03:00:00.000Z";
 const NOTHING = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseProbe, probeStepMs } from "../../../../src/gpu-runner/watch/plan-probes.ts";
+import { chooseProbe, probeStepMs } from "../../../../src/gpu-runner/watch/probe-loop.ts";
 
 const INTERVAL_MS = 10_000;
 const always = () => true;

@@ -1,10 +1,9 @@
 import { getEventListeners } from "node:events";
 import { expect, it, vi } from "vitest";
-import type { Answer, InferenceServer } from "../../../../src/gpu-runner/serving/inference-server.ts";
-import { prepareProbe } from "../../../../src/gpu-runner/watch/prepare-probe.ts";
-import type { WatchedPlacement } from "../../../../src/gpu-runner/watch/watched-placements.ts";
-import { createId } from "../../../../src/protocol/id.ts";
-import { DEFAULT_CONFIGURATION } from "../../../../src/protocol/serving-configuration.ts";
+import type { Answer, InferenceServer } from "../../../../src/gpu-runner/serving/queue/inference-server.ts";
+import { prepareProbe, type WatchedPlacement } from "../../../../src/gpu-runner/watch/prepare-probe.ts";
+import { createId } from "../../../../src/protocol/wire/id.ts";
+import { DEFAULT_CONFIGURATION } from "../../../../src/protocol/fleet/serving.ts";
 
 type Parts = Parameters<typeof prepareProbe>[0];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { earnCredit, fullCredit, spendCredit } from "../../../../src/gpu-runner/watch/probe-credit.ts";
+import { earnCredit, fullCredit, spendCredit } from "../../../../src/gpu-runner/watch/probe-loop.ts";
 
 /** Milliseconds that probes take of a device which is asked for one at every step as long as there is credit. */
 function spentMs(probeMs: number, spanMs: number, stepMs: number): number {

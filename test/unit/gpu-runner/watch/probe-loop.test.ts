@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ProbeTimes } from "../../../../src/gpu-runner/watch/prepare-probe.ts";
+import type { ProbeTimes, WatchedPlacement } from "../../../../src/gpu-runner/watch/prepare-probe.ts";
 import { ProbeLoop } from "../../../../src/gpu-runner/watch/probe-loop.ts";
-import type { WatchedPlacement } from "../../../../src/gpu-runner/watch/watched-placements.ts";
-import { ProblemError } from "../../../../src/protocol/problem.ts";
+import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 
 const INTERVAL_MS = 1_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { WatchedPlacements } from "../../../../src/gpu-runner/watch/watched-placements.ts";
+import { WatchedPlacements } from "../../../../src/gpu-runner/watch/prepare-probe.ts";
 import type { PlacedModel } from "../../../../src/protocol/link.ts";
-import { LIMITS } from "../../../../src/protocol/limits.ts";
+import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 
 const placed = (modelVersionId: string, ...places: [deviceKey: string, variant: string][]): PlacedModel => ({
   modelVersionId,

@@ -5,8 +5,8 @@ import {
   buildStudent,
   type RecipeLayer,
   runStudent,
+  writeStudent,
 } from "../../../../../src/gpu-runner/compression/distillation/student.ts";
-import { writeStudent } from "../../../../../src/gpu-runner/compression/distillation/write-student.ts";
 import type { OnnxModel, OnnxValue } from "../../../../../src/onnx/onnx-model.ts";
 import { answerNetwork } from "../answer-network.ts";
 import { drawValues, oddNetwork, recurrentNetwork } from "../small-networks.ts";

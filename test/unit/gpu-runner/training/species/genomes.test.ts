@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { openGraph } from "../../../../../kernels/rollout/graph.reference.ts";
 import { countParameters } from "../../../../../kernels/rollout/policy-layout.ts";
-import { createChance } from "../../../../../src/gpu-runner/training/species/chance.ts";
-import { crossOver } from "../../../../../src/gpu-runner/training/species/cross-over.ts";
-import { measureDistance } from "../../../../../src/gpu-runner/training/species/distance.ts";
-import { encodeGenome } from "../../../../../src/gpu-runner/training/species/encode-genome.ts";
-import { type Gene, type Genome, leadsTo, listHidden } from "../../../../../src/gpu-runner/training/species/genome.ts";
+import {
+  createChance,
+  type Gene,
+  type Genome,
+  leadsTo,
+  listHidden,
+} from "../../../../../src/gpu-runner/training/species/genome.ts";
+import { crossOver, mutate } from "../../../../../src/gpu-runner/training/species/vary-genome.ts";
+import { measureDistance } from "../../../../../src/gpu-runner/training/species/speciate.ts";
+import { encodeGenome } from "../../../../../src/gpu-runner/training/species/open-species.ts";
 import {
   addConnection,
   addNode,
@@ -13,7 +18,6 @@ import {
   createGenome,
   firstInnovations,
 } from "../../../../../src/gpu-runner/training/species/innovate.ts";
-import { mutate } from "../../../../../src/gpu-runner/training/species/mutate.ts";
 
 /** Inputs 0 to 2, bias 3, outputs 4 and 5, hidden nodes from 6. */
 const PORTS = { inputs: 3, outputs: 2 };

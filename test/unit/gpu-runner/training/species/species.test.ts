@@ -3,9 +3,8 @@ import { xor } from "../../../../../kernels/environments/xor/xor.environment.ts"
 import { countParameters } from "../../../../../kernels/rollout/policy-layout.ts";
 import { rollOut } from "../../../../../kernels/rollout/roll-out.reference.ts";
 import { openStrategy } from "../../../../../src/gpu-runner/training/open-strategy.ts";
-import { allotChildren } from "../../../../../src/gpu-runner/training/species/allot-children.ts";
-import { createChance } from "../../../../../src/gpu-runner/training/species/chance.ts";
-import type { Genome } from "../../../../../src/gpu-runner/training/species/genome.ts";
+import { allotChildren } from "../../../../../src/gpu-runner/training/species/reproduce.ts";
+import { createChance, type Genome } from "../../../../../src/gpu-runner/training/species/genome.ts";
 import { advanceLineage, beginLineage } from "../../../../../src/gpu-runner/training/species/lineage.ts";
 import {
   divide,
@@ -16,7 +15,7 @@ import {
   type Species,
 } from "../../../../../src/gpu-runner/training/species/speciate.ts";
 import type { StrategyState } from "../../../../../src/gpu-runner/training/strategy.ts";
-import { Algorithm } from "../../../../../src/protocol/training.ts";
+import { Algorithm } from "../../../../../src/protocol/jobs/training.ts";
 import { createArrayPopulation } from "../array-population.ts";
 
 const chance = () => createChance({ seed: 1, stream: 1, generation: 0, child: 0 });

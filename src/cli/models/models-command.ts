@@ -1,0 +1,94 @@
+import { Command } from "commander";
+import { readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { listAll } from "../../client/list-all.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { Name } from "../../protocol/wire/page.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { describeSpec } from "../infer/read-inputs.ts";
+import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
+import { formatAge, formatValue } from "../render/format-values.ts";
+import { renderFacts, renderTable } from "../render/render-table.ts";
+import { PROCESS, type Shell } from "../shell/shell.ts";
+import { showCommand } from "./show-command.ts";
+
+/** `millrace models list`: every model by its latest version. */
+function listCommand(shell: Shell): Command {
+  return addEdge(new Command("list"), "scope read")
+    .description("List models, newest first")
+    .action(async (options: EdgeOptions) => {
+      const client = await openEdge(options, shell);
+      const models = await Array.fromAsync(listAll(client, endpoints.listModels, { query: { limit: 200 } }));
+      if (options.json) return shell.print(`${JSON.stringify(models)}\n`);
+      if (models.length === 0) return shell.print("No model yet: millrace models push <file.onnx>\n");
+      const rows = models.map(({ name, versions }) => {
+        const latest = versions.at(-1);
+        if (latest === undefined) return [name, "–", "–", "–", "–", "–"];
+        const { version, variants, summary, inputs, createdAt } = latest;
+        const parameters = summary === null ? "–" : formatValue(summary.parameters);
+        const names = variants.map((variant) => variant.name).join(", ");
+        return [name, `${version}`, names, parameters, inputs.map(describeSpec).join(", "), formatAge(createdAt)];
+      });
+      shell.print(
+        renderTable([["name", "version", "variants", "parameters", "takes", "uploaded"], ...rows], shell.columns),
+      );
+    });
+}
+
+interface PushOptions extends EdgeOptions {
+  readonly name?: string;
+  readonly data?: string;
+}
+
+const MEDIA_TYPE = "application/octet-stream";
+
+/** `millrace models push`: an ONNX file as the next version of a model; the same bytes are the same version. */
+function pushCommand(shell: Shell): Command {
+  return addEdge(new Command("push"), "scope submit")
+    .description("Upload an ONNX file as the next version of a model; the same bytes are the same version")
+    .argument("<file>", "an ONNX file")
+    .option("--name <name>", "of the model (default: the file's)")
+    .option("--data <file>", "samples with answers that its variants are measured on (safetensors)")
+    .action((file: string, options: PushOptions) => push(file, options, shell));
+}
+
+async function push(file: string, options: PushOptions, shell: Shell): Promise<void> {
+  const name = options.name ?? basename(file).replace(/\.onnx$/, "");
+  if (!Name.safeParse(name).success) {
+    throw new ProblemError("invalid-request", `${name} is no name of a model: give one by --name.`);
+  }
+  // Both are read first: of files that are not there nothing is sent.
+  const content = await readBytes(file, shell);
+  const data = options.data === undefined ? null : await readBytes(options.data, shell);
+  const client = await openEdge(options, shell);
+  const rawBody = { mediaType: MEDIA_TYPE, content };
+  const { model, version } = await client.call(endpoints.uploadModel, { query: { name }, rawBody });
+  const params = { model: model.id, version: version.version };
+  const measured =
+    data === null
+      ? version
+      : await client.call(endpoints.putVersionData, { params, rawBody: { mediaType: MEDIA_TYPE, content: data } });
+  if (options.json) return shell.print(`${JSON.stringify({ model, version: measured })}\n`);
+  const { inputs, outputs, summary, digest } = measured;
+  const facts = renderFacts([
+    ["takes", inputs.map(describeSpec).join(", ")],
+    ["gives", outputs.map(describeSpec).join(", ")],
+    ...(summary === null ? [] : [["parameters", formatValue(summary.parameters)] as const]),
+    ...(measured.data === null ? [] : [["data", `${measured.data.rows} rows, by ${measured.data.metric}`] as const]),
+    ["digest", digest],
+  ]);
+  shell.print(`${model.name}@${version.version}\n${facts}`);
+}
+
+async function readBytes(file: string, { folder }: Shell): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await readFile(resolve(folder, file)));
+}
+
+/** `millrace models`: networks on an edge. */
+export function modelsCommand(shell: Shell = PROCESS): Command {
+  return new Command("models")
+    .description("Upload networks, and see where they run and how fast")
+    .addCommand(pushCommand(shell))
+    .addCommand(listCommand(shell))
+    .addCommand(showCommand(shell));
+}

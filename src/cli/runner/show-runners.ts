@@ -1,0 +1,142 @@
+import { Command } from "commander";
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Diagnosis, DiagnosisCheck } from "../../protocol/fleet/health.ts";
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
+import { formatAge, formatSize, formatWith } from "../render/format-values.ts";
+import { paint, renderFacts, renderTable, type Tone } from "../render/render-table.ts";
+import type { Shell } from "../shell/shell.ts";
+import { findRunnerId, listRunners } from "./find-runner.ts";
+
+const STATE_TONES: Record<Runner["state"], Tone> = {
+  online: "good",
+  draining: "doubtful",
+  offline: "bad",
+  registered: "faint",
+};
+
+/** `millrace runner list`: every runner of the edge. */
+export function listCommand(shell: Shell): Command {
+  return addEdge(new Command("list"), "scope read")
+    .description("List runners, newest first")
+    .action(async (options: EdgeOptions) => {
+      const runners = await listRunners(await openEdge(options, shell));
+      if (options.json) return shell.print(`${JSON.stringify(runners)}\n`);
+      if (runners.length === 0)
+        return shell.print("No runner yet: millrace runner start --edge <url> --token <token>\n");
+      const rows = runners.map((each) => [
+        each.quarantine === null ? each.state : `${each.state}, quarantine`,
+        each.name,
+        describeDevices(each),
+        describeProject(each),
+        formatAge(each.lastSeenAt),
+        each.id,
+      ]);
+      const table = renderTable(
+        [["state", "name", "devices", "project", "seen", "id"], ...rows],
+        shell.columns,
+        (text, row, column) =>
+          column === 0 && row > 0 ? paint(shell, STATE_TONES[runners[row - 1]?.state ?? "offline"], text) : text,
+      );
+      shell.print(table);
+    });
+}
+
+/** Whom it belongs to, and whether it works for others. */
+function describeProject({ owned, shared }: Runner): string {
+  if (!owned) return "another's";
+  return shared ? "ours, shared" : "ours";
+}
+
+function describeDevices({ capabilities }: Runner): string {
+  if (capabilities === null) return "–";
+  return capabilities.devices
+    .map(({ key, name, software }) => `${key} ${name}${software ? " (software)" : ""}`)
+    .join(", ");
+}
+
+/** A runner, and how it is; null of one that never told, or that is of another project. */
+interface Status {
+  readonly runner: Runner;
+  readonly diagnosis: Diagnosis | null;
+}
+
+const OUTCOMES: Record<DiagnosisCheck["outcome"], readonly [Tone, string]> = {
+  pass: ["good", "ok"],
+  fail: ["bad", "FAIL"],
+  unknown: ["faint", "?"],
+};
+
+/** `millrace runner status`: how a runner is, or each that is online: what is measured, what to change. */
+export function statusCommand(shell: Shell): Command {
+  return addEdge(new Command("status"), "scope read")
+    .description("Ask a runner how it is, or each that is online")
+    .argument("[runner]", "name or id")
+    .action(async (wanted: string | undefined, options: EdgeOptions) => {
+      const client = await openEdge(options, shell);
+      const ids = wanted === undefined ? await onlineIds(client) : [await findRunnerId(client, wanted)];
+      const all = await Promise.all(ids.map((id) => readStatus(client, id)));
+      if (options.json) return shell.print(`${JSON.stringify(wanted === undefined ? all : all[0])}\n`);
+      if (all.length === 0) return shell.print("No runner is online: see `millrace runner list`.\n");
+      shell.print(all.map((status) => renderStatus(status, shell)).join("\n"));
+    });
+}
+
+async function onlineIds(client: Client): Promise<string[]> {
+  const runners = await listRunners(client);
+  return runners.filter(({ state }) => state === "online" || state === "draining").map(({ id }) => id);
+}
+
+async function readStatus(client: Client, id: string): Promise<Status> {
+  const runner = await client.call(endpoints.getRunner, { params: { id } });
+  if (!runner.owned) return { runner, diagnosis: null };
+  const diagnosis = await client.call(endpoints.getRunnerDiagnosis, { params: { id } }).catch((error: unknown) => {
+    // That it is not there is its status, and no failure of the question.
+    if (error instanceof ProblemError && error.problem.code === "runner-offline") return null;
+    throw error;
+  });
+  return { runner, diagnosis };
+}
+
+function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
+  const { name, id, state, capabilities, lastSeenAt } = runner;
+  const devices = (capabilities?.devices ?? []).map(
+    ({ key, name: device, software, memoryBytes }): [string, string] => [
+      key,
+      `${device}${software ? " (software: an emulation, not a GPU)" : ""}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
+    ],
+  );
+  const told = diagnosis === null ? silence(runner) : `told ${formatAge(diagnosis.reportedAt)}`;
+  const facts = renderFacts([
+    ["state", `${paint(shell, STATE_TONES[state], state)}, seen ${formatAge(lastSeenAt)}, ${told}`],
+    ...devices,
+  ]);
+  return `${paint(shell, "strong", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;
+}
+
+function silence({ owned }: Runner): string {
+  return owned ? "it told nothing yet" : "shared by another project, whom alone it tells how it is";
+}
+
+function renderChecks({ checks, findings }: Diagnosis, shell: Shell): string {
+  const rows = checks.map(({ outcome, check, deviceKey, measured, limit, unit, detail }) => [
+    OUTCOMES[outcome][1],
+    check,
+    deviceKey ?? "–",
+    formatWith(measured, unit),
+    formatWith(limit, unit),
+    detail,
+  ]);
+  const table = renderTable(
+    [["", "check", "device", "measured", "limit", ""], ...rows],
+    shell.columns,
+    (text, row, column) =>
+      column === 0 && row > 0 ? paint(shell, OUTCOMES[checks[row - 1]?.outcome ?? "unknown"][0], text) : text,
+  );
+  const advice = [...checks.filter(({ outcome }) => outcome === "fail"), ...findings].flatMap(
+    (each) => each.advice ?? [],
+  );
+  return `${table}${renderFacts([...new Set(advice)].map((line) => ["do", line] as const))}`;
+}

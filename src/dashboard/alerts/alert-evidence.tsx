@@ -1,0 +1,126 @@
+import { useCallback, useState } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import type { AlertDetail, Change } from "../../protocol/history/alert.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { describeLevels, describeMove, nameAlert, nameChange } from "../../words/alerts.ts";
+import { writeAddress } from "../ui/page-address.ts";
+import { toneOf } from "../plots/plot-marks.ts";
+import { readSeriesHistory, trimAround } from "../plots/series/series-history.ts";
+import { SeriesFigure } from "../plots/series/series-plot.tsx";
+import { useResource } from "../ui/hooks/use-resource.ts";
+
+const DAY_MS = 86_400_000;
+/** How far to look on either side of a change; live requests are kept as measured for two days only. */
+const RUNS_SPAN_MS = 30 * DAY_MS;
+const REQUESTS_SPAN_MS = 7 * DAY_MS;
+const REQUESTS_STEP = "1h";
+
+/** What an alert rests on: its changes, and the plot of one of them around it. */
+export function AlertEvidence({ client, id }: { client: Client; id: string }) {
+  const detail = useResource(
+    useCallback((signal: AbortSignal) => client.call(endpoints.getAlert, { params: { id }, signal }), [client, id]),
+  );
+  const [picked, setPicked] = useState<string | null>(null);
+  const { value, error } = detail;
+  if (value === null)
+    return (
+      <div class="evidence">
+        <p class="muted plot-note">
+          {error === null ? "Reading the evidence …" : `It could not be read: ${error.message}`}
+        </p>
+      </div>
+    );
+  const shown = value.items.find((change) => change.id === picked) ?? value.leading;
+  if (shown === null) return null;
+  return (
+    <div class="evidence">
+      {value.items.length > 1 && <ChangeTable detail={value} shown={shown} onPick={setPicked} />}
+      <ChangePlot key={shown.id} client={client} change={shown} />
+      <p>
+        <a href={`/${writeAddress({ view: "history", series: shown.series.id })}`}>The whole series</a>
+      </p>
+      {value.neighbours.length > 0 && (
+        <p>
+          <b>At the same time on the same device: </b>
+          {value.neighbours.map((each, index) => (
+            <>
+              {index > 0 && ", "}
+              <a href={`/${writeAddress({ view: "alerts", alert: each.id })}`}>{nameAlert(each)}</a>
+            </>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function ChangePlot({ client, change }: { client: Client; change: Change }) {
+  const past = useResource(
+    useCallback(
+      async (signal: AbortSignal) => {
+        const isOfRuns = change.runId !== null;
+        const sideMs = isOfRuns ? RUNS_SPAN_MS : REQUESTS_SPAN_MS;
+        const endMs = Date.parse(change.completeAt) + sideMs;
+        const spanMs = endMs - Date.parse(change.after) + sideMs;
+        const step = isOfRuns ? {} : { step: REQUESTS_STEP };
+        const read = await readSeriesHistory(client, change.series.id, { spanMs, endMs, ...step }, signal);
+        return trimAround(read, change);
+      },
+      [client, change.id],
+    ),
+  );
+  return <SeriesFigure series={change.series} past={past} whyEmpty="The points around it are no longer kept." />;
+}
+
+interface ChangeTableProps {
+  readonly detail: AlertDetail;
+  readonly shown: Change;
+  readonly onPick: (id: string) => void;
+}
+
+function ChangeTable({ detail, shown, onPick }: ChangeTableProps) {
+  return (
+    <table class="moved">
+      <thead>
+        <tr>
+          <th scope="col">Series</th>
+          <th scope="col">Change</th>
+          <th scope="col">Levels</th>
+          <th scope="col">Plot</th>
+        </tr>
+      </thead>
+      <tbody>
+        {detail.items.map((change) => {
+          const name = nameChange(change);
+          const tone = toneOf(change);
+          return (
+            <tr key={change.id}>
+              <th scope="row">
+                {name}
+                <small>
+                  {Object.entries(change.series.configuration)
+                    .map(([key, value]) => `${key} ${value}`)
+                    .join(", ")}
+                </small>
+              </th>
+              <td data-label="Change">
+                <b class={tone === "worse" ? "bad" : "good"}>{`${tone} ${describeMove(change)}`}</b>
+              </td>
+              <td data-label="Levels">{describeLevels(change, change.series.unit)}</td>
+              <td data-label="Plot">
+                <button
+                  type="button"
+                  aria-pressed={change.id === shown.id}
+                  aria-label={change.id === shown.id ? `shown: ${name}` : `show ${name}`}
+                  onClick={() => onPick(change.id)}
+                >
+                  {change.id === shown.id ? "shown" : "show"}
+                </button>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,94 @@
+import { useCallback } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { StoredArchive } from "../../protocol/policies/archive.ts";
+import { ArchivePanel } from "../plots/archive-panel.tsx";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import { formatNumber, formatShare } from "../../words/numbers.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
+
+const ARCHIVES_SHOWN = 20;
+
+/** The view of archives of elites: the latest of them, and one as a map. */
+export function ArchiveView({ client, subscribe, address, onPick }: ViewProps) {
+  const archives = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listArchives, { query: { limit: ARCHIVES_SHOWN }, signal })).items,
+      [client],
+    ),
+  );
+  useRefreshOn(subscribe, "job", archives.refresh);
+  const { value, error } = archives;
+  const shown = address.archive ?? value?.[0]?.id ?? null;
+  return (
+    <main id="content" tabIndex={-1} aria-busy={value === null && error === null}>
+      <h1 class="unseen">Archives</h1>
+      <Panel id="archives" title="Archives of elites" resource={archives}>
+        {value === null && error === null && <p class="muted loading">Reading archives …</p>}
+        {value?.length === 0 && (
+          <EmptyState says="No search has left an archive yet." command={nextCommands.submitDiversity}>
+            A search for diversity keeps the best policy for every kind of behaviour:
+          </EmptyState>
+        )}
+        {value !== null && value.length > 0 && (
+          <ArchiveTable archives={value} shown={shown} onShow={(archive) => onPick({ archive })} />
+        )}
+      </Panel>
+      {shown !== null && <ArchivePanel key={shown} client={client} id={shown} />}
+    </main>
+  );
+}
+
+interface ArchiveTableProps {
+  readonly archives: readonly StoredArchive[];
+  readonly shown: string | null;
+  readonly onShow: (id: string) => void;
+}
+
+function ArchiveTable({ archives, shown, onShow }: ArchiveTableProps) {
+  return (
+    <table class="judgements">
+      <thead>
+        <tr>
+          <th scope="col">Environment</th>
+          <th scope="col">Coverage</th>
+          <th scope="col">QD-score</th>
+          <th scope="col">Best</th>
+          <th scope="col">Kept</th>
+          <th scope="col">Map</th>
+        </tr>
+      </thead>
+      <tbody>
+        {archives.map(({ id, environment, dims, coverage, filled, qdScore, offset, best, createdAt, prunedFrom }) => (
+          <tr key={id}>
+            <th scope="row" title={id}>
+              {environment}
+              <small>{`${dims.join(" × ")} cells${prunedFrom === null ? "" : ", pruned"}`}</small>
+            </th>
+            <td data-label="Coverage">
+              {formatShare(coverage)}
+              <small>{`${filled} elites`}</small>
+            </td>
+            <td data-label="QD-score">
+              {formatNumber(qdScore)}
+              <small>{`above ${formatNumber(offset)}`}</small>
+            </td>
+            <td data-label="Best">{best === null ? "none" : formatNumber(best)}</td>
+            <td data-label="Kept">
+              <Timestamp at={createdAt} />
+            </td>
+            <td data-label="Map">
+              <button type="button" aria-pressed={id === shown} onClick={() => onShow(id)}>
+                Show<span class="unseen">{` the archive of ${environment}, ${filled} elites`}</span>
+              </button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,126 @@
+import { useCallback } from "preact/hooks";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { Model } from "../../protocol/models/model.ts";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import { formatBytes, formatNumber } from "../../words/numbers.ts";
+import { ModelPanel } from "./model-panel.tsx";
+import { TryPanel } from "./try-panel.tsx";
+import { nextCommands } from "../ui/next-commands.ts";
+import { PredictionPanel } from "../plots/prediction-panel.tsx";
+import { Timestamp } from "../ui/timestamp.tsx";
+import { useRefreshOn } from "../ui/hooks/use-feed.ts";
+import { useResource } from "../ui/hooks/use-resource.ts";
+import type { ViewProps } from "../ui/view-props.ts";
+
+const MODELS_SHOWN = 100;
+const PREDICTION_STEP = "5m";
+/** Every inference changes the history; reading it again may wait. */
+const HISTORY_GAP_MS = 2_000;
+
+/** The view of models: the latest of them, and what one is made of, has as variants and takes where. */
+export function ModelView(props: ViewProps) {
+  const { client, subscribe, address, onPick } = props;
+  const models = useResource(
+    useCallback(
+      async (signal: AbortSignal) =>
+        (await client.call(endpoints.listModels, { query: { limit: MODELS_SHOWN }, signal })).items,
+      [client],
+    ),
+  );
+  useRefreshOn(subscribe, "job", models.refresh);
+  const { value, error } = models;
+  const shown = value?.find(({ name }) => name === address.model) ?? value?.[0];
+  return (
+    <main id="content" tabIndex={-1} aria-busy={value === null && error === null}>
+      <h1 class="unseen">Models</h1>
+      <Panel id="models" title="Models" resource={models}>
+        {value === null && error === null && <p class="muted loading">Reading models …</p>}
+        {value?.length === 0 && (
+          <EmptyState says="No model has been uploaded yet." command={nextCommands.uploadModel}>
+            This checks an ONNX file and has your runners measure it:
+          </EmptyState>
+        )}
+        {value !== null && value.length > 0 && (
+          <ModelTable
+            models={value}
+            shown={shown?.name ?? null}
+            onShow={(model) => onPick({ model, part: undefined })}
+          />
+        )}
+      </Panel>
+      {shown !== undefined && <ShownModel key={shown.id} {...props} model={shown} />}
+    </main>
+  );
+}
+
+/** One model: what it is, how its predictions held, and a form that asks it. */
+function ShownModel({ model, ...props }: ViewProps & { readonly model: Model }) {
+  const { client, subscribe } = props;
+  const { name } = model;
+  const latest = model.versions.at(-1);
+  const version = latest?.version;
+  const predictions = useResource(
+    useCallback(
+      (signal: AbortSignal) =>
+        client.call(endpoints.readPredictionCalibration, {
+          query: { model: `${name}@${version}`, step: PREDICTION_STEP },
+          signal,
+        }),
+      [client, name, version],
+    ),
+    HISTORY_GAP_MS,
+  );
+  useRefreshOn(subscribe, "history", predictions.refresh);
+  return (
+    <>
+      <ModelPanel {...props} model={model} />
+      {latest !== undefined && <TryPanel key={latest.id} client={client} model={name} version={latest} />}
+      <PredictionPanel predictions={predictions} />
+    </>
+  );
+}
+
+interface ModelTableProps {
+  readonly models: readonly Model[];
+  readonly shown: string | null;
+  readonly onShow: (name: string) => void;
+}
+
+function ModelTable({ models, shown, onShow }: ModelTableProps) {
+  return (
+    <table class="judgements">
+      <thead>
+        <tr>
+          <th scope="col">Model</th>
+          <th scope="col">Parameters</th>
+          <th scope="col">File</th>
+          <th scope="col">Variants</th>
+          <th scope="col">Uploaded</th>
+          <th scope="col">Details</th>
+        </tr>
+      </thead>
+      <tbody>
+        {models.map(({ id, name, versions }) => {
+          const latest = versions.at(-1);
+          return (
+            <tr key={id}>
+              <th scope="row" title={id}>
+                {name}
+                <small>{`version ${latest?.version ?? "–"}`}</small>
+              </th>
+              <td data-label="Parameters">{latest?.summary == null ? "–" : formatNumber(latest.summary.parameters)}</td>
+              <td data-label="File">{latest === undefined ? "–" : formatBytes(latest.sizeBytes)}</td>
+              <td data-label="Variants">{latest?.variants.length ?? 0}</td>
+              <td data-label="Uploaded">{latest === undefined ? "–" : <Timestamp at={latest.createdAt} />}</td>
+              <td data-label="Details">
+                <button type="button" aria-pressed={name === shown} onClick={() => onShow(name)}>
+                  Show<span class="unseen">{` the model ${name}`}</span>
+                </button>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

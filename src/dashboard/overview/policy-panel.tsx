@@ -1,0 +1,87 @@
+import type { Client } from "../../client/client.ts";
+import { endpoints } from "../../protocol/endpoints.ts";
+import type { JobSummary } from "../../protocol/jobs/job.ts";
+import type { Model } from "../../protocol/models/model.ts";
+import type { PolicyCard } from "../../protocol/models/policy-network.ts";
+import { EmptyState, Panel } from "../ui/panels.tsx";
+import { formatNumber } from "../../words/numbers.ts";
+import { nextCommands } from "../ui/next-commands.ts";
+import { SvgPlot } from "../plots/svg-plot.tsx";
+import type { Resource } from "../ui/hooks/use-resource.ts";
+
+interface PolicyPanelProps {
+  readonly client: Client;
+  readonly jobs: Resource<readonly JobSummary[]>;
+  readonly models: Resource<readonly Model[]>;
+}
+
+/** The latest training's curve, as it grows, and the policies that trainings published. */
+export function PolicyPanel({ client, jobs, models }: PolicyPanelProps) {
+  const training = jobs.value?.find(({ spec, state }) => spec.kind === "training" && hasCurve(state));
+  const policies = (models.value ?? []).flatMap(({ name, versions }) =>
+    versions.flatMap(({ version, card }) => (card === null ? [] : [{ name: `${name}@${version}`, card }])),
+  );
+  return (
+    <Panel id="policies" title="Policies" resource={models}>
+      {training !== undefined && <Curve client={client} job={training} />}
+      {policies.length > 0 && <PolicyTable policies={policies} />}
+      {training === undefined && policies.length === 0 && models.value !== null && (
+        <EmptyState says="No policy has been trained yet." command={nextCommands.submitTraining}>
+          This trains one to balance a pole on a cart, and serves it:
+        </EmptyState>
+      )}
+    </Panel>
+  );
+}
+
+/** One that failed may have none. */
+function hasCurve(state: JobSummary["state"]): boolean {
+  return state === "leased" || state === "succeeded";
+}
+
+function Curve({ client, job: { id, state, spec, progress } }: { client: Client; job: JobSummary }) {
+  return (
+    <figure>
+      <SvgPlot client={client} endpoint={endpoints.plotLearning} id={id} moment={`${state} ${progress?.done ?? 0}`} />
+      <figcaption class="unseen">
+        {spec.kind === "training" && `Learning curve of the latest training, in ${spec.environment}`}
+      </figcaption>
+    </figure>
+  );
+}
+
+function PolicyTable({ policies }: { policies: readonly { readonly name: string; readonly card: PolicyCard }[] }) {
+  return (
+    <table class="policies">
+      <thead>
+        <tr>
+          <th scope="col">Policy</th>
+          <th scope="col">Environment</th>
+          <th scope="col">Trained by</th>
+          <th scope="col">Return on fresh episodes</th>
+        </tr>
+      </thead>
+      <tbody>
+        {policies.map(({ name, card: { environment, training, scores } }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td data-label="Environment">{environment}</td>
+            <td data-label="Trained by">
+              {training === null ? "–" : training.algorithm}
+              {training !== null && <small>{`${training.generations} generations, ${training.steps} steps`}</small>}
+            </td>
+            <td data-label="Return on fresh episodes">{describeScore(scores[0])}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The latest. */
+function describeScore(score: PolicyCard["scores"][number] | undefined): string {
+  if (score === undefined) return "–";
+  const { mean, episodes } = score;
+  const interval = `${formatNumber(mean.low)} to ${formatNumber(mean.high)}`;
+  return `${formatNumber(mean.value)} (95 %: ${interval}) over ${episodes} episodes`;
+}

@@ -1,0 +1,35 @@
+import type { ComponentChildren } from "preact";
+import type { Device } from "../../protocol/fleet/hardware.ts";
+import type { Tone } from "../../words/tone.ts";
+
+/** A short word with a coloured dot. */
+export function Badge({ tone, title, children }: { tone: Tone; title?: string; children: ComponentChildren }) {
+  return (
+    <span class={`badge ${tone}`} title={title}>
+      {children}
+    </span>
+  );
+}
+
+/** Marks an emulated device: its figures say nothing about a GPU. */
+export function SoftwareBadge() {
+  return (
+    <span class="software" title="An emulation on the CPU: its figures are never compared with those of a GPU">
+      software
+    </span>
+  );
+}
+
+/** The devices of a runner by kind and name; null before it told of them. */
+export function DeviceNames({ devices }: { devices: readonly Device[] | null }) {
+  if (devices === null) return <span class="muted">not known yet</span>;
+  return (
+    <ul class="devices">
+      {devices.map(({ key, kind, name, software }) => (
+        <li key={key}>
+          <span class="device-kind">{kind.toUpperCase()}</span> {name} {software && <SoftwareBadge />}
+        </li>
+      ))}
+    </ul>
+  );
+}

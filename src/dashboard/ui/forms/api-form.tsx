@@ -1,0 +1,85 @@
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { FieldErrors } from "./field.tsx";
+import { placeErrors, readForm } from "./read-form.ts";
+
+interface ApiFormProps {
+  /** What the form is for, to those who hear the page. */
+  readonly label: string;
+  /** Words of the button. */
+  readonly submit: string;
+  /** Sends what was filled in; what it throws is shown at the fields that it names. */
+  readonly work: (body: Record<string, unknown>) => Promise<unknown>;
+  /** Of a form that was asked for: it takes the focus, and can be left. */
+  readonly onCancel?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form that the edge judges: its fields are named by JSON pointers, and its problems are shown beside them. */
+export function ApiForm({ label, submit, work, onCancel, children }: ApiFormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  useLayoutEffect(() => {
+    if (onCancel !== undefined) form.current?.querySelector<HTMLElement>("input, select")?.focus();
+  }, []);
+  useLayoutEffect(() => {
+    const controls = Array.from(form.current?.elements ?? [], (control) => control as HTMLElement);
+    controls.find((control) => failure?.byField.has(control.getAttribute("name") ?? ""))?.focus();
+  }, [failure]);
+  const send = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const element = form.current;
+    if (element === null || isBusy) return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      await work(readForm(element));
+    } catch (error) {
+      setFailure(describe(error, element));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form ref={form} class="api-form" aria-label={label} noValidate onSubmit={(event) => void send(event)}>
+      <FieldErrors.Provider value={failure?.byField ?? NO_ERRORS}>{children}</FieldErrors.Provider>
+      {failure !== null && failure.detail !== "" && (
+        <p class="notice bad" role="alert">
+          {failure.detail}
+        </p>
+      )}
+      <div class="form-end">
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          {submit}
+        </button>
+        {onCancel !== undefined && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+interface Failure {
+  readonly byField: ReadonlyMap<string, string>;
+  /** What no field of the form stands for. */
+  readonly detail: string;
+}
+
+const NO_ERRORS: ReadonlyMap<string, string> = new Map();
+
+function describe(error: unknown, form: HTMLFormElement): Failure {
+  if (!(error instanceof ProblemError)) return { byField: NO_ERRORS, detail: (error as Error).message };
+  const { detail, errors = [] } = error.problem;
+  const names = Array.from(form.elements, (element) => element.getAttribute("name") ?? "");
+  const { byField, others } = placeErrors(
+    errors,
+    names.filter((name) => name.startsWith("#/")),
+  );
+  if (byField.size === 0) return { byField, detail };
+  return { byField, detail: others.map(({ pointer, message }) => `${pointer} ${message}`).join("; ") };
+}

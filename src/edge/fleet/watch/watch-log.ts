@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { Finding, HealthReport } from "../../../protocol/fleet/health.ts";
+import { Expectation } from "./expectation.ts";
+import { addMemorySample, MemorySample } from "./memory-sample.ts";
+import type { OpenFinding } from "./watch-rule.ts";
+
+/** Ten minutes by the default interval. */
+const KEPT_REPORTS = 60;
+const KEPT_MS = 1_800_000;
+
+const OpenFindings: z.ZodType<OpenFinding[]> = z.array(z.object({ key: z.string(), finding: Finding }));
+const Expected = z.object({ readAtMs: z.number(), expectations: z.array(Expectation) });
+type Expected = z.infer<typeof Expected>;
+
+/** What the watch knows of its runner, safe in the object's SQLite: objects lose their memory between two reports. */
+export class WatchLog {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Keeps a report, by the edge's clock. */
+  add(report: HealthReport, nowMs: number): void {
+    // Ages are of the runner's clock alone.
+    this.#write("memory", addMemorySample(this.memory(), report));
+    const kept = { ...report, at: new Date(nowMs).toISOString() };
+    this.#sql.exec("insert into health_reports (report) values (?)", JSON.stringify(kept));
+    this.#sql.exec(
+      "delete from health_reports where id not in (select id from health_reports order by id desc limit ?)",
+      KEPT_REPORTS,
+    );
+  }
+
+  /** Forgets everything: its runner is gone for good. */
+  clear(): void {
+    this.#sql.exec("delete from health_reports; delete from watch");
+  }
+
+  /** The last reports of the time before `nowMs` that counts, rising. */
+  reports(nowMs: number): HealthReport[] {
+    const rows = this.#sql.exec<{ report: string }>("select report from health_reports order by id").toArray();
+    return rows.flatMap(({ report: text }) => {
+      // One that an older edge kept may be of another form: it is as if it had not been.
+      const { success, data } = HealthReport.safeParse(JSON.parse(text));
+      return success && Date.parse(data.at) > nowMs - KEPT_MS ? [data] : [];
+    });
+  }
+
+  /** The last report, however old. */
+  latest(): HealthReport | null {
+    const [row] = this.#sql
+      .exec<{ report: string }>("select report from health_reports order by id desc limit 1")
+      .toArray();
+    return row === undefined ? null : (HealthReport.safeParse(JSON.parse(row.report)).data ?? null);
+  }
+
+  memory(): MemorySample[] {
+    return this.#read("memory", z.array(MemorySample)) ?? [];
+  }
+
+  findings(): OpenFinding[] {
+    return this.#read("findings", OpenFindings) ?? [];
+  }
+
+  keepFindings(findings: readonly OpenFinding[]): void {
+    this.#write("findings", findings);
+  }
+
+  expected(): Expected | null {
+    return this.#read("expected", Expected);
+  }
+
+  keepExpected(expected: Expected): void {
+    this.#write("expected", expected);
+  }
+
+  #read<Value>(name: string, schema: z.ZodType<Value>): Value | null {
+    const [row] = this.#sql.exec<{ value: string }>("select value from watch where name = ?", name).toArray();
+    return row === undefined ? null : (schema.safeParse(JSON.parse(row.value)).data ?? null);
+  }
+
+  #write(name: string, value: unknown): void {
+    this.#sql.exec("insert or replace into watch (name, value) values (?, ?)", name, JSON.stringify(value));
+  }
+}

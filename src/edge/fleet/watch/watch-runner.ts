@@ -1,0 +1,82 @@
+import type { HealthReport } from "../../../protocol/fleet/health.ts";
+import { createId } from "../../../protocol/wire/id.ts";
+import { type Env, jobQueue } from "../../config.ts";
+import { prepareDeliveries } from "../../history/webhooks/deliveries.ts";
+import { openDatabase } from "../../store/database.ts";
+import { readFindingAlerts, saveFindingAlerts } from "../../store/history/finding-store.ts";
+import { listPlacementsOfRunner } from "../../store/fleet/placement-store.ts";
+import { findOwnerOfRunner } from "../../store/project-store.ts";
+import { describeFinding } from "../../store/history/describe-alert.ts";
+import { expectationOf, findExpectation } from "./expectation.ts";
+import { judgeHealth } from "./judge-health.ts";
+import { planFindingAlerts } from "./plan-finding-alerts.ts";
+import type { WatchLog } from "./watch-log.ts";
+import type { OpenFinding } from "./watch-rule.ts";
+
+/** Placements change seldom: what is expected of them is read again after this long. */
+const EXPECTED_MS = 60_000;
+/** Of a placement that is not known, so is what was read this long ago. */
+const UNKNOWN_MS = 5_000;
+/** How often alerts that somebody else changed meanwhile are planned anew. */
+const TRIES = 3;
+
+/** Keeps a report that came by itself, judges it, and brings the alerts of the runner's findings up to date. */
+export async function watchRunner(env: Env, log: WatchLog, runnerId: string, report: HealthReport): Promise<void> {
+  const nowMs = Date.now();
+  log.add(report, nowMs);
+  const open = log.findings();
+  const expectations = await readExpected(env, log, runnerId, report, nowMs);
+  const context = { expectations, reports: log.reports(nowMs), memory: log.memory(), open };
+  const findings = judgeHealth(runnerId, context);
+  if (open.length === 0 && findings.length === 0) return;
+  // What could not be told is found again with the next report.
+  if (await tell(env, runnerId, findings, nowMs)) log.keepFindings(findings);
+}
+
+/**
+ * Resolves what is open of a runner that was removed, and forgets its reports: one that is still under way finds
+ * nothing by itself.
+ */
+export async function endWatch(env: Env, log: WatchLog, runnerId: string): Promise<void> {
+  log.clear();
+  await tell(env, runnerId, [], Date.now());
+}
+
+/** What is expected of a runner's placements, as of some time ago at most. */
+export async function readExpected(env: Env, log: WatchLog, runnerId: string, report: HealthReport, nowMs: number) {
+  const known = log.expected();
+  if (known !== null) {
+    const isComplete = report.placements.every((told) => findExpectation(known.expectations, told) !== null);
+    if (nowMs - known.readAtMs < (isComplete ? EXPECTED_MS : UNKNOWN_MS)) return known.expectations;
+  }
+  const expectations = (await listPlacementsOfRunner(openDatabase(env.DB), runnerId)).map(expectationOf);
+  log.keepExpected({ readAtMs: nowMs, expectations });
+  return expectations;
+}
+
+/** Opens, changes and resolves alerts, and tells of it whoever wants to know. False where others kept changing them. */
+async function tell(env: Env, runnerId: string, findings: readonly OpenFinding[], nowMs: number): Promise<boolean> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const known = await readFindingAlerts(env.DB, runnerId);
+    const planned = planFindingAlerts(findings, known, nowMs, () => createId("alert", nowMs));
+    if (planned.length === 0) return true;
+    const { project } = (await findOwnerOfRunner(openDatabase(env.DB), runnerId)) ?? {};
+    if (project === undefined) return true;
+    const deliveries = planned.flatMap(({ alert, event }) =>
+      event === null
+        ? []
+        : [
+            prepareDeliveries(env.DB, {
+              project,
+              type: event,
+              alert: describeFinding(alert, alert.finding),
+              atMs: nowMs,
+            }),
+          ],
+    );
+    if (!(await saveFindingAlerts(env.DB, { id: runnerId, project }, planned, deliveries))) continue;
+    for (const { alert } of planned) await jobQueue(env).announce({ type: "alert", id: alert.id }, project);
+    return true;
+  }
+  return false;
+}

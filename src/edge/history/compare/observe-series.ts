@@ -1,0 +1,93 @@
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { type OpenAggregate, openMerged } from "../../../stats/distribution/distribution.ts";
+import { invalidRequest } from "../../http/bind.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, readSpan, type Span } from "../../store/history/rollup-store.ts";
+import { readRunPoints, type RunPoint } from "../../store/history/point-store.ts";
+import { widenSpan } from "../rollup/read-history.ts";
+import type { MeantSide } from "./resolve-sides.ts";
+
+/** All that one run measured of a series. */
+export interface ObservedRun {
+  readonly runId: string;
+  readonly revision: string | null;
+  readonly atMs: number;
+  readonly aggregate: OpenAggregate;
+}
+
+/** What a side knows of one series: runs, newest first, or where there are none what live requests left. */
+export interface Observed {
+  readonly runs: readonly ObservedRun[];
+  readonly merged: (Span & { readonly aggregate: OpenAggregate }) | null;
+  /** Whether older runs were left out. */
+  readonly truncated: boolean;
+}
+
+/** Parts of a span of live requests that are read at most: the widest rollups that give as many. */
+const FEWEST_STEPS = 10;
+/** A window is widened to whole steps: to wider ones than days would be to another window. */
+const STEPS_MS = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
+
+/** Reads what a side has of its series; `sides` share what may be read at once. */
+export async function observeSeries(
+  binding: D1Database,
+  side: MeantSide,
+  numbers: readonly number[],
+  seriesInAll: number,
+): Promise<Map<number, Observed>> {
+  const perSeries = Math.min(LIMITS.comparedPoints, Math.floor(LIMITS.comparedPointsInAll / Math.max(1, seriesInAll)));
+  const filter = { span: side.span, runId: side.run ?? null, revision: side.revision ?? null };
+  const bySeries = Map.groupBy(await readRunPoints(binding, numbers, filter, perSeries), ({ seriesNo }) => seriesNo);
+  const observed = new Map<number, Observed>();
+  for (const [no, points] of bySeries) observed.set(no, observeRuns(points, perSeries, side.last));
+  const without = numbers.filter((no) => !bySeries.has(no));
+  const wantsRuns = side.run !== undefined || side.revision !== undefined || side.last !== undefined;
+  if (without.length === 0 || wantsRuns) return observed;
+  for (const [no, merged] of await mergeLive(binding, side, without)) {
+    observed.set(no, { runs: [], merged, truncated: false });
+  }
+  return observed;
+}
+
+/** Puts a run's points together; `points` are the newest first, and one more than the limit tells of a cut. */
+export function observeRuns(points: readonly RunPoint[], limit: number, last: number | undefined): Observed {
+  const runs = [...Map.groupBy(points.slice(0, limit), ({ runId }) => runId).values()].map(toRun);
+  const cut = points.length > limit;
+  // Of the run that the cut went through only a part is known.
+  const whole = cut && runs.length > 1 ? runs.slice(0, -1) : runs;
+  return { runs: whole.slice(0, last), merged: null, truncated: cut && (last === undefined || last > whole.length) };
+}
+
+function toRun(points: readonly RunPoint[]): ObservedRun {
+  const [newest] = points as [RunPoint];
+  return {
+    runId: newest.runId,
+    revision: newest.revision,
+    atMs: newest.atMs,
+    aggregate: openMerged(points),
+  };
+}
+
+/** Of live requests only rollups are kept, and one after the other they are no runs. */
+async function mergeLive(binding: D1Database, { name, span }: MeantSide, numbers: readonly number[]) {
+  const stepMs = STEPS_MS.find((ms) => (span.toMs - span.fromMs) / ms >= FEWEST_STEPS) ?? MINUTE_MS;
+  const whole = widenSpan(span, stepMs);
+  const rising = numbers.toSorted((a, b) => a - b);
+  const read = await readSpan(binding, {
+    numbers: rising,
+    pieces: [{ span: whole, stepMs }],
+    maxRows: LIMITS.historyRows,
+  });
+  if (!read.ok) {
+    const message = `has more than ${LIMITS.historyRows} parts of live requests: take a shorter window or fewer series`;
+    throw invalidRequest([{ pointer: `query/${name}`, message }]);
+  }
+  const bySeries = Map.groupBy(read.buckets, ({ seriesNo }) => seriesNo);
+  return [...bySeries].map(([no, buckets]) => {
+    const times = buckets.map(({ atMs }) => atMs);
+    const from = Math.max(whole.fromMs, Math.min(...times));
+    return [
+      no,
+      { fromMs: from, toMs: Math.min(whole.toMs, Math.max(...times) + stepMs), aggregate: openMerged(buckets) },
+    ] as const;
+  });
+}

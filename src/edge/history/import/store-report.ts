@@ -1,0 +1,107 @@
+import { createProblem, type Problem } from "../../../protocol/wire/problem.ts";
+import type { ReportFormat, ReportRun, RunSamples } from "../../../protocol/history/run.ts";
+import type { ReportInput } from "../../../protocol/history/report.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { openProject } from "../../store/database.ts";
+import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
+import {
+  findReport,
+  insertReport,
+  measureSamples,
+  putSamples,
+  reportIdOf,
+  type StoredReport,
+  toReportRun,
+} from "../../store/history/report-store.ts";
+import { hexOf } from "../../store/secret.ts";
+import { seriesIdOf } from "../../store/history/series-store.ts";
+import { measureReport } from "./measure-report.ts";
+
+export interface Submitted {
+  readonly ownerId: string;
+  readonly tool: ReportFormat;
+  readonly report: ReportInput;
+  readonly nowMs: number;
+}
+
+export type StoreOutcome =
+  | { readonly ok: true; readonly created: boolean; readonly run: ReportRun; readonly series: string[] }
+  | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * Stores a report: its samples, then its run and points in one transaction. The same again, or at the same time,
+ * gives the run of whichever came first, with its time. Fails with `conflict` where the name has other content.
+ */
+export async function storeReport(env: ProjectEnv, { ownerId, tool, report, nowMs }: Submitted): Promise<StoreOutcome> {
+  const digest = await digestReport(tool, report);
+  const name = report.run ?? digest;
+  const id = await reportIdOf(ownerId, name);
+  const db = openProject(env);
+  const atMs = report.at === undefined ? nowMs : Date.parse(report.at);
+  const measurements = measureReport(report, { project: env.project, runId: id, atMs });
+  const seriesIds = await Promise.all(measurements.map(async ({ key }) => (await seriesIdOf(key, env.project)).id));
+  const series = [...new Set(seriesIds)];
+
+  const known = await findReport(db, id);
+  if (known !== null) return recognise(env, known, digest, series);
+  const samples = samplesOf(measurements, report, seriesIds);
+  const samplesBytes = samples === null ? null : await putSamples(env.ARTIFACTS, { runId: id, part: digest }, samples);
+  const { label = null, revision = null } = report;
+  const row = {
+    id,
+    project: env.project,
+    ownerId,
+    name,
+    digest,
+    tool,
+    label,
+    revision,
+    points: measurements.length,
+    atMs,
+    storedAtMs: nowMs,
+  };
+  try {
+    await appendMeasurements(env.DB, measurements, [insertReport(env.DB, row)]);
+  } catch (error) {
+    // Nothing of it was stored: somebody with the same name was faster, or the database failed.
+    const first = await findReport(db, id);
+    if (first === null) throw error;
+    return recognise(env, first, digest, series);
+  }
+  return { ok: true, created: true, run: { ...toReportRun(row), samplesBytes }, series };
+}
+
+async function recognise(
+  env: ProjectEnv,
+  known: StoredReport,
+  digest: string,
+  series: string[],
+): Promise<StoreOutcome> {
+  if (known.digest !== digest) {
+    const detail = `The run ${JSON.stringify(known.name)} was reported before with other content.`;
+    const errors = [{ pointer: "#/run", message: "names a run with other content" }];
+    return { ok: false, problem: createProblem("conflict", detail, { errors }) };
+  }
+  const samplesBytes = await measureSamples(env.ARTIFACTS, { runId: known.id, part: digest });
+  return { ok: true, created: false, run: { ...toReportRun(known), samplesBytes }, series };
+}
+
+/** Digest of all that a report says but its name, as hex. */
+async function digestReport(tool: ReportFormat, report: ReportInput): Promise<string> {
+  const text = JSON.stringify([tool, { ...report, run: undefined }]);
+  return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/** The raw samples of a report; null where it has none. */
+function samplesOf(
+  measurements: readonly Measurement[],
+  report: ReportInput,
+  seriesIds: readonly string[],
+): RunSamples | null {
+  const sampled = measurements.flatMap(({ key: { subject, metric, unit, clock } }, index) => {
+    const values = report.measurements[index]?.values;
+    const series = seriesIds[index];
+    return values === undefined || series === undefined ? [] : [{ subject, metric, unit, clock, series, values }];
+  });
+  return sampled.length === 0 ? null : { measurements: sampled };
+}

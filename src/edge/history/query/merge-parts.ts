@@ -1,0 +1,129 @@
+import type { HistoryPoint } from "../../../protocol/history/history.ts";
+import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import { medianIntervalEnds } from "../../../stats/distribution/intervals.ts";
+import {
+  addSketchText,
+  clearSketchSum,
+  createSketchSum,
+  type SketchSum,
+  sumQuantiles,
+  toSketch,
+} from "../../../stats/distribution/sketch-sum.ts";
+import { encodeSketch } from "../../../stats/distribution/sketch.ts";
+import { toInstant } from "../../clock.ts";
+
+/** Lets other requests of this isolate have their turn. */
+export function endTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Parts that are merged before others have their turn: about two milliseconds, since a turn takes one. */
+const TURN_PARTS = 512;
+
+/** Part of a series: a point, or a rollup. */
+export interface Part extends Aggregate {
+  readonly atMs: number;
+  readonly runId: string | null;
+}
+
+/** Parts as one; the sketch is used again when the next are merged. */
+export interface MergedParts {
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  readonly sketch: SketchSum;
+  /** The run that all came from; null where that is not one. */
+  readonly runId: string | null;
+}
+
+/** Merges parts exactly, however many: in portions, between which other requests have their turn. */
+type MergeParts = (parts: readonly Part[]) => Promise<MergedParts>;
+
+/** One for each request: its merges use the same room, one after the other. */
+export function createMerger(): MergeParts {
+  const sketch = createSketchSum();
+  let done = 0;
+  return async (parts) => {
+    clearSketchSum(sketch);
+    let [count, sum, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    const runId = parts[0]?.runId ?? null;
+    let isOneRun = true;
+    for (const part of parts) {
+      addSketchText(sketch, part.sketch);
+      count += part.count;
+      sum += part.sum;
+      min = Math.min(min, part.min);
+      max = Math.max(max, part.max);
+      isOneRun &&= part.runId === runId;
+      if (++done % TURN_PARTS === 0) await endTurn();
+    }
+    return { count, min, max, sum, sketch, runId: isOneRun ? runId : null };
+  };
+}
+
+/** Quantiles of merged parts: from the sketch, but never outside the exact extremes. */
+export function quantilesOf({ sketch, min, max }: MergedParts, ps: readonly number[]): number[] {
+  return sumQuantiles(sketch, ps).map((value) => Math.min(max, Math.max(min, value)));
+}
+
+/** A 95 % confidence interval of the median of merged parts; null below six samples. */
+export function medianIntervalOf(merged: MergedParts): { low: number; high: number } | null {
+  const ends = medianIntervalEnds(merged.count);
+  if (ends === null) return null;
+  const [low = Number.NaN, high = Number.NaN] = quantilesOf(merged, ends);
+  return { low, high };
+}
+
+const STEP_UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of a step such as `5m`. */
+export function parseStepMs(step: string): number {
+  const unit = step.at(-1) as keyof typeof STEP_UNITS_MS;
+  return Number(step.slice(0, -1)) * STEP_UNITS_MS[unit];
+}
+
+/** What of the merged points is told. */
+export interface PointForm {
+  readonly percentiles: readonly number[];
+  readonly sketches: boolean;
+}
+
+/**
+ * Turns parts into the wire's points, oldest first, merging those in the same step; a merged point
+ * stands at the start of its step and names a run only if all of it came from one.
+ */
+export async function mergePoints(
+  parts: readonly Part[],
+  stepMs: number | null,
+  form: PointForm,
+  merge: MergeParts = createMerger(),
+): Promise<HistoryPoint[]> {
+  const points: HistoryPoint[] = [];
+  if (stepMs === null) {
+    for (const part of parts) points.push(toPoint(part.atMs, await merge([part]), form));
+    return points;
+  }
+  const steps = Map.groupBy(parts, ({ atMs }) => Math.floor(atMs / stepMs) * stepMs);
+  for (const [atMs, members] of [...steps].toSorted(([a], [b]) => a - b))
+    points.push(toPoint(atMs, await merge(members), form));
+  return points;
+}
+
+/** Merged parts as a point at this time. */
+export function toPoint(atMs: number, merged: MergedParts, { percentiles, sketches }: PointForm): HistoryPoint {
+  const values = quantilesOf(
+    merged,
+    percentiles.map((p) => p / 100),
+  );
+  return {
+    at: toInstant(atMs),
+    count: merged.count,
+    min: merged.min,
+    max: merged.max,
+    mean: merged.sum / merged.count,
+    percentiles: Object.fromEntries(percentiles.map((p, i) => [`p${p}`, values[i] ?? Number.NaN])),
+    ...(sketches ? { sketch: encodeSketch(toSketch(merged.sketch)) } : {}),
+    runId: merged.runId,
+  };
+}

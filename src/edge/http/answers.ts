@@ -1,0 +1,143 @@
+import type { Context } from "hono";
+import { accepts } from "hono/accepts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { TABLE_MEDIA_TYPES, type TableFormat } from "../../protocol/wire/table-format.ts";
+import { getArtifactRange } from "../store/artifact-store.ts";
+import type { AppEnv } from "./bind.ts";
+import { type Table, writeTable } from "./write-table.ts";
+
+/** An answer, and what it cost the database. */
+export interface Answer<Body> {
+  readonly body: Body;
+  /** Rows, as the database counts and bills them; absent where they are few. */
+  readonly rowsRead?: number;
+}
+
+/** A way to flat rows; an answer without one is JSON whatever is asked for. */
+export type ToTable<Body> = (body: Body) => Table;
+
+/**
+ * Answers a question about the history, unless the caller has the answer already: its `ETag` follows from the
+ * question, the form and `state`, which must change with everything that would change the answer. Then nothing is
+ * computed.
+ */
+export async function answerOnce<Body extends object>(
+  c: Context<AppEnv>,
+  state: unknown,
+  compute: () => Promise<Answer<Body>>,
+  toTable?: ToTable<Body>,
+): Promise<Response> {
+  const { pathname, search } = new URL(c.req.url);
+  const format = toTable === undefined ? "json" : formatOf(c);
+  const etag = await tagOf([VERSION, pathname, search, format, state]);
+  const headers = { etag, "cache-control": "no-cache, private", vary: "Accept" };
+  if (hasTag(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  const { body, rowsRead } = await compute();
+  const timed = rowsRead === undefined ? headers : { ...headers, "server-timing": `rows;desc="${rowsRead}"` };
+  if (toTable === undefined || format === "json") return Response.json(body, { headers: timed });
+  return new Response(writeTable(toTable(body), format), {
+    headers: { ...timed, ...moreOf(c, body), "content-type": TABLE_MEDIA_TYPES[format] },
+  });
+}
+
+/** What flat rows have no place for: where the next page is, and that something was left out. */
+function moreOf(c: Context<AppEnv>, body: { nextCursor?: string | null; truncated?: boolean }): Record<string, string> {
+  const next = new URL(c.req.url);
+  if (typeof body.nextCursor === "string") next.searchParams.set("cursor", body.nextCursor);
+  return {
+    ...(typeof body.nextCursor === "string" ? { link: `<${next.pathname}${next.search}>; rel="next"` } : {}),
+    ...(body.truncated === true ? { "millrace-truncated": "true" } : {}),
+  };
+}
+
+/** The form that is asked for: by the query, which is checked by now, or by `Accept`. */
+function formatOf(c: Context<AppEnv>): TableFormat {
+  const named = c.req.query("format");
+  const formats = Object.keys(TABLE_MEDIA_TYPES) as TableFormat[];
+  const accepted = accepts(c, {
+    header: "Accept",
+    supports: Object.values(TABLE_MEDIA_TYPES),
+    default: TABLE_MEDIA_TYPES.json,
+  });
+  return (
+    formats.find((format) => (named === undefined ? TABLE_MEDIA_TYPES[format] === accepted : format === named)) ??
+    "json"
+  );
+}
+
+/** Weak: the same answer need not be the same bytes. */
+async function tagOf(value: unknown): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(value)));
+  return `W/"${btoa(String.fromCharCode(...new Uint8Array(digest, 0, 15)))}"`;
+}
+
+/** Whether `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2). */
+function hasTag(header: string | undefined, etag: string): boolean {
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, "");
+  return header?.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag)) ?? false;
+}
+
+/** A stored file, as it is told of. */
+interface StoredFile {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly mediaType: string;
+}
+
+/**
+ * A file as a stream: one range of it where `Range` names one (RFC 9110, section 14), nothing where the caller has it.
+ * Throws `not-found` where its bytes are gone.
+ */
+export async function answerArtifact(c: Context<AppEnv>, file: StoredFile): Promise<Response> {
+  const { digest, sizeBytes, mediaType } = file;
+  const etag = `"${digest}"`;
+  const shared = { etag, "cache-control": "no-cache, private", "accept-ranges": "bytes" };
+  if (hasTag(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers: shared });
+  const part = readRange(c.req.header("range"), c.req.header("if-range"), sizeBytes, etag);
+  if (part === "unsatisfiable") {
+    return new Response(null, { status: 416, headers: { ...shared, "content-range": `bytes */${sizeBytes}` } });
+  }
+  const object = await getArtifactRange(c.env.ARTIFACTS, digest, part ?? { offset: 0, length: sizeBytes });
+  if (object === null) throw new ProblemError("not-found", `The file ${digest} is not kept any more.`);
+  const headers = { ...shared, "content-type": mediaType };
+  if (part === null) return new Response(object.body, { headers: { ...headers, "content-length": `${sizeBytes}` } });
+  const { offset, length } = part;
+  const range = `bytes ${offset}-${offset + length - 1}/${sizeBytes}`;
+  return new Response(object.body, {
+    status: 206,
+    headers: { ...headers, "content-range": range, "content-length": `${length}` },
+  });
+}
+
+/** The one range that is asked for; null for all: more than one, or another version's, are answered whole. */
+function readRange(
+  range: string | undefined,
+  ifRange: string | undefined,
+  sizeBytes: number,
+  etag: string,
+): { readonly offset: number; readonly length: number } | "unsatisfiable" | null {
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(range?.trim() ?? "") ?? [];
+  if (first === "" && last === "") return null;
+  if (ifRange !== undefined && ifRange !== etag) return null;
+  const offset = first === "" ? Math.max(0, sizeBytes - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? sizeBytes : Math.min(sizeBytes, Number(last) + 1);
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return null;
+  return offset < end ? { offset, length: end - offset } : "unsatisfiable";
+}
+
+/** Opened by itself, a plot may use its own stylesheet and nothing else. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
+
+/** An SVG document, unless the caller has it already. */
+export async function answerSvg(c: Context<AppEnv>, svg: string): Promise<Response> {
+  const etag = await tagOf(svg);
+  const headers = { etag, "cache-control": "no-cache, private", "content-security-policy": POLICY };
+  if (hasTag(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  return new Response(svg, { headers: { ...headers, "content-type": "image/svg+xml; charset=utf-8" } });
+}
+
+/** A response of another Worker or object with headers that middleware may add to. */
+export function mutable(response: Response): Response {
+  return new Response(response.body, response);
+}

@@ -1,0 +1,30 @@
+import type { OipError } from "../../protocol/inference/oip.ts";
+import type { Problem } from "../../protocol/wire/problem.ts";
+
+/** A problem as an RFC 9457 response; `instance` is the path that was asked for. */
+export function problemResponse(problem: Problem, instance: string, headers: Record<string, string> = {}): Response {
+  const retryAfter: Record<string, string> =
+    problem.retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(problem.retryAfterMs / 1_000)) };
+  return new Response(JSON.stringify({ ...problem, instance }), {
+    status: problem.status,
+    headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...retryAfter, ...headers },
+  });
+}
+
+/** Statuses that mean under `/v2` what they mean elsewhere. */
+const KEPT = new Set([401, 403, 405, 413, 500]);
+
+/** Bad input and unknown models are 400; what may succeed later or ran out of its time is 503. */
+export function oipStatus({ code, status }: Pick<Problem, "code" | "status">): number {
+  const isBusy = status === 429 || status > 500 || code === "budget-unattainable";
+  if (KEPT.has(status)) return status;
+  return isBusy ? 503 : 400;
+}
+
+/** A problem in the protocol's own shape, `{"error": text}`. */
+export function oipErrorResponse(problem: Problem, headers: HeadersInit = {}): Response {
+  const { detail, retryAfterMs } = problem;
+  const response = Response.json({ error: detail } satisfies OipError, { status: oipStatus(problem), headers });
+  if (retryAfterMs !== undefined) response.headers.set("retry-after", String(Math.ceil(retryAfterMs / 1_000)));
+  return response;
+}

@@ -1,0 +1,209 @@
+import type { InferWishes } from "../../protocol/inference/inference.ts";
+import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { calibratedLatencyMs, calibratedServiceMs, countRows } from "./predict/calibrated-service.ts";
+import { type Candidate, type Choice, choosePlacement } from "./choose-placement.ts";
+import { addLoading, fitEdge, predictIdleMs } from "./predict/predict-latency.ts";
+import { matchInputs } from "../../protocol/models/model-inputs.ts";
+import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
+import { findVersion, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
+import type { ProjectEnv } from "../config.ts";
+import { elapsedMs } from "../clock.ts";
+import { invalidRequest } from "../http/bind.ts";
+import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
+import { isLoaded, warmNetwork } from "./wasm/edge-networks.ts";
+import { probePlacement, type WaitUntil } from "./ask-placement.ts";
+
+/** What a placement is chosen for. */
+export interface AdmissionInput extends InferWishes {
+  readonly model: string;
+}
+
+/** An inference request, whatever it came as. */
+export interface InferInput extends AdmissionInput {
+  readonly tensors: Tensor[];
+  /** Where an input of this name stands in the request; of the empty name, where they all do. */
+  readonly pointerOf: (name: string) => string;
+  /** Whether it is a measurement of the runner's, which the history has as such, and not as a request. */
+  readonly isMeasurement?: boolean;
+  /** The span that it is asked within; absent or null where it is not traced. */
+  readonly scope?: SpanScope | null;
+}
+
+/** How sure a runner must be to take a request: of a best effort not at all, since a refusal is the one thing it is not to be. */
+export function confidenceOf({ onMiss, confidence }: Pick<InferWishes, "onMiss" | "confidence">): number {
+  return onMiss === "best-effort" ? 0 : confidence;
+}
+
+/** Where an admitted request runs and why, and what it asked for. */
+export interface Admission extends Omit<Extract<Choice, { kind: "admitted" }>, "kind"> {
+  readonly version: Version;
+  readonly rows: number;
+}
+
+/** A request for a ticket: its tensors go to the runner itself. */
+interface TicketInput extends AdmissionInput {
+  readonly tensors: null;
+}
+
+/**
+ * Finds the version and a placement whose prediction fits what is left of the budget, among those that
+ * are not `avoided`. For a ticket only runners with a listener count, and only what happens there. Throws the
+ * problem that is in the way.
+ */
+export async function admitRequest(
+  env: ProjectEnv,
+  input: InferInput | TicketInput,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+  avoided: (placement: LivePlacement) => boolean = () => false,
+): Promise<Admission> {
+  // A model that was uploaded or placed a moment ago is not in an aged snapshot.
+  const snapshot = await snapshotWith(env, waitUntil, (known) =>
+    placementsOf(known, env.project, input).some(
+      ({ id, runnerId }) =>
+        (input.runnerId === undefined || runnerId === input.runnerId) &&
+        (input.placementId === undefined || id === input.placementId),
+    ),
+  );
+  const version = findVersion(snapshot, env.project, input.model);
+  if (version === null) {
+    const errors = [{ pointer: "#/model", message: "is not a model that was uploaded" }];
+    throw new ProblemError("not-found", `There is no model ${input.model}.`, { errors });
+  }
+  const errors = input.tensors === null ? [] : matchInputs(version.inputs, input.tensors, input.pointerOf);
+  if (errors.length > 0) throw invalidRequest(errors);
+  if (input.profile !== undefined && !snapshot.projects.get(version.project)?.profiles.has(input.profile)) {
+    throw invalidRequest([{ pointer: "#/profile", message: "is not a hardware profile" }]);
+  }
+  const nowMs = Date.now();
+  const isDirect = input.tensors === null;
+  const rows = input.tensors === null ? 1 : countRows(version.inputs, input.tensors);
+  const placements = reachableOf(placementsOf(snapshot, env.project, input), input, rows);
+  const silent: LivePlacement[] = [];
+  const unloaded: LivePlacement[] = [];
+  const look = (placement: LivePlacement) => {
+    const outlook = placementWatch.outlook(placement, rows, input.confidence, nowMs);
+    if (outlook.isSilent) silent.push(placement);
+    if (isDirect) return withoutWay(outlook);
+    if (placement.backend !== "edge-wasm" || isLoaded(version, placement.variant)) return outlook;
+    unloaded.push(placement);
+    return addLoading(outlook, placement.loadMs);
+  };
+  const choice = choosePlacement(
+    placements.filter((placement) => !avoided(placement)),
+    {
+      wishes: input,
+      // A ticket's budget is for what comes later: asking for it uses nothing up.
+      spentMs: isDirect ? 0 : elapsedMs(arrivedAtMs),
+      outlook: look,
+      calibratedMs: (placement) =>
+        (isDirect ? calibratedServiceMs : calibratedLatencyMs)(placement, rows, input.confidence),
+      random: Math.random,
+    },
+  );
+  for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil, "silent");
+  for (const placement of unloaded) {
+    const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
+    if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
+  }
+  if (choice.kind === "admitted") {
+    const { candidate, fits, passedOver } = choice;
+    return { version, rows, candidate, fits, passedOver };
+  }
+  if (choice.kind === "overloaded") {
+    const { placement, outlook } = choice.nearest;
+    const isSlow = predictIdleMs(outlook) > input.budgetMs;
+    if (isSlow || outlook.coldMs > 0)
+      probePlacement(env, placement, version.inputs, waitUntil, isSlow ? "slow" : "cold");
+  }
+  throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
+}
+
+function placementsOf(snapshot: Snapshot, project: string, input: AdmissionInput): readonly LivePlacement[] {
+  const version = findVersion(snapshot, project, input.model);
+  return version === null ? [] : (snapshot.placements.get(version.id) ?? []);
+}
+
+/** The placements that a request can go to: by a ticket those with a listener, else all that take its rows. */
+function reachableOf(
+  placements: readonly LivePlacement[],
+  { model, tensors }: InferInput | TicketInput,
+  rows: number,
+): readonly LivePlacement[] {
+  if (tensors !== null) return fitEdge(placements, rows);
+  const listening = placements.filter(({ direct }) => direct);
+  if (listening.length === 0 && placements.length > 0) {
+    throw new ProblemError("no-listener", `No runner that serves ${model} takes direct requests.`);
+  }
+  return listening;
+}
+
+/** What of an outlook holds where neither edge nor link are on the way. */
+function withoutWay(outlook: Outlook): Outlook {
+  return { ...outlook, linkMs: 0, coldMs: 0 };
+}
+
+type Refusal = ConstructorParameters<typeof ProblemError>;
+
+/** What a caller is told of a request that is not admitted. */
+function refusalOf(choice: Exclude<Choice, { kind: "admitted" }>, input: AdmissionInput, arrivedAtMs: number): Refusal {
+  const { model } = input;
+  switch (choice.kind) {
+    case "unattainable":
+      return unattainable(input, choice.nearest, choice.idleMs);
+    case "overloaded": {
+      const { retryAfterMs } = choice;
+      const detail = `Every placement that could meet the budget is predicted to be ${retryAfterMs} ms too late now.`;
+      return ["overloaded", detail, { retryAfterMs }];
+    }
+    case "late":
+      // What the edge itself used up of the budget is no fault of the request.
+      return exceeded(arrivedAtMs);
+    case "silent":
+      return ["runner-offline", `Every runner that could serve ${model} has stopped answering.`, RETRY_SOON];
+    case "offline":
+      return ["runner-offline", `Every runner that serves ${model} is offline or draining.`, RETRY_SOON];
+    case "unmatched":
+      return ["no-placement", `No placement of ${model} is as was asked for: ${nameWishes(input)}.`, RETRY_LATER];
+    case "none":
+      return ["no-placement", `No runner was calibrated for ${model} yet.`, RETRY_LATER];
+  }
+}
+
+const RETRY_SOON = { retryAfterMs: 1_000 };
+const RETRY_LATER = { retryAfterMs: 2_000 };
+
+function unattainable(input: AdmissionInput, { placement }: Candidate, idleMs: number): Refusal {
+  const { confidence } = input;
+  const budgetMs = Math.ceil(idleMs * 100) / 100;
+  const fits = { budgetMs, placementId: placement.id, variant: placement.variant, confidence };
+  const detail = `The fastest placement, idle, needs ${budgetMs} ms at a confidence of ${confidence}; the budget is ${input.budgetMs} ms.`;
+  return [
+    "budget-unattainable",
+    detail,
+    { errors: [{ pointer: "#/budgetMs", message: `must be at least ${budgetMs}` }], fits },
+  ];
+}
+
+/** The fields that narrow the choice, as they were given. */
+function nameWishes({ runnerId, placementId, backend, profile, labels, minFidelity }: AdmissionInput): string {
+  const given = {
+    runnerId,
+    placementId,
+    backend,
+    profile,
+    labels,
+    minFidelity: minFidelity === 0 ? undefined : minFidelity,
+  };
+  return JSON.stringify(given).slice(0, 500);
+}
+
+export function budgetExceeded(arrivedAtMs: number): Problem {
+  return createProblem(...exceeded(arrivedAtMs));
+}
+
+function exceeded(arrivedAtMs: number): Refusal {
+  return ["budget-exceeded", `No answer came within the budget; ${elapsedMs(arrivedAtMs)} ms have passed.`];
+}

@@ -1,0 +1,246 @@
+import type { Fault } from "../../protocol/wire/fault.ts";
+import type { InferReply, InferReplyHeader, LatencySplit } from "../../protocol/inference/inference.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { PROBLEMS, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { type SpanAttributes, type SpanScope, traced } from "../../telemetry/span.ts";
+import type { Candidate } from "./choose-placement.ts";
+import { countRefusal, logOutcome } from "./outcome-log.ts";
+import type { ProjectEnv } from "../config.ts";
+import { elapsedMs, untilDeadline } from "../clock.ts";
+import type { RequestOutcome } from "../history/request-measurements.ts";
+import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
+import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferInput } from "./admit-request.ts";
+import { askRunner, computeAtEdge, probePlacement, type RunnerAnswer, type WaitUntil } from "./ask-placement.ts";
+
+/** An answered inference: everything of its reply but the form. */
+export interface Inference {
+  readonly reply: Omit<InferReplyHeader, "tensors">;
+  readonly tensors: Tensor[];
+}
+
+/**
+ * Admits, sends, answers; at the deadline whatever the runner does. The way of every inference. What is
+ * refused is counted. A caller that goes away does not cut it off: what was sent is learnt from and kept.
+ */
+export async function answerInference(
+  env: ProjectEnv,
+  input: InferInput,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+): Promise<Inference> {
+  const once = answerOnce(env, input, arrivedAtMs, waitUntil);
+  const answer = input.isMeasurement === true ? once : countRefusal(env, input.model, waitUntil, once);
+  waitUntil(answer.catch(() => undefined));
+  return answer;
+}
+
+/** Where a request was lost, and how. */
+interface Loss {
+  readonly placement: LivePlacement;
+  readonly problem: Problem;
+}
+
+/** Tries a placement, and once another one where the first was lost under the request and there is time left. */
+async function answerOnce(
+  env: ProjectEnv,
+  input: InferInput,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+): Promise<Inference> {
+  const first = await admit(env, input, arrivedAtMs, waitUntil, null);
+  const tried = await tryPlacement(env, input, first, arrivedAtMs, waitUntil);
+  if (tried.kind === "answered") return describe(input, first, tried, null);
+  if (tried.kind === "missed") throw raise(budgetExceeded(arrivedAtMs));
+  if (!ELSEWHERE.has(tried.problem.code)) throw raise(tried.problem);
+  const loss = { placement: first.candidate.placement, problem: tried.problem };
+  // Where there is no other way, the caller is told what happened and not that there is none.
+  const second = await admit(env, input, arrivedAtMs, waitUntil, loss).catch((error: unknown) => {
+    if (error instanceof ProblemError) return null;
+    throw error;
+  });
+  if (second === null) throw raise(tried.problem);
+  const again = await tryPlacement(env, input, second, arrivedAtMs, waitUntil);
+  if (again.kind === "answered") return describe(input, second, again, loss);
+  throw raise(again.kind === "missed" ? budgetExceeded(arrivedAtMs) : again.problem);
+}
+
+/** Problems of a placement that say nothing against the request; that the budget does not last is for its runner to say. */
+const ELSEWHERE = new Set<Problem["code"]>([
+  "runner-lost",
+  "runner-offline",
+  "overloaded",
+  "budget-exceeded",
+  "device-lost",
+  "no-placement",
+]);
+
+/** Admission by the deadline; a second one keeps away from where the request was lost. */
+async function admit(
+  env: ProjectEnv,
+  input: InferInput,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+  loss: Loss | null,
+): Promise<Admission> {
+  const leftMs = Math.max(0, input.budgetMs - elapsedMs(arrivedAtMs));
+  const admitting = traced(input.scope ?? null, "admission", { describe: (found) => describeSpan(found) }, () =>
+    admitRequest(env, input, arrivedAtMs, waitUntil, (placement) => loss !== null && shares(placement, loss)),
+  );
+  const admission = await untilDeadline(leftMs, admitting);
+  if (admission === null) throw raise(budgetExceeded(arrivedAtMs));
+  return admission;
+}
+
+/** Whether a placement goes down with what was lost: the runner, or only the device. */
+function shares(placement: LivePlacement, loss: Loss): boolean {
+  const isRunnerGone = loss.problem.code === "runner-lost" || loss.problem.code === "runner-offline";
+  return (
+    placement.runnerId === loss.placement.runnerId && (isRunnerGone || placement.deviceKey === loss.placement.deviceKey)
+  );
+}
+
+type Answer = Extract<RunnerAnswer, { kind: "answered" }>;
+type Tried = (Answer & { readonly latency: LatencySplit }) | Exclude<RunnerAnswer, Answer>;
+
+/** Asks one placement and keeps what was measured. */
+async function tryPlacement(
+  env: ProjectEnv,
+  input: InferInput,
+  admission: Admission,
+  arrivedAtMs: number,
+  waitUntil: WaitUntil,
+): Promise<Tried> {
+  const { candidate, version, rows } = admission;
+  const { tensors, priority, budgetMs } = input;
+  const confidence = confidenceOf(input);
+  const deadlineAtMs = Date.now() + budgetMs - elapsedMs(arrivedAtMs);
+  const pointer = input.pointerOf("");
+  const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
+  const answer = await traceAnswer(input, admission, (scope) =>
+    candidate.placement.backend === "edge-wasm"
+      ? computeAtEdge(env, version, question)
+      : askRunner(env, { ...question, scope }, waitUntil),
+  );
+  const totalMs = elapsedMs(arrivedAtMs);
+  const isAnswered = answer.kind === "answered";
+  const attempt = describeAttempt(input, admission, totalMs, isAnswered);
+  const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };
+  const keep = (more: Pick<RequestOutcome, "split"> & Partial<RequestOutcome>) => {
+    if (input.isMeasurement === true) return;
+    logOutcome(env, candidate.placement.runnerId, { ...outcome, ...more }, waitUntil);
+  };
+  if (answer.kind !== "answered") {
+    keep({ split: null });
+    if (answer.kind === "missed") probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
+    return answer;
+  }
+  const latency = splitLatency(answer, totalMs);
+  keep({ batch: answer.rows, split: answer.isMeasured ? latency : null });
+  return { ...answer, latency };
+}
+
+/** An attempt as a span: the way to a runner and back, or the computation at the edge, in which its clock stands still. */
+function traceAnswer(
+  { scope = null }: InferInput,
+  admission: Admission,
+  work: (scope: SpanScope | null) => Promise<RunnerAnswer>,
+): Promise<RunnerAnswer> {
+  const isHere = admission.candidate.placement.backend === "edge-wasm";
+  const { attributes } = describeSpan(admission);
+  return isHere
+    ? traced(scope, "compute", { attributes: { ...attributes, "millrace.timed": false }, describe: toError }, work)
+    : traced(scope, "link", { kind: "client", attributes, describe: toError }, work);
+}
+
+function toError(answer: RunnerAnswer): { error?: string } {
+  if (answer.kind === "answered") return {};
+  return { error: answer.kind === "missed" ? "budget-exceeded" : answer.problem.code };
+}
+
+/** Where a request is sent, as spans tell it. */
+function describeSpan({ version, candidate: { placement } }: Admission): { attributes: SpanAttributes } {
+  return {
+    attributes: {
+      "millrace.model": `${version.model}@${version.version}`,
+      "millrace.placement": placement.id,
+      "millrace.runner": placement.runnerId,
+      "millrace.device": placement.deviceKey,
+      "millrace.variant": placement.variant,
+      "millrace.backend": placement.backend,
+    },
+  };
+}
+
+/** What the history keeps of an attempt, however it ended. */
+function describeAttempt(
+  { confidence, budgetMs, onMiss }: InferInput,
+  { version, candidate, rows, fits }: Admission,
+  totalMs: number,
+  isAnswered: boolean,
+) {
+  const { id, variant, backend, software, fingerprint, configuration } = candidate.placement;
+  const { latencyMs } = candidate.prediction;
+  const forecast = {
+    placementId: id,
+    confidence,
+    inTime: isAnswered && totalMs <= budgetMs,
+    asPredicted: isAnswered && totalMs <= latencyMs,
+  };
+  const subject = `${version.model}@${version.version}`;
+  // Nobody vouches for a best effort, and the clock stands still while the edge computes.
+  const isJudged = fits && onMiss === "reject" && backend !== "edge-wasm";
+  const place = { variant, backend, software, fingerprint, configuration };
+  return { project: version.project, subject, ...place, batch: rows, forecast: isJudged ? forecast : null };
+}
+
+function splitLatency({ times, roundTripMs }: Answer, totalMs: number): LatencySplit {
+  const runnerMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
+  const linkMs = Math.max(0, roundTripMs - runnerMs);
+  const edgeMs = Math.max(0, totalMs - roundTripMs);
+  return { totalMs, edgeMs, linkMs, ...times };
+}
+
+/** A runner says what went wrong there; that the caller is at fault it cannot know. */
+function raise(problem: Problem): ProblemError {
+  const isRunners = PROBLEMS[problem.code].fault !== "client" && problem.code !== "internal";
+  return new ProblemError(isRunners ? problem.code : "backend-failed", problem.detail, problem);
+}
+
+function describe(
+  { confidence, budgetMs }: InferInput,
+  { version, candidate, passedOver }: Admission,
+  answer: Extract<Tried, { kind: "answered" }>,
+  loss: Loss | null,
+): Inference {
+  const { requestId, latency, tensors, rows } = answer;
+  const faults = [...(loss === null ? [] : [toFault(loss)]), ...(answer.faults ?? [])].slice(0, LIMITS.faults);
+  const reply = {
+    requestId,
+    model: version.model,
+    version: version.version,
+    placement: describePlacement(candidate, rows),
+    latency,
+    prediction: { confidence, ...candidate.prediction },
+    budgetMs,
+    budgetMet: latency.totalMs <= budgetMs,
+    ...(passedOver !== null && { passedOver: describePassedOver(passedOver) }),
+    ...(faults.length > 0 && { faults }),
+  };
+  return { reply, tensors };
+}
+
+function toFault({ placement, problem: { code, detail } }: Loss): Fault {
+  return { code, detail: `${placement.id}: ${detail}`, action: "retried-elsewhere" };
+}
+
+function describePassedOver({ placement, prediction }: Candidate): InferReply["passedOver"] {
+  const { id: placementId, variant, fidelity } = placement;
+  return { placementId, variant, fidelity: fidelity ?? 0, latencyMs: prediction.latencyMs };
+}
+
+/** A placement as replies name it. */
+export function describePlacement({ placement }: Candidate, batch: number): InferReply["placement"] {
+  const { id, runnerId, deviceKey, software, variant, backend, fidelity } = placement;
+  return { id, runnerId, deviceKey, software, variant, backend, batch, fidelity: fidelity ?? 0 };
+}

@@ -1,0 +1,193 @@
+import { InferResult } from "../../protocol/link.ts";
+import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
+import type { TensorSpec } from "../../protocol/models/model.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../../protocol/wire/frame.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
+import { formatTraceparent } from "../../telemetry/trace-context.ts";
+import { untilDeadline } from "../clock.ts";
+import { type Env, runnerLink } from "../config.ts";
+import type { LinkOutcome } from "../link/in-flight.ts";
+import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
+import type { Candidate } from "./choose-placement.ts";
+import { type Attempt, placementWatch } from "./predict/placement-watch.ts";
+import type { Version } from "./snapshot.ts";
+import { computeRows, loadNetwork } from "./wasm/edge-networks.ts";
+
+export type WaitUntil = (work: Promise<unknown>) => void;
+
+/** What a placement is asked, and until when its answer is waited for. */
+interface Question {
+  readonly candidate: Pick<Candidate, "placement" | "outlook">;
+  readonly tensors: Tensor[];
+  /** Where they stand in the request. */
+  readonly pointer: string;
+  readonly rows: number;
+  readonly confidence: number;
+  readonly priority: number;
+  readonly deadlineAtMs: number;
+  /** Whether it is asked for what the edge learns alone. */
+  readonly isProbe: boolean;
+  /** The span that it is asked within; absent or null where it is not traced. */
+  readonly scope?: SpanScope | null;
+}
+
+export type RunnerAnswer =
+  | (Omit<InferResult, "type" | "tensors"> & {
+      readonly kind: "answered";
+      readonly tensors: Tensor[];
+      readonly roundTripMs: number;
+      /** Whether its times are a measurement of the placement; they are not where another backend stood in. */
+      readonly isMeasured: boolean;
+    })
+  /** Nothing came before the deadline. */
+  | { readonly kind: "missed" }
+  | { readonly kind: "failed"; readonly problem: Problem };
+
+/**
+ * Sends tensors to a placement's runner and waits for the answer until the deadline, and no longer. What
+ * is learned of the placement is noted. Throws `payload-too-large` for what no socket would take.
+ */
+export async function askRunner(env: Env, question: Question, waitUntil: WaitUntil): Promise<RunnerAnswer> {
+  const { candidate, rows, deadlineAtMs, isProbe } = question;
+  const nowMs = Date.now();
+  const leftMs = Math.max(0, deadlineAtMs - nowMs);
+  // Its own id for each attempt: a late answer to another is never taken for this one's.
+  const requestId = createId("request");
+  const frame = encodeQuestion(requestId, question, leftMs);
+  const attempt = placementWatch.begin(candidate.placement, rows, candidate.outlook, leftMs, nowMs, isProbe);
+  const link = runnerLink(env, candidate.placement.runnerId);
+  // An object that was restarted or moved rejects its calls; nobody knows then what the runner did.
+  const outcome = link.infer(requestId, frame, leftMs).catch((): LinkOutcome => {
+    const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+    return { ok: false, heard: false, problem };
+  });
+  const first = await untilDeadline(leftMs, outcome);
+  const answer = readAnswer(first);
+  // Whoever has not answered need not go on; not even when only the way to it broke.
+  if (first === null || (!first.ok && !first.heard && first.problem.code === "runner-lost"))
+    waitUntil(Promise.allSettled([outcome, link.cancelInfer(requestId)]));
+  learn(attempt, answer, first);
+  return answer;
+}
+
+function encodeQuestion(requestId: string, question: Question, budgetMs: number): Uint8Array {
+  const { candidate, tensors, pointer, confidence, priority, scope } = question;
+  const { modelVersionId, variant, deviceKey, backend } = candidate.placement;
+  const offer = {
+    type: "infer",
+    requestId,
+    modelVersionId,
+    variant,
+    deviceKey,
+    backend,
+    budgetMs,
+    confidence,
+    priority,
+    ...(scope && { traceparent: formatTraceparent(scope.context) }),
+  };
+  const frame = encodeFrame(offer, tensors);
+  if (frame.byteLength > LIMITS.socketMessageBytes) {
+    throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`, {
+      errors: [{ pointer, message: `must be at most ${LIMITS.socketMessageBytes} bytes in all` }],
+    });
+  }
+  return frame;
+}
+
+function readAnswer(outcome: LinkOutcome | null): RunnerAnswer {
+  if (outcome === null) return { kind: "missed" };
+  if (!outcome.ok) {
+    const { heard, problem } = outcome;
+    return !heard && problem.code === "budget-exceeded" ? { kind: "missed" } : { kind: "failed", problem };
+  }
+  const decoded = decodeFrame(outcome.answer);
+  const header = decoded.ok ? InferResult.safeParse(decoded.header) : null;
+  const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
+  if (!header?.success || !split?.ok) return { kind: "failed", problem: createProblem("backend-failed", UNREADABLE) };
+  const { type: _, ...result } = header.data;
+  const isMeasured = result.faults?.every(({ action }) => action !== "cpu-backend") ?? true;
+  return { kind: "answered", ...result, tensors: split.tensors, roundTripMs: outcome.roundTripMs, isMeasured };
+}
+
+const UNREADABLE = "The runner's answer is not of the protocol.";
+const GONE = new Set<Problem["code"]>(["runner-lost", "runner-offline"]);
+
+function learn(attempt: Attempt, answer: RunnerAnswer, outcome: LinkOutcome | null): void {
+  const nowMs = Date.now();
+  if (answer.kind === "answered") return placementWatch.answered(attempt, answer, nowMs);
+  if (answer.kind === "missed") return placementWatch.missed(attempt, nowMs);
+  const heard = outcome !== null && (outcome.ok || outcome.heard);
+  if (!heard && GONE.has(answer.problem.code)) return placementWatch.lost(attempt, nowMs);
+  return placementWatch.refused(attempt, { ...answer.problem, heard }, nowMs);
+}
+
+/**
+ * Answers a question in this isolate, without any hop. The parts of its latency are not told apart: the clock
+ * stands still while the network is computed, so all that it shows counts as the edge's.
+ */
+export async function computeAtEdge(env: Env, version: Version, question: Question): Promise<RunnerAnswer> {
+  const leftMs = Math.max(0, question.deadlineAtMs - Date.now());
+  return (await untilDeadline(leftMs, compute(env, version, question))) ?? { kind: "missed" };
+}
+
+async function compute(env: Env, version: Version, { candidate, tensors }: Question): Promise<RunnerAnswer> {
+  const [tensor] = tensors;
+  const network = await loadNetwork(env, version, candidate.placement.variant).catch(() => null);
+  if (network === null || tensor === undefined) return { kind: "failed", problem: NOT_LOADED };
+  return {
+    kind: "answered",
+    requestId: createId("request"),
+    times: { queueMs: 0, uploadMs: 0, computeMs: 0, readbackMs: 0 },
+    rows: 1,
+    backlogMs: 0,
+    tensors: [computeRows(network, tensor)],
+    roundTripMs: 0,
+    isMeasured: false,
+  };
+}
+
+/** Whatever keeps the weights from this isolate does not keep a runner from answering. */
+const NOT_LOADED = createProblem("no-placement", "The edge could not load the model.", { retryAfterMs: 1_000 });
+
+/** How long a probe is waited for, and between two of a device that is silent or cold. */
+const PROBE_MS = 1_000;
+/** Between two of a device that is slow: they may take a tenth of it. */
+const SLOW_PROBE_MS = 50;
+const SLOW_PROBE_SERVICES = 10;
+const CONFIDENCE = 0.5;
+
+/**
+ * Asks a placement something of our own behind a request, so that nobody's request need be risked to
+ * find out: one that has stopped answering is back as soon as it answers, one that has rested is warm for
+ * whoever comes next, and one that was slow is soon known to be fast again.
+ */
+export function probePlacement(
+  env: Env,
+  placement: LivePlacement,
+  inputs: readonly TensorSpec[],
+  waitUntil: WaitUntil,
+  reason: "silent" | "cold" | "slow",
+): void {
+  // The edge needs not ask itself.
+  if (placement.backend === "edge-wasm") return;
+  const nowMs = Date.now();
+  const outlook = placementWatch.outlook(placement, 1, CONFIDENCE, nowMs);
+  const slowMs = Math.max(SLOW_PROBE_MS, SLOW_PROBE_SERVICES * outlook.medianServiceMs);
+  if (!placementWatch.takeProbe(placement, reason === "slow" ? slowMs : PROBE_MS, nowMs)) return;
+  const question = {
+    candidate: { placement, outlook },
+    tensors: createSeededInputs(inputs, 0),
+    pointer: "",
+    rows: 1,
+    confidence: CONFIDENCE,
+    priority: 0,
+    deadlineAtMs: nowMs + PROBE_MS,
+    isProbe: true,
+  };
+  // What came of it is noted by `askRunner`; inputs that no frame can hold leave it unknown.
+  waitUntil(askRunner(env, question, waitUntil).catch(() => undefined));
+}

@@ -1,0 +1,161 @@
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import type { TensorSpec } from "../../../protocol/models/model.ts";
+import { OIP_DATATYPES, OipInferRequest } from "../../../protocol/inference/oip.ts";
+import type { FieldError } from "../../../protocol/wire/problem.ts";
+import {
+  countElements,
+  type DType,
+  measureElements,
+  type Tensor,
+  tensorFromJson,
+} from "../../../protocol/wire/tensor.ts";
+import { invalidRequest, parseInput } from "../../http/bind.ts";
+import { parseJson } from "../../http/read-body.ts";
+
+/** What an Open Inference Protocol request asks for. */
+export interface OipRequest {
+  readonly id: string | undefined;
+  readonly tensors: Tensor[];
+  readonly budgetMs: number;
+  readonly priority: number;
+  /** Outputs that are wanted, and whether as raw bytes; null for all of them. */
+  readonly outputs: ReadonlyMap<string, boolean> | null;
+  /** Whether outputs that are not named come as raw bytes. */
+  readonly isBinary: boolean;
+}
+
+const DTYPES = new Map(Object.entries(OIP_DATATYPES).map(([dtype, name]) => [name, dtype as DType]));
+
+/**
+ * Reads a request for a model that takes `inputs`. `headerLength` is the value of
+ * `Inference-Header-Content-Length`: how much of the body is JSON; behind it stand the tensors that
+ * carry `binary_data_size`, in their order. With 0 the body is the only input's bytes.
+ */
+export function readOipRequest(
+  body: Uint8Array<ArrayBuffer>,
+  headerLength: string | null,
+  inputs: readonly TensorSpec[],
+): OipRequest {
+  if (headerLength === null) return readParts(body, new Uint8Array());
+  const length = /^\d{1,10}$/.test(headerLength) ? Number(headerLength) : Number.POSITIVE_INFINITY;
+  if (length > body.byteLength) {
+    const message = `must be a number of bytes, at most the body's ${body.byteLength}`;
+    throw invalidRequest([{ pointer: "header/inference-header-content-length", message }]);
+  }
+  if (length === 0) return readRawBody(body, inputs);
+  return readParts(body.subarray(0, length), body.subarray(length));
+}
+
+function readParts(json: Uint8Array, raw: Uint8Array): OipRequest {
+  const request = parseInput(OipInferRequest, parseJson(json));
+  const errors: FieldError[] = [];
+  const tensors: Tensor[] = [];
+  let offset = 0;
+  for (const [index, input] of request.inputs.entries()) {
+    const read = readInput(input, raw, offset);
+    if (read.ok) {
+      tensors.push(read.tensor);
+      offset += read.rawBytes;
+    } else errors.push({ pointer: `#/inputs/${index}${read.field}`, message: read.message });
+  }
+  if (errors.length === 0 && offset !== raw.byteLength) {
+    errors.push({ pointer: "#", message: `${raw.byteLength - offset} bytes stand behind the last tensor` });
+  }
+  const { id, parameters = {}, outputs } = request;
+  errors.push(...(outputs ?? []).flatMap(refuseOutput));
+  if (errors.length > 0) throw invalidRequest(errors);
+  const isBinary = parameters["binary_data_output"] === true;
+  const wanted = outputs?.map((output): [string, boolean] => {
+    const asked = output.parameters?.["binary_data"];
+    return [output.name, typeof asked === "boolean" ? asked : isBinary];
+  });
+  // Without a list, or with an empty one, all outputs are meant.
+  const named = wanted === undefined || wanted.length === 0 ? null : new Map(wanted);
+  const wishes = { budgetMs: readBudget(parameters), priority: readPriority(parameters["priority"]) };
+  return { id, tensors, ...wishes, outputs: named, isBinary };
+}
+
+/** What an output cannot be: elsewhere than in the reply, or something that is made of it. */
+function refuseOutput({ parameters }: RequestedOutput, index: number): FieldError[] {
+  const refuse = (name: string, message: string) => ({ pointer: `#/outputs/${index}/parameters/${name}`, message });
+  if (parameters?.["shared_memory_region"] !== undefined) return [refuse("shared_memory_region", NOT_SHARED)];
+  return (parameters?.["classification"] ?? 0) === 0 ? [] : [refuse("classification", "outputs are not classified")];
+}
+
+type RequestedOutput = NonNullable<OipInferRequest["outputs"]>[number];
+
+const NOT_SHARED = "shared memory is not shared with this server";
+
+type InputResult = { ok: true; tensor: Tensor; rawBytes: number } | { ok: false; field: string; message: string };
+
+function readInput(input: OipInferRequest["inputs"][number], raw: Uint8Array, offset: number): InputResult {
+  const { name, shape, data, parameters } = input;
+  const dtype = DTYPES.get(input.datatype) ?? "float32";
+  if (parameters?.["shared_memory_region"] !== undefined) {
+    return { ok: false, field: "/parameters", message: NOT_SHARED };
+  }
+  const sizeBytes = parameters?.["binary_data_size"];
+  if ((data === undefined) === (sizeBytes === undefined)) {
+    return { ok: false, field: "", message: "must have either data or the parameter binary_data_size" };
+  }
+  if (data !== undefined) {
+    const read = tensorFromJson(name, { dtype, shape, data });
+    return read.ok
+      ? { ok: true, tensor: read.tensor, rawBytes: 0 }
+      : { ok: false, field: "/data", message: read.message };
+  }
+  const elements = countElements(shape);
+  const length = elements > LIMITS.tensorElements ? null : measureElements(dtype, elements, raw, offset);
+  if (length === null || length !== sizeBytes) {
+    const message = `must say what shape [${shape.join(", ")}] of ${input.datatype} takes and the body holds`;
+    return { ok: false, field: "/parameters/binary_data_size", message };
+  }
+  return { ok: true, tensor: { name, dtype, shape, bytes: raw.subarray(offset, offset + length) }, rawBytes: length };
+}
+
+/** The bytes of a single input; its shape is the model's, with at most one free dimension. */
+function readRawBody(body: Uint8Array, inputs: readonly TensorSpec[]): OipRequest {
+  const [input, ...others] = inputs;
+  const free = input?.shape.filter((size) => size === -1).length ?? 0;
+  if (input === undefined || others.length > 0 || free > 1 || input.dtype === "string") {
+    const message = "a raw body needs a model with one input of fixed-size elements and at most one free dimension";
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  const fixed = countElements(input.shape.filter((size) => size !== -1));
+  const rowBytes = measureElements(input.dtype, fixed, body, 0);
+  const rows = rowBytes === null || rowBytes === 0 ? 0 : body.byteLength / rowBytes;
+  if (!Number.isInteger(rows) || rows === 0 || (free === 0 && rows !== 1)) {
+    const message = `must be the bytes of [${input.shape.join(", ")}] of ${OIP_DATATYPES[input.dtype]}`;
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  const shape = input.shape.map((size) => (size === -1 ? rows : size));
+  const tensor = { name: input.name, dtype: input.dtype, shape, bytes: body };
+  const wishes = { budgetMs: LIMITS.oipBudgetMs, priority: 0 };
+  return { id: undefined, tensors: [tensor], ...wishes, outputs: null, isBinary: true };
+}
+
+/** Triton's: 1 is the most urgent, 0 the ordinary one. Ours goes the other way, and as far as it goes. */
+function readPriority(value: string | number | boolean = 0): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0) {
+    return value === 0 ? 0 : Math.max(0, LIMITS.maxPriority + 1 - value);
+  }
+  throw invalidRequest([{ pointer: "#/parameters/priority", message: "must be a whole number from 0" }]);
+}
+
+/** `budget_ms`, or Triton's `timeout` in microseconds: the budget of this request. */
+function readBudget(parameters: Readonly<Record<string, string | number | boolean>>): number {
+  if (parameters["sequence_id"] !== undefined && parameters["sequence_id"] !== 0) {
+    throw invalidRequest([{ pointer: "#/parameters/sequence_id", message: "sequences are not served" }]);
+  }
+  const { budget_ms: ours, timeout } = parameters;
+  if (ours !== undefined) return checkBudget(ours, "#/parameters/budget_ms", 1);
+  if (timeout === undefined || timeout === 0) return LIMITS.oipBudgetMs;
+  return checkBudget(timeout, "#/parameters/timeout", 1_000);
+}
+
+function checkBudget(value: string | number | boolean, pointer: string, perMs: number): number {
+  const budgetMs = typeof value === "number" ? value / perMs : Number.NaN;
+  if (budgetMs >= LIMITS.minBudgetMs && budgetMs <= LIMITS.maxBudgetMs) return budgetMs;
+  const message = `must be a number from ${LIMITS.minBudgetMs * perMs} to ${LIMITS.maxBudgetMs * perMs}`;
+  throw invalidRequest([{ pointer, message }]);
+}

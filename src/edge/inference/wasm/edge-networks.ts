@@ -1,0 +1,87 @@
+import denseNetwork from "../../../../dist/edge-simd/dense-network.wasm";
+import type { EdgeVariant } from "../../../protocol/models/edge-place.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import type { ModelVersion } from "../../../protocol/models/model.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
+import type { Env } from "../../config.ts";
+import type { DenseNetwork } from "../../models/dense-network.ts";
+import { readDenseNetwork } from "../../models/read-dense-network.ts";
+import { getArtifact } from "../../store/artifact-store.ts";
+import { type DenseProgram, openDenseProgram, type Precision } from "./dense-program.ts";
+import { NetworkCache } from "./network-cache.ts";
+
+/** What the edge needs to know of a version to compute it. */
+export type EdgeVersion = Pick<ModelVersion, "digest" | "inputs" | "outputs">;
+
+/** A network in this isolate; its weights stand in the program alone. */
+export interface EdgeNetwork
+  extends DenseProgram, Pick<DenseNetwork, "inputs" | "output" | "outputShape" | "rowProducts"> {}
+
+const PRECISIONS: Record<EdgeVariant, Precision> = { fp32: "fp32", "edge-int8": "int8" };
+/** A load behind a request that has not ended by now was cut off with it. */
+const OVERDUE_MS = 5_000;
+
+const kept = new NetworkCache<EdgeNetwork>({ maxBytes: LIMITS.edgeNetworkBytes, maxCount: LIMITS.edgeNetworks });
+/** When the load of a network began that nobody waits for: a promise may not be shared between requests. */
+const warmingSinceMs = new Map<string, number>();
+
+export function isLoaded({ digest }: EdgeVersion, variant: string): boolean {
+  return kept.has(keyOf(digest, variant));
+}
+
+/** The network in this isolate; read from R2 where it is not there. Throws `backend-failed` where it cannot be. */
+export async function loadNetwork(env: Env, version: EdgeVersion, variant: string): Promise<EdgeNetwork> {
+  const key = keyOf(version.digest, variant);
+  const known = kept.use(key);
+  if (known !== null) return known;
+  const file = await getArtifact(env.ARTIFACTS, version.digest);
+  if (file === null) throw new ProblemError("backend-failed", "The model's file is gone.");
+  const loaded = openNetwork(new Uint8Array(await file.arrayBuffer()), version, variant);
+  kept.keep(key, loaded);
+  return loaded;
+}
+
+/** Loads behind a request, so that the next one finds the network here. */
+export function warmNetwork(
+  env: Env,
+  version: EdgeVersion,
+  variant: string,
+  waitUntil: (work: Promise<unknown>) => void,
+): void {
+  const key = keyOf(version.digest, variant);
+  const nowMs = Date.now();
+  if (kept.has(key) || nowMs - (warmingSinceMs.get(key) ?? Number.NEGATIVE_INFINITY) < OVERDUE_MS) return;
+  warmingSinceMs.set(key, nowMs);
+  const load = loadNetwork(env, version, variant).catch(() => undefined);
+  waitUntil(load.finally(() => warmingSinceMs.delete(key)));
+}
+
+/** Forgets a network, as if this isolate were new. */
+export function forgetNetwork({ digest }: EdgeVersion, variant: string): void {
+  kept.drop(keyOf(digest, variant));
+}
+
+/** Takes the rows of an input through a network; the input must be as the version's signature says. */
+export function computeRows(network: EdgeNetwork, input: Tensor): Tensor {
+  const { inputs, output, outputShape } = network;
+  const values = typedView(input) as Float32Array;
+  const found = network.run(values, values.length / inputs);
+  const shape = [input.shape[0] ?? 1, ...outputShape];
+  return { name: output, dtype: "float32", shape, bytes: new Uint8Array(found.buffer) };
+}
+
+function openNetwork(file: Uint8Array, version: EdgeVersion, variant: string): EdgeNetwork {
+  const dense = readDenseNetwork(file, version);
+  const precision = (PRECISIONS as Record<string, Precision | undefined>)[variant];
+  if (!dense.ok || precision === undefined) {
+    const reason = dense.ok ? `There is no variant ${variant} of it` : `It ${dense.message}`;
+    throw new ProblemError("backend-failed", `The edge cannot compute this model. ${reason}.`);
+  }
+  const { inputs, output, outputShape, rowProducts } = dense.network;
+  return { inputs, output, outputShape, rowProducts, ...openDenseProgram(denseNetwork, dense.network, precision) };
+}
+
+function keyOf(digest: string, variant: string): string {
+  return `${digest} ${variant}`;
+}

@@ -1,0 +1,167 @@
+import type { PlacementRule } from "../../protocol/fleet/serving.ts";
+import type { SeriesKey } from "../../protocol/history/series.ts";
+import type { CompressionResult } from "../../protocol/jobs/compression.ts";
+import type { JobInput, JobResult, JobSpec } from "../../protocol/jobs/job.ts";
+import { EDGE_VARIANTS } from "../../protocol/models/edge-place.ts";
+import type { ModelVersion } from "../../protocol/models/model.ts";
+import type { Recipe } from "../../protocol/models/variant.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { FieldError } from "../../protocol/wire/problem.ts";
+import type { ProjectEnv } from "../config.ts";
+import { compareSignatures } from "../models/read-signature.ts";
+import { readStoredModel } from "../models/stored-model.ts";
+import { findJobArtifact } from "../store/artifact-store.ts";
+import { openProject, type ProjectDatabase } from "../store/database.ts";
+import type { Measurement } from "../store/history/point-store.ts";
+import type { RunInput } from "../store/history/run-store.ts";
+import { findModel, findModelVersion } from "../store/models/model-store.ts";
+import { addVariant, noteFidelity } from "../store/models/version-store.ts";
+import type { JobSurroundings, Prepared } from "./prepare-spec.ts";
+import { type RunContext, single } from "./result-measurements.ts";
+
+/** What a compression leaves in the history of its model, by variant: its fidelity, and its size beside its parent's. */
+export function measureCompression(result: CompressionResult, run: RunContext): Measurement[] {
+  const { model, variant, fidelity, file, parentBytes, environment } = result;
+  const point = (
+    metric: string,
+    unit: string,
+    direction: SeriesKey["direction"],
+    value: number,
+    configuration: SeriesKey["configuration"],
+  ): Measurement => ({
+    key: {
+      subjectKind: "model",
+      subject: model,
+      metric,
+      unit,
+      clock: null,
+      direction,
+      configuration: { variant, ...configuration },
+      fingerprint: environment.fingerprint,
+      software: environment.software,
+      label: run.label,
+    },
+    atMs: run.atMs,
+    project: run.project,
+    sourceId: run.runId,
+    runId: run.runId,
+    aggregate: single(value),
+  });
+  const basis = fidelity.basis === "metric" ? fidelity.metric : fidelity.basis;
+  return [
+    point("fidelity", "share", "higher", fidelity.value, { basis }),
+    point("sizeShare", "share", "lower", file.sizeBytes / parentBytes, {}),
+  ];
+}
+
+/** The result of a compression with what became of its file, and where the version is placed that has a new one. */
+export interface PublishedVariant {
+  readonly result: CompressionResult;
+  readonly modelVersionId: string;
+  /** Null where there is nothing new to measure. */
+  readonly placement: PlacementRule | null;
+}
+
+type Publication = NonNullable<CompressionResult["publication"]>;
+
+/**
+ * Makes the file that a compression left a variant of its version, which says how it was made. Doing it twice changes
+ * nothing: the same bytes are the same variant. Null where the job is none; a file that cannot be a variant is told in
+ * the result, which counts all the same.
+ */
+export async function publishVariant(
+  env: ProjectEnv,
+  { jobId, spec }: Pick<RunInput, "jobId" | "spec">,
+  result: JobResult,
+): Promise<PublishedVariant | null> {
+  if (spec.kind !== "compression" || result.kind !== "compression") return null;
+  const db = openProject(env);
+  const { modelVersionId } = spec;
+  const version = await findModelVersion(db, modelVersionId);
+  const artifact = await findJobArtifact(db, jobId, "variant");
+  const file = artifact === null ? null : await readStoredModel(env.ARTIFACTS, artifact.digest);
+  const fits = version !== null && file !== null && compareSignatures(version, file).length === 0;
+  if (artifact === null || !fits || artifact.digest !== result.file.digest) {
+    return { result: { ...result, publication: "unusable" }, modelVersionId, placement: null };
+  }
+  const { digest, sizeBytes } = artifact;
+  const { summary } = file;
+  const { fidelity: measured } = result;
+  const made = { fidelity: measured.value, measured, summary, recipe: spec.recipe, jobId };
+  const publication = await putVariant(db, { modelVersionId, name: spec.name, digest, sizeBytes, ...made });
+  const placement = publication === "published" ? version.placement : null;
+  return { result: { ...result, publication }, modelVersionId, placement };
+}
+
+type Made = Parameters<typeof addVariant>[1] & Parameters<typeof noteFidelity>[2];
+
+async function putVariant(db: ProjectDatabase, variant: Made): Promise<Publication> {
+  const outcome = await addVariant(db, variant);
+  if (outcome === "taken" || outcome === "full") return outcome;
+  if (outcome === "there") await noteFidelity(db, variant, variant);
+  return "published";
+}
+
+/** What a variant is called after its recipe: letters, digits, `.` and `-`. */
+export function nameRecipe(recipe: Recipe): string {
+  switch (recipe.method) {
+    case "fp16":
+      return "fp16";
+    case "int8":
+      return recipe.activations === "static" ? "int8-static" : "int8";
+    case "int4":
+      return `int4-g${recipe.blockSize}`;
+    case "low-rank":
+      if (recipe.rank !== undefined) return `low-rank-r${recipe.rank}`;
+      if (recipe.energy !== undefined) return `low-rank-${percent(recipe.energy)}`;
+      return `low-rank-f${percent(recipe.minFidelity!)}`;
+    case "pruned":
+      if (recipe.channels !== undefined) return `pruned-c${percent(recipe.channels)}`;
+      return `pruned-${percent(recipe.sparsity!)}`;
+    case "distilled":
+      return "distilled";
+  }
+}
+
+/** Of 0.995, `99.5`: as many digits as it takes, up to ten. */
+function percent(share: number): string {
+  return String(Number((100 * share).toFixed(10)));
+}
+
+type Input = Extract<JobInput, { kind: "compression" }>;
+type Spec = Extract<JobSpec, { kind: "compression" }>;
+
+/** Finds the version that is made smaller and the data that it is measured on, and checks that the variant's name is free. */
+export async function prepareCompression(input: Input, { db }: JobSurroundings): Promise<Prepared<Spec>> {
+  const { version: number, name = nameRecipe(input.recipe), ...shared } = input;
+  const model = await findModel(db, input.model);
+  const version =
+    number === undefined ? model?.versions.at(-1) : model?.versions.find((each) => each.version === number);
+  if (model === null || version === undefined) {
+    const error =
+      model === null
+        ? { pointer: "#/model", message: "is not a model that was uploaded" }
+        : { pointer: "#/version", message: `is not a version of ${model.name}` };
+    const nothing = { version: 0, modelVersionId: "", digest: "", data: null };
+    return { spec: { ...shared, name, ...nothing }, errors: [error] };
+  }
+  const { id: modelVersionId, digest, data } = version;
+  const spec = { ...shared, model: model.name, version: version.version, name, modelVersionId, digest, data };
+  return { spec, errors: checkName(version, spec) };
+}
+
+/** The same recipe under the same name is measured again; nothing else may have the name. */
+function checkName({ variants }: ModelVersion, { name, recipe }: Spec): FieldError[] {
+  const pointer = "#/name";
+  if (EDGE_VARIANTS.some((reserved) => reserved === name)) {
+    return [{ pointer, message: `is reserved: ${EDGE_VARIANTS.join(" and ")} are not made by jobs` }];
+  }
+  const known = variants.find((each) => each.name === name);
+  if (known === undefined) {
+    if (variants.length < LIMITS.variantsPerVersion) return [];
+    return [{ pointer, message: `is one too many: a version has at most ${LIMITS.variantsPerVersion} variants` }];
+  }
+  if (known.recipe === null) return [{ pointer, message: "is a variant that was uploaded" }];
+  if (JSON.stringify(known.recipe) === JSON.stringify(recipe)) return [];
+  return [{ pointer, message: `is a variant of another recipe, ${JSON.stringify(known.recipe)}` }];
+}

@@ -1,0 +1,58 @@
+import type { EvolutionResult } from "../../protocol/jobs/evolution.ts";
+import type { JobInput, JobSpec } from "../../protocol/jobs/job.ts";
+import type { FieldError } from "../../protocol/wire/problem.ts";
+import type { ProjectEnv } from "../config.ts";
+import { findJobArtifact } from "../store/artifact-store.ts";
+import { openProject } from "../store/database.ts";
+import type { RunInput } from "../store/history/run-store.ts";
+import { findAgentPool, saveStates, sizeOf, toPooledAgents } from "../store/kernels/agent-pool-store.ts";
+import type { JobSurroundings, Prepared } from "./prepare-spec.ts";
+import { checkKernelKnown } from "./subjects/kernel-devices.ts";
+
+/**
+ * Gives the pool the generation that was made, unless it was changed since the job was submitted: the states are in the
+ * job's file in any case. What a runner says of a file that did not arrive, or is of another size, changes nothing.
+ * Doing it twice changes nothing.
+ */
+export async function storeEvolution(
+  env: ProjectEnv,
+  { jobId, spec }: Pick<RunInput, "jobId" | "spec">,
+  { generation }: Pick<EvolutionResult, "generation">,
+): Promise<void> {
+  if (spec.kind !== "evolution") return;
+  const db = openProject(env);
+  const file = await findJobArtifact(db, jobId, "population");
+  if (file?.sizeBytes !== sizeOf(spec.pool)) return;
+  const { name, version } = spec.pool;
+  await saveStates(db, name, version, { digest: file.digest, generation });
+}
+
+type EvolutionInput = Extract<JobInput, { kind: "evolution" }>;
+type EvolutionSpec = Extract<JobSpec, { kind: "evolution" }>;
+
+/** Fills in the pool as it is now, and checks that there is a fitness for each of its agents. */
+export async function prepareEvolution(
+  input: EvolutionInput,
+  { db, announced }: JobSurroundings,
+): Promise<Prepared<EvolutionSpec>> {
+  const { pool: name, ...fields } = input;
+  const pool = await findAgentPool(db, name);
+  if (pool === null) {
+    const none = { name, digest: null, agents: 1, stateSize: 4, residency: "host", generation: 0, version: 0 } as const;
+    const spec = { ...fields, pool: { ...none, minFreeGpu: 0, minFreeHost: 0 } };
+    return { spec, errors: [{ pointer: "#/pool", message: "is not the name of an agent pool" }] };
+  }
+  const errors: FieldError[] = checkKernelKnown("evolution-step", announced);
+  const { fitness, objectives } = input;
+  const given = fitness ?? objectives ?? [];
+  if (given.length !== pool.agents) {
+    const message = `must have one entry for each of the ${pool.agents} agents, not ${given.length}`;
+    errors.push({ pointer: fitness === undefined ? "#/objectives" : "#/fitness", message });
+  }
+  const width = objectives?.[0]?.length;
+  const uneven = objectives?.findIndex(({ length }) => length !== width) ?? -1;
+  if (uneven >= 0)
+    errors.push({ pointer: `#/objectives/${uneven}`, message: `must have ${width} numbers, as the first` });
+  if (input.lowest > input.highest) errors.push({ pointer: "#/lowest", message: "must not be above highest" });
+  return { spec: { ...fields, pool: toPooledAgents(pool) }, errors };
+}

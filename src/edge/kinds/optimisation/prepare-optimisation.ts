@@ -1,0 +1,78 @@
+import type { JobInput, JobSpec } from "../../../protocol/jobs/job.ts";
+import { FIRST_VARIANT } from "../../../protocol/models/model.ts";
+import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
+import type { NamedVersion } from "../../store/models/model-store.ts";
+import { checkKernelSubject } from "../subjects/check-benchmark.ts";
+import { checkSearchSpace, narrowSpace, resolveTargets, type SpaceBounds } from "./search-space.ts";
+import type { JobSurroundings, Prepared } from "../prepare-spec.ts";
+import { resolveModel } from "../subjects/resolve-model.ts";
+
+type Input = Extract<JobInput, { kind: "optimisation" }>;
+type Spec = Extract<JobSpec, { kind: "optimisation" }>;
+
+/**
+ * Fills in what a search is to reach, in which space, and for a model which version it is about and how that is
+ * served now. What is named counts more than the profile's targets, and the profile's settings narrow the space.
+ */
+export async function prepareOptimisation(input: Input, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+  const { targets, errors } = resolveTargets(input, surroundings.profile);
+  const spec: Spec = { ...input, objective: input.objective ?? "throughput", targets, space: input.space ?? {} };
+  const subject = await (spec.subject.kind === "model"
+    ? prepareModel(spec, surroundings)
+    : prepareKernel(spec, surroundings));
+  return { spec: subject.spec, errors: [...errors, ...subject.errors] };
+}
+
+async function prepareModel(spec: Spec, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+  if (spec.subject.kind !== "model") return { spec, errors: [] };
+  const resolved = await resolveModel(surroundings, spec.subject, undefined);
+  if (!resolved.ok) return { spec, errors: resolved.errors };
+  const { version, placement } = resolved;
+  const runner = surroundings.candidates.find(({ id }) => id === placement.runnerId);
+  const fidelities = fidelitiesOf(version, placement);
+  const bounds: SpaceBounds = {
+    devices: runner?.capabilities.devices ?? [],
+    variants: version.variants.map(({ name }) => name),
+    logicalCores: runner?.capabilities.hardware.cpu.logicalCores ?? 1,
+  };
+  const errors = checkSearchSpace(spec.space, bounds);
+  const narrowed = narrowSpace(spec, bounds, fidelities, surroundings.profile);
+  const { id: placementId, runnerId, deviceKey, variant, backend, configuration } = placement;
+  return {
+    spec: {
+      ...spec,
+      space: narrowed.space,
+      runnerId,
+      modelVersionId: version.id,
+      standing: { placementId, deviceKey, backend, variant, configuration },
+      fidelities: toldBy(version),
+    },
+    errors: errors.length > 0 ? errors : narrowed.errors,
+  };
+}
+
+/** What its uploader said of each variant; the others are measured by the search. */
+function toldBy({ variants }: NamedVersion): Record<string, number> {
+  return Object.fromEntries(variants.flatMap(({ name, fidelity }) => (fidelity === null ? [] : [[name, fidelity]])));
+}
+
+/** What is known of the variants: what was said, what was measured where one is placed, and that the first is its own measure. */
+function fidelitiesOf(version: NamedVersion, { variant, fidelity }: LivePlacement): ReadonlyMap<string, number> {
+  const measured = fidelity === null ? {} : { [variant]: fidelity };
+  return new Map(Object.entries({ [FIRST_VARIANT]: 1, ...measured, ...toldBy(version) }));
+}
+
+async function prepareKernel(spec: Spec, { candidates, announced, profile }: JobSurroundings): Promise<Prepared<Spec>> {
+  if (spec.subject.kind !== "kernel") return { spec, errors: [] };
+  const { subject, space } = spec;
+  const kernel = announced.flatMap(({ kernels }) => kernels).find(({ name }) => name === subject.kernel);
+  const bounds: SpaceBounds = {
+    devices: candidates.flatMap(({ capabilities }) => capabilities.devices),
+    variants: kernel?.variants ?? [],
+    logicalCores: null,
+  };
+  const errors = [...checkKernelSubject(subject, announced), ...checkSearchSpace(space, bounds)];
+  if (spec.apply) errors.push({ pointer: "#/apply", message: "belongs to models: no kernel is served" });
+  const narrowed = narrowSpace(spec, bounds, new Map(), profile);
+  return { spec: { ...spec, space: narrowed.space }, errors: errors.length > 0 ? errors : narrowed.errors };
+}

@@ -1,0 +1,130 @@
+import type { Device } from "../../../protocol/fleet/hardware.ts";
+import type { Profile } from "../../../protocol/fleet/profile.ts";
+import type { JobInput } from "../../../protocol/jobs/job.ts";
+import { type OptimisationSpec, OptimisationTargets, type SearchSpace } from "../../../protocol/jobs/optimisation.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import type { FieldError } from "../../../protocol/wire/problem.ts";
+
+/** What a runner has to search in. */
+export interface SpaceBounds {
+  readonly devices: readonly Pick<Device, "key" | "backends">[];
+  readonly variants: readonly string[];
+  /** Null for a kernel, which has neither threads nor callers. */
+  readonly logicalCores: number | null;
+}
+
+/** What of a space is not there, or more than there can be. */
+export function checkSearchSpace(space: SearchSpace, { devices, variants, logicalCores }: SpaceBounds): FieldError[] {
+  const keys = devices.map(({ key }) => key);
+  const backends = devices.flatMap((device) => device.backends);
+  return [
+    ...amongst("deviceKeys", space.deviceKeys, keys),
+    ...amongst("backends", space.backends, backends),
+    ...amongst("variants", space.variants, variants),
+    ...upTo("maxRows", space.maxRows, logicalCores === null ? Number.MAX_SAFE_INTEGER : LIMITS.batchRows),
+    ...(logicalCores === null
+      ? [...absent("threads", space.threads), ...absent("concurrency", space.concurrency)]
+      : [
+          ...upTo("threads", space.threads, Math.min(logicalCores, LIMITS.intraOpThreads)),
+          ...upTo("concurrency", space.concurrency, LIMITS.deviceQueueRequests),
+        ]),
+  ];
+}
+
+function amongst(field: string, wanted: readonly string[] = [], known: readonly string[]): FieldError[] {
+  const message = `must be one of: ${[...new Set(known)].toSorted().join(", ")}`;
+  return wanted.flatMap((each, index) =>
+    known.includes(each) ? [] : [{ pointer: `#/space/${field}/${index}`, message }],
+  );
+}
+
+function upTo(field: string, wanted: readonly number[] = [], most: number): FieldError[] {
+  return wanted.flatMap((each, index) =>
+    each <= most ? [] : [{ pointer: `#/space/${field}/${index}`, message: `must be at most ${most}` }],
+  );
+}
+
+function absent(field: string, wanted: readonly number[] | undefined): FieldError[] {
+  return wanted === undefined ? [] : [{ pointer: `#/space/${field}`, message: "belongs to models" }];
+}
+
+/**
+ * A space without what the subject names otherwise, what the profile's settings exclude, and variants that are known
+ * to lack the fidelity that is wanted. A precision that no variant is named after narrows nothing. An error where
+ * nothing is left.
+ */
+export function narrowSpace(
+  { subject, space, targets }: Pick<OptimisationSpec, "subject" | "space" | "targets">,
+  { variants }: SpaceBounds,
+  fidelities: ReadonlyMap<string, number>,
+  profile: Profile | null,
+): { space: SearchSpace; errors: FieldError[] } {
+  const { backends, precision, maxBatch } = profile?.settings ?? {};
+  const errors: FieldError[] = [];
+  const left = <Value>(field: keyof SearchSpace, values: readonly Value[], reason: string): Value[] => {
+    if (values.length === 0) errors.push({ pointer: `#/space/${field}`, message: reason });
+    return [...values];
+  };
+  const narrowed: SearchSpace = { ...space };
+  const named = subject.kind === "model" ? subject.backend : undefined;
+  if (backends !== undefined || named !== undefined) {
+    const wanted = space.backends ?? backends ?? [named!];
+    const allowed = wanted.filter((each) => (backends ?? wanted).includes(each) && (named ?? each) === each);
+    narrowed.backends = left("backends", allowed, `has none of those of profile and subject: ${list(backends, named)}`);
+  }
+  const byPrecision = subject.kind === "model" && precision !== undefined && variants.includes(precision);
+  const faithful = (space.variants ?? variants)
+    .filter((each) => (subject.variant ?? each) === each)
+    .filter((each) => !byPrecision || each === precision);
+  const enough = faithful.filter((each) => (fidelities.get(each) ?? 1) >= targets.minFidelity);
+  if (faithful.length === 0) left("variants", faithful, `has none of those of profile and subject`);
+  else if (enough.length === 0) {
+    const known = faithful.map((each) => `${each} ${fidelities.get(each)}`).join(", ");
+    errors.push({ pointer: "#/targets/minFidelity", message: `is more than any variant has: ${known}` });
+  }
+  if (enough.length < variants.length || space.variants !== undefined) narrowed.variants = enough;
+  if (maxBatch !== undefined) {
+    const wanted = space.maxRows ?? powersOfTwo(Math.min(maxBatch, LIMITS.batchRows));
+    const allowed = wanted.filter((each) => each <= maxBatch);
+    narrowed.maxRows = left("maxRows", allowed, `is all above ${maxBatch}, the largest batch of the profile`);
+  }
+  return { space: narrowed, errors };
+}
+
+function powersOfTwo(most: number): number[] {
+  return Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, power) => 2 ** power);
+}
+
+function list(backends: readonly string[] | undefined, named: string | undefined): string {
+  return [...new Set([...(backends ?? []), ...(named === undefined ? [] : [named])])].join(", ");
+}
+
+type Input = Pick<Extract<JobInput, { kind: "optimisation" }>, "subject" | "targets" | "objective">;
+
+/** What only a model has. */
+const OF_MODELS = ["memoryBytes", "minFidelity"] as const;
+
+/**
+ * What a search is to reach: what was asked for, and what of the profile's targets was not. A job that names neither
+ * target nor objective nor a profile with targets asks for nothing.
+ */
+export function resolveTargets(
+  { subject, targets: asked = {}, objective }: Input,
+  profile: Profile | null,
+): { targets: OptimisationTargets; errors: FieldError[] } {
+  const { throughputRps, ...others } = profile?.targets ?? {};
+  const given = { ...others, ...(throughputRps !== undefined && { throughputPerS: throughputRps }) };
+  const isModel = subject.kind === "model";
+  if (!isModel) delete given.memoryBytes;
+  const errors = isModel
+    ? []
+    : OF_MODELS.filter((name) => asked[name] !== undefined).map((name) => ({
+        pointer: `#/targets/${name}`,
+        message: "belongs to models: it is not measured of a kernel",
+      }));
+  const { percentile: _, ...bounds } = { ...given, ...asked };
+  if (Object.keys(bounds).length === 0 && objective === undefined) {
+    errors.push({ pointer: "#/targets", message: "names nothing to reach, and there is no objective" });
+  }
+  return { targets: OptimisationTargets.parse({ ...given, ...asked }), errors };
+}

@@ -1,0 +1,114 @@
+import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
+import type { RolloutEnvironment } from "../../../protocol/fleet/rollout-environment.ts";
+import type { PolicyNetwork } from "../../../protocol/models/policy-network.ts";
+import type { FieldError } from "../../../protocol/wire/problem.ts";
+import type { ProjectDatabase } from "../../store/database.ts";
+import { findEnvironment, isEnvironmentId } from "../../store/models/environment-store.ts";
+import type { JobSurroundings } from "../prepare-spec.ts";
+
+/** Where an evaluation or training asks to run; where no runner that takes the environment has connected yet, it may wait. */
+export function checkRolloutPlace(
+  { deviceKey, backend }: { readonly deviceKey?: string | undefined; readonly backend?: string | undefined },
+  environmentKey: string,
+  able: JobSurroundings["candidates"],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (backend === "cpu-simd" && isEnvironmentId(environmentKey)) {
+    errors.push({ pointer: "#/backend", message: "runs no environments that users submitted" });
+  }
+  const devices = able
+    .flatMap(({ capabilities }) => capabilities.devices)
+    .filter(({ backends }) => backends.includes("wgsl") || backends.includes("cpu-simd"));
+  const keys = new Set(devices.map(({ key }) => key));
+  if (deviceKey !== undefined && able.length > 0 && !keys.has(deviceKey)) {
+    errors.push({ pointer: "#/deviceKey", message: `must be one of: ${[...keys].toSorted().join(", ")}` });
+  }
+  return errors;
+}
+
+/** Numbers that an environment takes: one for each discrete action or component of a continuous one. */
+export function countRolloutOutputs(action: RolloutEnvironment["action"]): number {
+  return action.kind === "discrete" ? action.count : action.size;
+}
+
+/** Whether a network can see what an environment shows. Null: it can. */
+export function checkSight({ kind }: PolicyNetwork, { frames = false }: RolloutEnvironment): string | null {
+  if ((kind === "conv") === frames) return null;
+  return frames ? "must be conv: the environment shows frames" : "must not be conv: the environment shows no frames";
+}
+
+/** Inputs of each layer's neurons, and the outputs; of kinds that consist of layers. */
+function listWidths(
+  network: Extract<PolicyNetwork, { kind: "conv" | "mlp" }>,
+  { observationSize, action }: RolloutEnvironment,
+): (readonly [inputs: number, outputs: number])[] {
+  const last = countRolloutOutputs(action);
+  if (network.kind === "conv") {
+    // Windows of 8×8 over four frames, of 4×4 over each channel, and maps of 9×9.
+    const { firstChannels, secondChannels, hidden } = network;
+    return [
+      [4 * 8 * 8, firstChannels],
+      [4 * 4 * firstChannels, secondChannels],
+      [9 * 9 * secondChannels, hidden],
+      [hidden, last],
+    ];
+  }
+  const widths = [observationSize, ...network.hidden, last];
+  return widths.slice(1).map((outputs, layer) => [widths[layer]!, outputs]);
+}
+
+/** Weights and biases of layers in an environment. */
+export function countLayerParameters(
+  network: Extract<PolicyNetwork, { kind: "conv" | "mlp" }>,
+  environment: RolloutEnvironment,
+): number {
+  return listWidths(network, environment).reduce((sum, [inputs, outputs]) => sum + (inputs + 1) * outputs, 0);
+}
+
+/** What is wrong with rows of so many parameters for an environment; of kinds that the edge cannot size, runners tell. */
+export function checkNetworkSize(
+  network: PolicyNetwork,
+  parameters: number,
+  environment: RolloutEnvironment,
+): string | null {
+  const blind = checkSight(network, environment);
+  if (blind !== null) return `has a network of kind ${network.kind}, which ${blind}`;
+  if (network.kind !== "mlp" && network.kind !== "conv") return null;
+  const wanted = countLayerParameters(network, environment);
+  if (wanted === parameters) return null;
+  const form =
+    network.kind === "mlp"
+      ? [environment.observationSize, ...network.hidden, countRolloutOutputs(environment.action)].join("-")
+      : "its conv";
+  return `has ${parameters} parameters a member, and ${form} in this environment has ${wanted}`;
+}
+
+/** An environment that a job names. */
+export interface ResolvedEnvironment {
+  /** What the job's spec says: the name of one that runners announce, the id of one that was submitted. */
+  readonly key: string;
+  readonly environment: RolloutEnvironment;
+}
+
+/** The environment of a name or id: one that runners announce comes first. Null where there is none. */
+export async function resolveEnvironment(
+  db: ProjectDatabase,
+  nameOrId: string,
+  announced: readonly Capabilities[],
+): Promise<ResolvedEnvironment | null> {
+  const known = announced.flatMap(({ environments = [] }) => environments).find(({ name }) => name === nameOrId);
+  if (known !== undefined) return { key: known.name, environment: known };
+  const submitted = await findEnvironment(db, nameOrId);
+  if (submitted === null) return null;
+  const { wgsl: _, stateWords: __, ...environment } = submitted.definition;
+  return { key: submitted.id, environment: { ...environment, digest: submitted.digest } };
+}
+
+/** Whether a runner can run an environment by the key that a spec has: it announces it, or takes submitted programs. */
+export function takesEnvironment(
+  key: string,
+  { environments = [], userKernels, devices }: Pick<Capabilities, "environments" | "userKernels" | "devices">,
+): boolean {
+  if (!isEnvironmentId(key)) return environments.some(({ name }) => name === key);
+  return userKernels === true && devices.some(({ backends }) => backends.includes("wgsl"));
+}

@@ -1,0 +1,55 @@
+import type { JobResult } from "../../../protocol/jobs/job.ts";
+import type { PlacementRule } from "../../../protocol/fleet/serving.ts";
+import type { PolicyCard } from "../../../protocol/models/policy-network.ts";
+import type { TrainingResult } from "../../../protocol/jobs/training.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { readStoredModel } from "../../models/stored-model.ts";
+import { openProject } from "../../store/database.ts";
+import { toInstant } from "../../clock.ts";
+import { findJobArtifact } from "../../store/artifact-store.ts";
+import { addModelVersion } from "../../store/models/model-store.ts";
+import { type RunInput, runIdOf } from "../../store/history/run-store.ts";
+
+/** A version that a training became, and where its model is placed. */
+export interface PublishedPolicy {
+  readonly result: TrainingResult;
+  readonly modelVersionId: string;
+  readonly placement: PlacementRule;
+}
+
+/**
+ * Makes the policy of a training that asked for it a version of its model, with its card. Doing it twice changes
+ * nothing: the same bytes are the same version. Null where there is nothing to publish, or what the runner left cannot
+ * be published; the training counts all the same.
+ */
+export async function publishPolicy(
+  env: ProjectEnv,
+  { jobId, spec, endedAtMs }: Pick<RunInput, "jobId" | "spec" | "endedAtMs">,
+  result: JobResult,
+): Promise<PublishedPolicy | null> {
+  if (spec.kind !== "training" || spec.publish === undefined || result.kind !== "training") return null;
+  const { model: name } = spec.publish;
+  const db = openProject(env);
+  const artifact = await findJobArtifact(db, jobId, "policy");
+  const description = artifact === null ? null : await readStoredModel(env.ARTIFACTS, artifact.digest);
+  if (artifact === null || description === null) {
+    console.error(JSON.stringify({ event: "policy-not-published", jobId, digest: artifact?.digest ?? null }));
+    return null;
+  }
+  const { digest, sizeBytes } = artifact;
+  const card = cardOf(jobId, endedAtMs, result);
+  const { model, version } = await addModelVersion(db, { name, digest, sizeBytes, ...description, card });
+  const published = { model: model.name, modelVersionId: version.id };
+  return { result: { ...result, published }, modelVersionId: version.id, placement: model.placement };
+}
+
+function cardOf(jobId: string, endedAtMs: number, result: TrainingResult): PolicyCard {
+  const { task, network, algorithm, generations, throughput, best } = result;
+  const { episodes, seed, mean } = best;
+  return {
+    environment: task.name,
+    network,
+    training: { jobId, algorithm: algorithm.name, generations, steps: throughput.steps, seed },
+    scores: [{ runId: runIdOf(jobId), environment: task.name, episodes, seed, mean, at: toInstant(endedAtMs) }],
+  };
+}

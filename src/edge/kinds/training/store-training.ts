@@ -1,0 +1,74 @@
+import type { SeriesKey } from "../../../protocol/history/series.ts";
+import type { TrainingResult, TrainingSpec } from "../../../protocol/jobs/training.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
+import type { RunInput } from "../../store/history/run-store.ts";
+import { type RunContext, single } from "../result-measurements.ts";
+import { storeTrainedArchive } from "./archives.ts";
+
+/**
+ * What a training leaves in the history of its environment, by algorithm, network and device: the mean return of its policy over
+ * fresh episodes, steps a second, and the generations until it was solved, where it was.
+ */
+function measureTraining(spec: TrainingSpec, result: TrainingResult, run: RunContext): Measurement[] {
+  const { task, algorithm, network, best, throughput, solvedAtGeneration, environment } = result;
+  const { name, ...settings } = algorithm;
+  const key: Omit<SeriesKey, "metric" | "unit" | "direction" | "clock"> = {
+    subjectKind: "policy",
+    subject: task.name,
+    configuration: {
+      ...flatten(settings),
+      algorithm: name,
+      episodes: spec.episodes,
+      network: network.kind,
+      parameters: throughput.parameters,
+      backend: throughput.backend,
+      device: environment.deviceName,
+    },
+    fingerprint: environment.fingerprint,
+    software: environment.software,
+    label: run.label,
+  };
+  const point = (
+    metric: string,
+    unit: string,
+    direction: SeriesKey["direction"],
+    value: number,
+    clock: SeriesKey["clock"] = null,
+  ): Measurement => ({
+    key: { ...key, metric, unit, direction, clock },
+    atMs: run.atMs,
+    project: run.project,
+    sourceId: run.runId,
+    runId: run.runId,
+    aggregate: single(value),
+  });
+  return [
+    point("trainedReturn", "return", "higher", best.mean.value),
+    point("trainingStepsPerS", "1/s", "higher", throughput.stepsPerSecond, "runner-wall"),
+    ...(solvedAtGeneration === null ? [] : [point("generationsToSolve", "generations", "lower", solvedAtGeneration)]),
+  ];
+}
+
+/** Settings as a series knows them: numbers and texts. */
+function flatten(settings: Readonly<Record<string, unknown>>): Record<string, string | number> {
+  const set = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    set.map(([name, value]) => [
+      name,
+      typeof value === "number" || typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+/** Puts what the training found into the history. Doing it twice changes nothing. */
+export async function storeTraining(
+  env: ProjectEnv,
+  { spec, jobId }: Pick<RunInput, "spec" | "jobId">,
+  result: TrainingResult,
+  run: RunContext,
+): Promise<void> {
+  if (spec.kind !== "training") return;
+  await storeTrainedArchive(env, jobId, result);
+  await appendMeasurements(env.DB, measureTraining(spec, result, run));
+}

@@ -1,0 +1,149 @@
+import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../../protocol/fleet/serving.ts";
+import type { SeriesKey } from "../../../protocol/history/series.ts";
+import type { JobSubject } from "../../../protocol/jobs/job-fields.ts";
+import type { ValidationResult } from "../../../protocol/jobs/validation.ts";
+import type { Placement } from "../../../protocol/models/model.ts";
+import type { Requirement } from "../../../protocol/models/requirement.ts";
+import type { Scenario, ScenarioResult } from "../../../protocol/models/scenario.ts";
+import type { Clock } from "../../../protocol/wire/distribution.ts";
+import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import { toInstant } from "../../clock.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { openProject } from "../../store/database.ts";
+import { saveValidated } from "../../store/fleet/placement-store.ts";
+import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
+import type { RunInput } from "../../store/history/run-store.ts";
+import { findModelVersion } from "../../store/models/model-store.ts";
+import { type RunContext, single, toAggregate } from "../result-measurements.ts";
+
+type Validated = Pick<ValidationResult, "subject" | "place" | "scenarios" | "environment">;
+
+/** Both paths are timed on the runner. */
+const CLOCK: Clock = "runner-wall";
+
+/**
+ * What a validation leaves in the history, by scenario and path. `subject` is the kernel, or the model with its
+ * version. The latencies of an offline scenario are those of its parts, and those of a searched rate follow from the
+ * bound: neither says how fast the subject is.
+ */
+function measureValidation(result: Validated, subject: string, run: RunContext): Measurement[] {
+  return result.scenarios.flatMap((measured) => measureScenario(result, measured, subject, run));
+}
+
+function measureScenario(
+  { subject: asked, place, environment }: Validated,
+  measured: ScenarioResult,
+  subject: string,
+  run: RunContext,
+): Measurement[] {
+  const { scenario, path, latencyMs, earlyStopping, samplesPerS, server } = measured;
+  const configuration: SeriesKey["configuration"] = {
+    ...describeSubject(asked),
+    variant: place.variant,
+    backend: place.backend,
+    device: environment.deviceName,
+    path,
+    ...describeScenario(scenario),
+    ...describeServing(place.configuration),
+  };
+  const { fingerprint, software } = environment;
+  const base = {
+    subjectKind: asked.kind,
+    subject,
+    clock: CLOCK,
+    configuration,
+    fingerprint,
+    software,
+    label: run.label,
+  };
+  const point = (metric: string, unit: string, direction: SeriesKey["direction"], aggregate: Aggregate) => ({
+    key: { ...base, metric, unit, direction },
+    atMs: run.atMs,
+    project: run.project,
+    sourceId: run.runId,
+    runId: run.runId,
+    aggregate,
+  });
+  const highest = server?.highestRatePerS ?? null;
+  const estimateMs = earlyStopping?.estimateMs ?? null;
+  const isTimed = latencyMs !== null && scenario.kind !== "offline" && server?.searched !== true;
+  return [
+    ...(isTimed ? [point("latencyMs", "ms", "lower", toAggregate(latencyMs))] : []),
+    ...(estimateMs === null ? [] : [point("estimateMs", "ms", "lower", single(estimateMs))]),
+    ...(server === null ? [point("samplesPerS", "1/s", "higher", single(samplesPerS))] : []),
+    ...(highest === null ? [] : [point("highestRatePerS", "1/s", "higher", single(highest))]),
+  ];
+}
+
+/** Shape and type of a kernel; a model has its version for a name. */
+function describeSubject(subject: JobSubject): SeriesKey["configuration"] {
+  if (subject.kind === "model") return {};
+  const { shape, dtype } = subject;
+  return { ...shape, ...(dtype === undefined ? {} : { dtype }) };
+}
+
+/** What of a scenario changes what its figures mean. */
+function describeScenario(scenario: Scenario): SeriesKey["configuration"] {
+  switch (scenario.kind) {
+    case "singleStream":
+      return { scenario: scenario.kind, percentile: scenario.percentile };
+    case "multiStream": {
+      const { kind, percentile, samplesPerQuery } = scenario;
+      return { scenario: kind, percentile, samplesPerQuery };
+    }
+    case "server": {
+      const { kind, percentile, boundMs, ratePerS } = scenario;
+      return { scenario: kind, percentile, boundMs, ...(ratePerS === undefined ? {} : { ratePerS }) };
+    }
+    case "offline":
+      return { scenario: scenario.kind };
+  }
+}
+
+/** Threads always; caps where there are any, so that series of those without go on. */
+function describeServing(configuration: ServingConfiguration | null): SeriesKey["configuration"] {
+  if (configuration === null) return {};
+  const { threads, maxRows, maxInFlight } = { ...DEFAULT_CONFIGURATION, ...configuration };
+  return {
+    threads,
+    ...(maxRows === null ? {} : { maxRows }),
+    ...(maxInFlight === null ? {} : { maxInFlight }),
+  };
+}
+
+/**
+ * Puts a validation into the history, and with the placement that it was of, unless that has been measured or
+ * configured anew meanwhile. Doing it twice changes nothing.
+ */
+export async function storeValidation(
+  env: ProjectEnv,
+  { spec, runnerId }: RunInput,
+  result: ValidationResult,
+  run: RunContext,
+): Promise<void> {
+  const db = openProject(env);
+  const { subject, modelVersionId, place } = result;
+  if (subject.kind === "kernel") {
+    await appendMeasurements(env.DB, measureValidation(result, subject.kernel, run));
+    return;
+  }
+  const version = modelVersionId === null ? null : await findModelVersion(db, modelVersionId);
+  if (version === null) return;
+  await appendMeasurements(env.DB, measureValidation(result, `${version.model}@${version.version}`, run));
+  if (spec.kind !== "validation" || place.placementId === null || place.configuration === null) return;
+  await saveValidated(db, runnerId, place.placementId, {
+    configuration: place.configuration,
+    fingerprint: result.environment.fingerprint,
+    validated: validatedBy(result, spec.requirements, run),
+  });
+}
+
+/** What a placement keeps of a validation. */
+export function validatedBy(
+  { verdict, scenarios }: ValidationResult,
+  requirements: Requirement[],
+  { runId, atMs }: RunContext,
+): NonNullable<Placement["validated"]> {
+  const single = scenarios.find(({ scenario, path }) => scenario.kind === "singleStream" && path === "runner");
+  return { runId, at: toInstant(atMs), verdict, serviceMs: single?.latencyMs ?? null, requirements };
+}

@@ -1,0 +1,110 @@
+import { GROWING_SHAPE_RULES } from "../../onnx/growing-shape-rules.ts";
+import { countElements, type OnnxModel, type OnnxNode, sizeInBytes } from "../../onnx/onnx-model.ts";
+import type { Shape } from "../../onnx/shape-rule.ts";
+import { measureWeights } from "../../onnx/summarise-model.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { FieldError } from "../../protocol/wire/problem.ts";
+
+const LENGTH = 64;
+
+/** As messages call a node: by its operator, and its name where it has one. */
+export function nameNode({ operator, name }: Pick<OnnxNode, "operator" | "name">): string {
+  return name === "" ? shorten(operator) : `${shorten(operator)} (${shorten(name)})`;
+}
+
+/** A name out of a file, no longer than a message has room for. */
+export function shorten(name: string): string {
+  return name.length > LENGTH ? `${name.slice(0, LENGTH)}…` : name;
+}
+
+/**
+ * Whether a graph is sound: each node takes what stands before it, no name is given twice, and outputs are computed.
+ * Since nodes stand in the order in which they run, a graph without a complaint has no cycle. One by one: a small file
+ * may have millions.
+ */
+export function* checkGraph({ nodes, weights, inputs, outputs }: OnnxModel): Generator<FieldError> {
+  const given = new Set<string>(weights.keys());
+  for (const [index, { name }] of inputs.entries()) {
+    if (given.has(name)) yield { pointer: `#/graph/input/${index}`, message: giveAgain("the input", name) };
+    given.add(name);
+  }
+  for (const [index, node] of nodes.entries()) {
+    const pointer = `#/graph/node/${index}`;
+    for (const name of new Set(node.inputs)) {
+      if (name === "" || given.has(name)) continue;
+      yield { pointer, message: `${nameNode(node)} takes ${shorten(name)}, which nothing before it gives` };
+    }
+    for (const name of node.outputs) {
+      if (name === "") continue;
+      if (given.has(name)) yield { pointer, message: giveAgain(nameNode(node), name) };
+      given.add(name);
+    }
+  }
+  for (const [index, { name }] of outputs.entries()) {
+    const pointer = `#/graph/output/${index}`;
+    if (!given.has(name)) yield { pointer, message: `the output ${shorten(name)} is computed by nothing` };
+  }
+}
+
+function giveAgain(who: string, name: string): string {
+  return `${who} gives ${shorten(name)}, which is there already`;
+}
+
+/**
+ * Whether one row, weights, and what the row makes of them on its way, have room. ONNX Runtime computes what depends on weights
+ * alone as it loads a model, so a few bytes that stand for a huge shape would fill a runner before the first request.
+ * Activations are counted as float32. Where a shape cannot be told, what only depends on weights is refused, and so are
+ * operators that may make much of little; others wait for the watchdog of the process that runs them.
+ */
+export function checkSizes(model: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
+  return [...checkInputs(model), ...checkWeights(model), ...checkActivations(model, shapes)];
+}
+
+/** Both ends make inputs of their own to measure and to probe with, so that one that no request could carry fills them, too. */
+function checkInputs({ inputs }: OnnxModel): FieldError[] {
+  let sum = 0;
+  for (const [index, { name, dtype, shape }] of inputs.entries()) {
+    const elements = countElements(shape.map((size) => (typeof size === "number" ? size : 1)));
+    // The length of a text takes four bytes, however short that is.
+    sum += sizeInBytes(dtype === "string" ? "uint32" : dtype, elements);
+    if (sum > LIMITS.inferBodyBytes) {
+      const message = `the input ${shorten(name)} brings a row to ${sum} bytes, ${over("inferBodyBytes")}`;
+      return [{ pointer: `#/graph/input/${index}`, message }];
+    }
+  }
+  return [];
+}
+
+function checkWeights(model: OnnxModel): FieldError[] {
+  const bytes = measureWeights(model);
+  if (bytes <= LIMITS.modelWeightBytes) return [];
+  return [{ pointer: "#/graph/initializer", message: `has weights of ${bytes} bytes, ${over("modelWeightBytes")}` }];
+}
+
+function checkActivations({ nodes, weights }: OnnxModel, shapes: ReadonlyMap<string, Shape>): FieldError[] {
+  const fixed = new Set([...weights.keys(), ""]);
+  let sum = 0;
+  for (const [index, node] of nodes.entries()) {
+    const pointer = `#/graph/node/${index}`;
+    const isFixed = node.inputs.every((name) => fixed.has(name));
+    for (const name of node.outputs) {
+      if (name === "") continue;
+      const shape = shapes.get(name);
+      if (shape === undefined && (isFixed || GROWING_SHAPE_RULES.has(node.operator))) {
+        return [{ pointer, message: `${nameNode(node)} gives ${shorten(name)}, whose size the file does not say` }];
+      }
+      if (isFixed) fixed.add(name);
+      sum += sizeInBytes("float32", countElements(shape ?? [0]));
+    }
+    // What comes behind it is no better.
+    if (sum > LIMITS.modelActivationBytes) {
+      const message = `${nameNode(node)} brings what one row takes to ${sum} bytes, ${over("modelActivationBytes")}`;
+      return [{ pointer, message }];
+    }
+  }
+  return [];
+}
+
+function over(limit: "inferBodyBytes" | "modelWeightBytes" | "modelActivationBytes"): string {
+  return `and may have ${LIMITS[limit]}`;
+}

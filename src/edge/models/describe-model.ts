@@ -1,0 +1,40 @@
+import { summariseModel } from "../../onnx/summarise-model.ts";
+import type { ModelReport, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type CheckedModel, checkModel } from "./check-model.ts";
+import { readDenseModel } from "./read-dense-network.ts";
+
+/** What a version of a model is stored with. */
+export interface ModelDescription {
+  readonly inputs: TensorSpec[];
+  readonly outputs: TensorSpec[];
+  /** Null where the edge cannot compute it by itself. */
+  readonly edgeParameters: number | null;
+  readonly summary: ModelSummary;
+}
+
+type Described = { readonly ok: true; readonly description: ModelDescription } | Extract<CheckedModel, { ok: false }>;
+
+/** What an ONNX file says of itself. Throws `invalid-model` where it cannot be used, with all that is wrong. */
+export function describeModel(file: Uint8Array): ModelDescription {
+  const described = describe(file);
+  if (described.ok) return described.description;
+  const { problems: errors } = described;
+  throw new ProblemError("invalid-model", `The model cannot be used: ${errors[0]?.message}.`, { errors });
+}
+
+/** The same as a report, whether it can be used or not. */
+export function reportModel(file: Uint8Array): ModelReport {
+  const described = describe(file);
+  if (described.ok) return { ok: true, ...described.description, problems: [] };
+  return { ok: false, inputs: [], outputs: [], edgeParameters: null, summary: null, problems: described.problems };
+}
+
+function describe(file: Uint8Array): Described {
+  const checked = checkModel(file);
+  if (!checked.ok) return checked;
+  const { inputs, outputs, model } = checked;
+  const dense = readDenseModel(model, checked);
+  const edgeParameters = dense.ok ? dense.network.parameters : null;
+  return { ok: true, description: { inputs, outputs, edgeParameters, summary: summariseModel(model) } };
+}

@@ -1,0 +1,59 @@
+import type { OnnxModel, OnnxValue } from "../../onnx/onnx-model.ts";
+import type { TensorSpec } from "../../protocol/models/model.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { FieldError } from "../../protocol/wire/problem.ts";
+import { DType } from "../../protocol/wire/tensor.ts";
+
+export interface Signature {
+  readonly inputs: TensorSpec[];
+  readonly outputs: TensorSpec[];
+}
+
+export type SignatureResult =
+  | ({ readonly ok: true } & Signature)
+  | { readonly ok: false; readonly messages: readonly string[] };
+
+/** What a network takes and gives; everything about it that no request could name or carry, where there is such. */
+export function readSignature({ inputs, outputs }: Pick<OnnxModel, "inputs" | "outputs">): SignatureResult {
+  const messages = [
+    ...(inputs.length === 0 ? ["the graph has no inputs"] : []),
+    ...(outputs.length === 0 ? ["the graph has no outputs"] : []),
+    ...[inputs, outputs].flatMap(complaintsOf),
+  ];
+  if (messages.length > 0) return { ok: false, messages };
+  return { ok: true, inputs: inputs.flatMap(toSpec), outputs: outputs.flatMap(toSpec) };
+}
+
+function complaintsOf(values: readonly OnnxValue[]): string[] {
+  const { tensorsPerRequest, tensorNameLength, tensorRank } = LIMITS;
+  if (values.length > tensorsPerRequest) return [`the graph has more than ${tensorsPerRequest} inputs or outputs`];
+  return values.flatMap(({ name, dtype, shape }) => {
+    if (name === "" || name.length > tensorNameLength) {
+      return [`an input or output has a name that is not 1 to ${tensorNameLength} characters long`];
+    }
+    if (shape.length > tensorRank) return [`${name} has more than ${tensorRank} dimensions`];
+    return DType.safeParse(dtype).success ? [] : [`${name} has an element type that is not supported`];
+  });
+}
+
+function toSpec({ name, dtype, shape }: OnnxValue): TensorSpec[] {
+  const known = DType.safeParse(dtype);
+  return known.success ? [{ name, dtype: known.data, shape: shape.map(sizeOf) }] : [];
+}
+
+/** A fixed size, or -1 where the file names or leaves out the dimension. */
+function sizeOf(size: number | string): number {
+  return typeof size === "number" ? size : -1;
+}
+
+/** What is wrong with a file as a variant: it takes and gives what its version does, so that either may answer a request. */
+export function compareSignatures(version: Signature, file: Signature): FieldError[] {
+  return (["inputs", "outputs"] as const).flatMap((side) => {
+    const [wanted, found] = [version[side], file[side]].map(describeTensors);
+    return wanted === found ? [] : [{ pointer: "#", message: `has the ${side} ${found}, and the version ${wanted}` }];
+  });
+}
+
+function describeTensors(specs: readonly TensorSpec[]): string {
+  return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} [${shape.join(", ")}]`).join(", ");
+}

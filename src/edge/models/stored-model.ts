@@ -1,0 +1,53 @@
+import type { Model, ModelVersion } from "../../protocol/models/model.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Env, ProjectEnv } from "../config.ts";
+import { getArtifact } from "../store/artifact-store.ts";
+import { openDatabase, openProject } from "../store/database.ts";
+import { findModel } from "../store/models/model-store.ts";
+import { learnSummary } from "../store/models/version-store.ts";
+import { describeModel, type ModelDescription } from "./describe-model.ts";
+
+/** What a file that a job left says of itself; null where it is gone, too large for a model, or none that can be used. */
+export async function readStoredModel(bucket: R2Bucket, digest: string): Promise<ModelDescription | null> {
+  const file = await getArtifact(bucket, digest);
+  if (file === null || file.size > LIMITS.modelBytes) return null;
+  try {
+    return describeModel(new Uint8Array(await file.arrayBuffer()));
+  } catch (error) {
+    if (error instanceof ProblemError) return null;
+    throw error;
+  }
+}
+
+/** Digests that this isolate has begun with: what cannot be counted is not read with every request. */
+const begun = new Set<string>();
+
+/**
+ * Counts one file of a model that was stored before anybody counted, of the latest versions first. For behind a reply:
+ * whoever reads the model next sees it. Files that would be refused today stay as they are.
+ */
+export async function countOldFile(env: Env, { versions }: Model): Promise<void> {
+  const variants = versions.toReversed().flatMap((version) => version.variants);
+  const uncounted = variants.find(({ summary, digest }) => summary === null && !begun.has(digest));
+  if (uncounted === undefined) return;
+  const { digest } = uncounted;
+  begun.add(digest);
+  const file = await readStoredModel(env.ARTIFACTS, digest);
+  if (file !== null) await learnSummary(openDatabase(env.DB), digest, file.summary);
+}
+
+/** A model by name or id; throws `not-found` where there is none. */
+export async function mustFindModel(env: ProjectEnv, nameOrId: string): Promise<Model> {
+  const model = await findModel(openProject(env), nameOrId);
+  if (model === null) throw new ProblemError("not-found", `There is no model ${nameOrId}.`);
+  return model;
+}
+
+/** One version of it; throws `not-found` where there is none. */
+export async function mustFindVersion(env: ProjectEnv, nameOrId: string, number: number): Promise<ModelVersion> {
+  const { versions } = await mustFindModel(env, nameOrId);
+  const version = versions.find((each) => each.version === number);
+  if (version === undefined) throw new ProblemError("not-found", `The model ${nameOrId} has no version ${number}.`);
+  return version;
+}

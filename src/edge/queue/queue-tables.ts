@@ -1,0 +1,146 @@
+import type { Job } from "../../protocol/jobs/job.ts";
+import { addSpan, type SpanScope, traced } from "../../telemetry/span.ts";
+import { formatTraceparent, parseTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
+import { ensureColumn, type ObjectMigration } from "../store/migrate-object.ts";
+import { GOOD_STANDING, type Quarantine, quarantineAt, type RunnerStanding } from "./runner-standing.ts";
+
+/** The traces that jobs were submitted in, for those that are traced, in the queue object's SQLite. */
+export class JobTraces {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  keep(jobId: string, traceparent: string): void {
+    this.#sql.exec("insert or replace into job_traces (job_id, traceparent) values (?, ?)", jobId, traceparent);
+  }
+
+  find(jobId: string): TraceContext | null {
+    const [row] = this.#sql
+      .exec<{ traceparent: string }>("select traceparent from job_traces where job_id = ?", jobId)
+      .toArray();
+    return parseTraceparent(row?.traceparent);
+  }
+
+  /** Forgets those of jobs that are in no state any more but their last. */
+  prune(): void {
+    this.#sql.exec(
+      "delete from job_traces where job_id not in (select id from jobs where state in ('queued', 'leased'))",
+    );
+  }
+}
+
+/** When each project was last given a runner, as turns that are counted, in the queue object's SQLite. */
+export class ProjectTurns {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The last turn of each project that ever had one. */
+  read(): Map<string, number> {
+    const rows = this.#sql.exec<{ project: string; turn: number }>("select project, turn from project_turns").toArray();
+    return new Map(rows.map(({ project, turn }) => [project, turn]));
+  }
+
+  /** Gives a project the latest turn. */
+  take(project: string): void {
+    this.#sql.exec(
+      `insert into project_turns (project, turn) select ?, coalesce(max(turn), 0) + 1 from project_turns where true
+       on conflict (project) do update set turn = excluded.turn`,
+      project,
+    );
+  }
+}
+
+/** The layout of the JobQueue's SQLite, step by step. */
+export const QUEUE_MIGRATIONS: readonly ObjectMigration[] = [
+  // What objects without a version may have already.
+  `create table if not exists jobs (
+     id text primary key, state text not null, attempt integer not null, max_attempts integer not null,
+     epoch integer not null, runner_id text, lease_until_ms integer, created_at_ms integer not null,
+     started_at_ms integer, ended_at_ms integer, problem text, spec text not null, kind text not null,
+     profile text, idempotency_key text unique, request_hash text not null, progress text, result text
+   ) strict;
+   create index if not exists jobs_by_state on jobs (state, id);
+   create index if not exists jobs_by_kind on jobs (state, kind, created_at_ms);
+   create table if not exists events (
+     seq integer primary key autoincrement, job_id text not null, at_ms integer not null, type text not null,
+     attempt integer not null, progress text, detail text
+   ) strict;
+   create index if not exists events_of_job on events (job_id, seq);
+   create table if not exists forgotten_jobs (
+     state text not null, kind text not null, count integer not null, primary key (state, kind)
+   ) strict;
+   create table if not exists runners (
+     id text primary key, capabilities text not null, online integer not null, draining integer not null
+   ) strict;
+   create table if not exists job_traces (job_id text primary key, traceparent text not null) strict`,
+  "create table runner_standings (runner_id text primary key, standing text not null) strict",
+  // What came before there were projects is the operator's.
+  ensureColumn("jobs", "project", "text not null default 'main'"),
+  ensureColumn("runners", "project", "text not null default 'main'"),
+  ensureColumn("runners", "shared", "integer not null default 0"),
+  `create index if not exists jobs_of_project on jobs (project, id);
+   create index if not exists jobs_waiting on jobs (state, project, id);
+   create table if not exists project_turns (project text primary key, turn integer not null) strict`,
+  ensureColumn("jobs", "submitted_by", "text"),
+];
+
+type Row = { runner_id: string; standing: string };
+
+/** What speaks against runners, in the queue object's own SQLite; of most of them, nothing. */
+export class StandingTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  find(runnerId: string): RunnerStanding {
+    const [row] = this.#sql.exec<Row>("select * from runner_standings where runner_id = ?", runnerId).toArray();
+    return row === undefined ? GOOD_STANDING : (JSON.parse(row.standing) as RunnerStanding);
+  }
+
+  save(runnerId: string, standing: RunnerStanding): void {
+    this.#sql.exec(
+      "insert or replace into runner_standings (runner_id, standing) values (?, ?)",
+      runnerId,
+      JSON.stringify(standing),
+    );
+  }
+
+  forget(runnerId: string): void {
+    this.#sql.exec("delete from runner_standings where runner_id = ?", runnerId);
+  }
+
+  /** The quarantines that hold now, by runner. */
+  quarantines(nowMs: number): Map<string, Quarantine> {
+    const rows = this.#sql.exec<Row>("select * from runner_standings").toArray();
+    const held = rows.map((row) => [row.runner_id, quarantineAt(JSON.parse(row.standing), nowMs)] as const);
+    return new Map(held.flatMap(([id, quarantine]) => (quarantine === null ? [] : [[id, quarantine] as const])));
+  }
+}
+
+type Delivery = "sent" | "offline" | "failed";
+
+/**
+ * Offers a job within the span that it was submitted in: how long it waited, and the way to the runner, whose work is
+ * within that.
+ */
+export async function traceOffer(
+  scope: SpanScope | null,
+  { id, spec, attempt, createdAt }: Pick<Job, "id" | "spec" | "attempt" | "createdAt">,
+  offer: (trace: { readonly traceparent?: string }) => Promise<Delivery>,
+): Promise<Delivery> {
+  const attributes = { "millrace.job": id, "millrace.job.kind": spec.kind, "millrace.attempt": attempt };
+  if (scope !== null && attempt === 1) {
+    addSpan(scope, { name: "queue", startMs: Date.parse(createdAt), endMs: scope.now(), attributes });
+  }
+  const describe = (delivery: Delivery) => (delivery === "sent" ? {} : { error: delivery });
+  return traced(scope, "offer", { kind: "client", attributes, describe }, (within) =>
+    offer(within === null ? {} : { traceparent: formatTraceparent(within.context) }),
+  );
+}

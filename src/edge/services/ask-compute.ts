@@ -1,0 +1,107 @@
+import { type ComputeOffer, ComputeResult } from "../../protocol/inference/compute.ts";
+import type { LatencySplit } from "../../protocol/inference/inference.ts";
+import { decodeFrame, encodeFrame, splitTensors } from "../../protocol/wire/frame.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import { elapsedMs } from "../clock.ts";
+import { configOf, type ProjectEnv, runnerLink } from "../config.ts";
+import type { LinkOutcome } from "../link/in-flight.ts";
+import { openDatabase } from "../store/database.ts";
+import { readConnectedRunners } from "../store/fleet/runner-store.ts";
+import { chooseRunners, type ComputeRunner } from "./choose-runners.ts";
+
+type Connected = Awaited<ReturnType<typeof readConnectedRunners>>;
+
+let current: { readonly readAtMs: number; readonly runners: Connected } | null = null;
+
+/** The connected runners that work for the project, as this isolate last read them, at most a snapshot's age ago. */
+async function connectedRunners(env: ProjectEnv): Promise<readonly ComputeRunner[]> {
+  const nowMs = Date.now();
+  if (current === null || nowMs - current.readAtMs > configOf(env).snapshotMs) {
+    current = { readAtMs: nowMs, runners: await readConnectedRunners(openDatabase(env.DB)) };
+  }
+  return current.runners.filter(({ project, shared }) => shared || project === env.project);
+}
+
+/** A kernel to be computed by a runner within a budget. */
+export interface ComputeQuestion extends Pick<ComputeOffer, "kernel" | "shape" | "seed" | "resident"> {
+  readonly tensors: readonly Tensor[];
+  readonly budgetMs: number;
+  readonly runnerId?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** What a runner may keep something for. */
+  readonly key: string;
+}
+
+/** What a runner computed. */
+export interface ComputeAnswer extends Omit<ComputeResult, "type" | "times" | "tensors"> {
+  readonly runnerId: string;
+  readonly latency: LatencySplit;
+  readonly tensors: Tensor[];
+}
+
+/** Ways in which a runner may fail that say nothing of another one. */
+const ELSEWHERE: ReadonlySet<Problem["code"]> = new Set(["runner-offline", "runner-lost", "overloaded", "device-lost"]);
+/** Runners that are asked one after the other. */
+const MOST_ASKED = 2;
+
+/**
+ * Has a runner compute a kernel of its own, and another one where the first is gone. Throws `no-placement` where no
+ * connected runner has the kernel, `budget-exceeded` at the deadline, else what the runner says.
+ */
+export async function askCompute(
+  env: ProjectEnv,
+  question: ComputeQuestion,
+  arrivedAtMs: number,
+): Promise<ComputeAnswer> {
+  const runners = chooseRunners(await connectedRunners(env), question, question.key).slice(0, MOST_ASKED);
+  let problem = createProblem("no-placement", `No connected runner that may be asked computes ${question.kernel}.`, {
+    retryAfterMs: 1_000,
+  });
+  for (const { id: runnerId } of runners) {
+    const leftMs = question.budgetMs - elapsedMs(arrivedAtMs);
+    if (leftMs <= 0) break;
+    const outcome = await ask(env, runnerId, question, leftMs);
+    if (outcome.ok) return readAnswer(outcome, runnerId, arrivedAtMs);
+    ({ problem } = outcome);
+    if (!ELSEWHERE.has(problem.code)) break;
+  }
+  throw new ProblemError(problem.code, problem.detail, problem);
+}
+
+/** An object that was restarted or moved rejects its calls. */
+async function ask(env: ProjectEnv, runnerId: string, question: ComputeQuestion, leftMs: number): Promise<LinkOutcome> {
+  const { kernel, shape, seed, resident, tensors } = question;
+  const requestId = createId("request");
+  const frame = encodeFrame({ type: "compute", requestId, kernel, shape, seed, resident }, tensors);
+  if (frame.byteLength > LIMITS.socketMessageBytes) {
+    throw new ProblemError("payload-too-large", `The inputs are larger than ${LIMITS.socketMessageBytes} bytes.`);
+  }
+  return runnerLink(env, runnerId)
+    .infer(requestId, frame, leftMs)
+    .catch((): LinkOutcome => {
+      const problem = createProblem("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+      return { ok: false, heard: false, problem };
+    });
+}
+
+function readAnswer(
+  { answer, roundTripMs }: Extract<LinkOutcome, { ok: true }>,
+  runnerId: string,
+  arrivedAtMs: number,
+): ComputeAnswer {
+  const decoded = decodeFrame(answer);
+  const header = decoded.ok ? ComputeResult.safeParse(decoded.header) : null;
+  const split = decoded.ok && header?.success ? splitTensors(header.data.tensors, decoded.payload) : null;
+  if (!header?.success || !split?.ok) {
+    throw new ProblemError("backend-failed", "The runner's answer is not of the protocol.");
+  }
+  const { type: _, times, tensors: __, ...computed } = header.data;
+  const totalMs = elapsedMs(arrivedAtMs);
+  const servedMs = times.queueMs + times.uploadMs + times.computeMs + times.readbackMs;
+  const linkMs = Math.max(0, roundTripMs - servedMs);
+  const latency = { totalMs, edgeMs: Math.max(0, totalMs - roundTripMs), linkMs, ...times };
+  return { ...computed, runnerId, latency, tensors: split.tensors };
+}

@@ -1,0 +1,49 @@
+import type { Capabilities } from "../../protocol/fleet/hardware.ts";
+
+/** A connected runner as it may be asked to compute. */
+export interface ComputeRunner {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly capabilities: Capabilities;
+}
+
+interface Wishes {
+  readonly kernel: string;
+  readonly runnerId?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Runners that may compute a kernel, the one to ask first at the front: those with a real GPU before others, and among
+ * equals by rendezvous hashing (Thaler and Ravishankar 1998) of `key`, so that what is kept for a key stays where it is
+ * when other runners come and go.
+ */
+export function chooseRunners(runners: readonly ComputeRunner[], wishes: Wishes, key: string): ComputeRunner[] {
+  const { kernel, runnerId, labels = {} } = wishes;
+  const able = runners.filter(
+    (runner) =>
+      (runnerId === undefined || runner.id === runnerId) &&
+      Object.entries(labels).every(([name, value]) => runner.labels[name] === value) &&
+      runner.capabilities.kernels.some(({ name }) => name === kernel),
+  );
+  const rank = (runner: ComputeRunner) => [hasRealGpu(runner) ? 1 : 0, hash(`${runner.id} ${key}`)] as const;
+  return able
+    .map((runner) => ({ runner, rank: rank(runner) }))
+    .toSorted((a, b) => b.rank[0] - a.rank[0] || b.rank[1] - a.rank[1])
+    .map(({ runner }) => runner);
+}
+
+function hasRealGpu({ capabilities }: ComputeRunner): boolean {
+  return capabilities.devices.some(
+    ({ kind, software, backends }) => kind === "gpu" && !software && backends.includes("wgsl"),
+  );
+}
+
+/** FNV-1a of 32 bits, mixed (MurmurHash3's finaliser): spreads keys that differ in their last letters alone. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

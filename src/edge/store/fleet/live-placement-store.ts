@@ -1,0 +1,108 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import type { Device, Fingerprint, Hardware } from "../../../protocol/fleet/hardware.ts";
+import type { Placement } from "../../../protocol/models/model.ts";
+import type { Profile } from "../../../protocol/fleet/profile.ts";
+import { fitProfile } from "./profile-fit.ts";
+import type { Database, ProjectDatabase } from "../database.ts";
+import { toPlacement } from "./placement-store.ts";
+import { holdsStill } from "./runner-store.ts";
+import { models, modelVersions, placements, runners } from "../schema.ts";
+
+/** An eligible placement with what admission and telemetry need to know of it and its runner. */
+export interface LivePlacement extends Placement {
+  readonly fingerprint: Fingerprint;
+  readonly online: boolean;
+  /** Whether its runner takes nothing new: it drains, or is in quarantine. */
+  readonly draining: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Names of the hardware profiles of its project that its device fits. */
+  readonly profiles: readonly string[];
+  /** When its runner connected, and when by its calibrations it has loaded all of its models since. */
+  readonly connectedAtMs: number;
+  readonly warmAtMs: number;
+  /** Whether its runner has a listener of its own. */
+  readonly direct: boolean;
+}
+
+/** Every project's eligible placements; which of its profiles a device fits is worked out here, once for all requests. */
+export function readAllLivePlacements(
+  db: Database,
+  profilesOf: (project: string) => readonly Profile[],
+): Promise<LivePlacement[]> {
+  return read(db, undefined, profilesOf);
+}
+
+/** The project's eligible placements, without the profiles that they fit. */
+export function readLivePlacements(db: ProjectDatabase): Promise<LivePlacement[]> {
+  return read(db, eq(models.project, db.project), () => []);
+}
+
+async function read(
+  db: Database,
+  which: SQL | undefined,
+  profilesOf: (project: string) => readonly Profile[],
+): Promise<LivePlacement[]> {
+  const [found, hosts] = await Promise.all([
+    db
+      .select({ row: placements, project: models.project })
+      .from(placements)
+      .innerJoin(modelVersions, eq(modelVersions.id, placements.modelVersionId))
+      .innerJoin(models, eq(models.id, modelVersions.modelId))
+      .where(and(which, eq(placements.state, "eligible"))),
+    readHosts(db),
+  ]);
+  const hostById = new Map(hosts.map((host) => [host.id, host]));
+  const loadMsByRunner = new Map<string, number>();
+  for (const { row } of found) {
+    loadMsByRunner.set(row.runnerId, (loadMsByRunner.get(row.runnerId) ?? 0) + row.loadMs);
+  }
+  return found.flatMap(({ row, project }) => {
+    const host = hostById.get(row.runnerId);
+    // What another project has ceased to share serves that one alone from then on.
+    if (host === undefined || (host.project !== project && !host.shared)) return [];
+    const { online, labels } = host;
+    const connectedAtMs = host.connectedAtMs ?? 0;
+    return {
+      ...toPlacement(row),
+      fingerprint: row.fingerprint,
+      online,
+      draining: host.draining || holdsStill(host.quarantine),
+      labels,
+      direct: host.direct === 1,
+      profiles: fittedProfiles(profilesOf(project), host, row.deviceKey),
+      connectedAtMs,
+      warmAtMs: connectedAtMs + (loadMsByRunner.get(row.runnerId) ?? 0),
+    };
+  });
+}
+
+type Host = Awaited<ReturnType<typeof readHosts>>[number];
+
+/** The runners of all placements, without what they say of kernels. */
+function readHosts(db: Database) {
+  const { id, project, shared, online, draining, quarantine, labels, connectedAtMs, capabilities } = runners;
+  return db
+    .select({
+      id,
+      project,
+      shared,
+      online,
+      draining,
+      quarantine,
+      labels,
+      connectedAtMs,
+      direct: sql<number>`json_type(${capabilities}, '$.direct') is not null`,
+      hardware: sql<string | null>`${capabilities} -> '$.hardware'`,
+      devices: sql<string | null>`${capabilities} -> '$.devices'`,
+    })
+    .from(runners)
+    .where(sql`${id} in (select ${placements.runnerId} from ${placements})`);
+}
+
+function fittedProfiles(profiles: readonly Profile[], { hardware, devices }: Host, deviceKey: string): string[] {
+  if (hardware === null || devices === null) return [];
+  const device = (JSON.parse(devices) as Device[]).find(({ key }) => key === deviceKey);
+  if (device === undefined) return [];
+  const machine = { hardware: JSON.parse(hardware) as Hardware, devices: [device] };
+  return profiles.filter((profile) => fitProfile(profile, machine).fits).map(({ name }) => name);
+}

@@ -1,0 +1,91 @@
+import { and, asc, eq, gt, type SQL } from "drizzle-orm";
+import type { PageQuery } from "../../../protocol/wire/page.ts";
+import {
+  BUILT_IN_PROFILES,
+  type Profile,
+  type ProfileInput,
+  type ProfileUpdate,
+} from "../../../protocol/fleet/profile.ts";
+import { cutPage, decodeCursor } from "../cursor.ts";
+import type { Database, ProjectDatabase } from "../database.ts";
+import { toInstant } from "../../clock.ts";
+import { profiles } from "../schema.ts";
+
+const builtIn: readonly Profile[] = BUILT_IN_PROFILES.map((input) => ({
+  ...input,
+  builtIn: true,
+  version: 1,
+  updatedAt: null,
+}));
+
+function toProfile(row: typeof profiles.$inferSelect): Profile {
+  return { ...row.spec, builtIn: false, version: row.version, updatedAt: toInstant(row.updatedAtMs) };
+}
+
+function isNamed({ project }: ProjectDatabase, name: string): SQL {
+  return and(eq(profiles.project, project), eq(profiles.name, name))!;
+}
+
+export async function findProfile(db: ProjectDatabase, name: string): Promise<Profile | null> {
+  const known = builtIn.find((profile) => profile.name === name);
+  if (known !== undefined) return known;
+  const [row] = await db.select().from(profiles).where(isNamed(db, name));
+  return row === undefined ? null : toProfile(row);
+}
+
+/** Every profile: the built-in ones, then the project's by name. */
+export async function readAllProfiles(db: ProjectDatabase): Promise<Profile[]> {
+  const rows = await db.select().from(profiles).where(eq(profiles.project, db.project)).orderBy(asc(profiles.name));
+  return [...builtIn, ...rows.map(toProfile)];
+}
+
+/** The profiles of each project, which has the built-in ones at least. */
+export async function readProfilesByProject(db: Database): Promise<(project: string) => readonly Profile[]> {
+  const byProject = Map.groupBy(await db.select().from(profiles), ({ project }) => project);
+  const all = new Map([...byProject].map(([project, rows]) => [project, [...builtIn, ...rows.map(toProfile)]]));
+  return (project) => all.get(project) ?? builtIn;
+}
+
+export async function listProfiles(
+  db: ProjectDatabase,
+  page: PageQuery,
+): Promise<{ items: Profile[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? null : String(decodeCursor(page.cursor, 1)[0]);
+  // The built-in profiles stand on the first page, beyond its limit, so that cursors name only stored ones.
+  const rows = await db
+    .select()
+    .from(profiles)
+    .where(and(eq(profiles.project, db.project), after === null ? undefined : gt(profiles.name, after)))
+    .orderBy(asc(profiles.name))
+    .limit(page.limit + 1);
+  const cut = cutPage(rows, page.limit, (row) => [row.name]);
+  return { items: [...(after === null ? builtIn : []), ...cut.rows.map(toProfile)], nextCursor: cut.nextCursor };
+}
+
+/** Creates a profile; null where the name is taken. */
+export async function createProfile(db: ProjectDatabase, input: ProfileInput): Promise<Profile | null> {
+  if (builtIn.some((profile) => profile.name === input.name)) return null;
+  const row = { project: db.project, name: input.name, spec: input, version: 1, updatedAtMs: Date.now() };
+  const inserted = await db.insert(profiles).values(row).onConflictDoNothing().returning();
+  return inserted[0] === undefined ? null : toProfile(inserted[0]);
+}
+
+/** Replaces a profile if it still has `version`; null where it does not (or is gone). */
+export async function updateProfile(
+  db: ProjectDatabase,
+  name: string,
+  version: number,
+  update: ProfileUpdate,
+): Promise<Profile | null> {
+  const [row] = await db
+    .update(profiles)
+    .set({ spec: { name, ...update }, version: version + 1, updatedAtMs: Date.now() })
+    .where(and(isNamed(db, name), eq(profiles.version, version)))
+    .returning();
+  return row === undefined ? null : toProfile(row);
+}
+
+export async function deleteProfile(db: ProjectDatabase, name: string): Promise<boolean> {
+  const gone = await db.delete(profiles).where(isNamed(db, name)).returning({ name: profiles.name });
+  return gone.length > 0;
+}

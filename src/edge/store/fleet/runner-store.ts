@@ -1,0 +1,315 @@
+import { and, desc, eq, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
+import { EDGE_RUNNER_ID } from "../../../protocol/models/edge-place.ts";
+import { createId } from "../../../protocol/wire/id.ts";
+import type { PageQuery } from "../../../protocol/wire/page.ts";
+import type { Profile } from "../../../protocol/fleet/profile.ts";
+import { MAIN_PROJECT } from "../../../protocol/service/project.ts";
+import type { Roofline } from "../../../protocol/fleet/roofline.ts";
+import type { RegistrationInput, Runner, RunnerQuarantine, RunnerState } from "../../../protocol/fleet/runner.ts";
+import { fitProfile } from "./profile-fit.ts";
+import { cutPage, decodeCursor } from "../cursor.ts";
+import { type Database, listOf, openDatabase, type ProjectDatabase } from "../database.ts";
+import { toInstant, toInstantOrNull } from "../../clock.ts";
+import { placements, registrationTokens, runners } from "../schema.ts";
+import { createSecret, hashSecret } from "../secret.ts";
+
+type Row = typeof runners.$inferSelect;
+
+function stateOf(row: Row): RunnerState {
+  if (row.online) return row.draining ? "draining" : "online";
+  return row.connectedAtMs === null ? "registered" : "offline";
+}
+
+/** Whether a quarantine has not ended yet. */
+export function holdsStill(quarantine: RunnerQuarantine | null): boolean {
+  return quarantine !== null && Date.parse(quarantine.until) > Date.now();
+}
+
+function toRunner(row: Row, project: string, profiles: readonly Profile[]): Runner {
+  const { capabilities } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    state: stateOf(row),
+    shared: row.shared,
+    owned: row.project === project,
+    quarantine: holdsStill(row.quarantine) ? row.quarantine : null,
+    labels: row.labels,
+    capabilities,
+    profiles: capabilities === null ? [] : profiles.map((profile) => fitProfile(profile, capabilities)),
+    version: row.version,
+    createdAt: toInstant(row.createdAtMs),
+    connectedAt: toInstantOrNull(row.connectedAtMs),
+    lastSeenAt: toInstantOrNull(row.lastSeenAtMs),
+  };
+}
+
+/** Runners that work for a project: its own, and those that others share. */
+function isInSight({ project }: ProjectDatabase): SQL {
+  return and(isNull(runners.removedAtMs), or(eq(runners.project, project), eq(runners.shared, true)))!;
+}
+
+/** One of the project's own runners. */
+function isOwn({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(runners.id, id), eq(runners.project, project), isNull(runners.removedAtMs))!;
+}
+
+/** A token whose runner will belong to the caller's project. */
+export async function createRegistrationToken(
+  db: ProjectDatabase,
+  ttlMs: number,
+): Promise<{ id: string; token: string; expiresAt: string }> {
+  const token = createSecret("token");
+  const id = createId("token");
+  const expiresAtMs = Date.now() + ttlMs;
+  await db.insert(registrationTokens).values({ id, project: db.project, hash: await hashSecret(token), expiresAtMs });
+  return { id, token, expiresAt: toInstant(expiresAtMs) };
+}
+
+export type RegistrationOutcome =
+  | { kind: "registered"; runnerId: string; credential: string }
+  | { kind: "unknown" | "expired" | "used" };
+
+/** Spends a token on a new runner. The token is claimed and the runner written in one transaction. */
+export async function registerRunner(binding: D1Database, input: RegistrationInput): Promise<RegistrationOutcome> {
+  const hash = await hashSecret(input.token);
+  const runnerId = createId("runner");
+  const credential = createSecret("credential");
+  const nowMs = Date.now();
+  const [claim] = await binding.batch([
+    binding
+      .prepare(
+        `update registration_tokens set used_by_runner_id = ?2
+         where hash = ?1 and used_by_runner_id is null and expires_at_ms > ?3`,
+      )
+      .bind(hash, runnerId, nowMs),
+    binding
+      .prepare(
+        `insert into runners (id, project, name, credential_hash, labels, created_at_ms) select ?2, project, ?3, ?4, ?5, ?6
+         from registration_tokens where hash = ?1 and used_by_runner_id = ?2`,
+      )
+      .bind(hash, runnerId, input.name, await hashSecret(credential), JSON.stringify(input.labels), nowMs),
+  ]);
+  if (claim?.meta.changes === 1) return { kind: "registered", runnerId, credential };
+  const db = openDatabase(binding);
+  const [token] = await db.select().from(registrationTokens).where(eq(registrationTokens.hash, hash));
+  if (token === undefined) return { kind: "unknown" };
+  return { kind: token.usedByRunnerId === null ? "expired" : "used" };
+}
+
+/** Id and project of the runner with this credential. A rotated credential takes effect at its first use. */
+export async function findRunnerByCredentialHash(
+  db: Database,
+  hash: string,
+): Promise<{ id: string; project: string } | null> {
+  const [row] = await db
+    .select({ id: runners.id, project: runners.project, next: runners.nextCredentialHash })
+    .from(runners)
+    .where(
+      and(isNull(runners.removedAtMs), or(eq(runners.credentialHash, hash), eq(runners.nextCredentialHash, hash))),
+    );
+  if (row === undefined) return null;
+  if (row.next === hash) {
+    await db.update(runners).set({ credentialHash: hash, nextCredentialHash: null }).where(eq(runners.id, row.id));
+  }
+  return { id: row.id, project: row.project };
+}
+
+export async function rotateCredential(db: ProjectDatabase, id: string): Promise<string | null> {
+  const credential = createSecret("credential");
+  const changed = await db
+    .update(runners)
+    .set({ nextCredentialHash: await hashSecret(credential), version: sql`${runners.version} + 1` })
+    .where(isOwn(db, id))
+    .returning({ id: runners.id });
+  return changed.length > 0 ? credential : null;
+}
+
+export async function listRunners(
+  db: ProjectDatabase,
+  page: PageQuery,
+  profiles: readonly Profile[],
+): Promise<{ items: Runner[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? undefined : lt(runners.id, String(decodeCursor(page.cursor, 1)[0]));
+  const found = await db
+    .select()
+    .from(runners)
+    .where(and(isInSight(db), after))
+    .orderBy(desc(runners.id))
+    .limit(page.limit + 1);
+  const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
+  return { items: rows.map((row) => toRunner(row, db.project, profiles)), nextCursor };
+}
+
+export async function findRunner(
+  db: ProjectDatabase,
+  id: string,
+  profiles: readonly Profile[],
+): Promise<Runner | null> {
+  const [row] = await db
+    .select()
+    .from(runners)
+    .where(and(eq(runners.id, id), isInSight(db)));
+  return row === undefined ? null : toRunner(row, db.project, profiles);
+}
+
+/** A runner with what it announced of itself, and whom it works for: its project, or where it is shared all. */
+export interface AnnouncedRunner {
+  readonly id: string;
+  readonly project: string;
+  readonly shared: boolean;
+  readonly capabilities: Capabilities;
+}
+
+/** What every runner that works for the project announced of itself. */
+export async function readRunnerCapabilities(db: ProjectDatabase): Promise<AnnouncedRunner[]> {
+  const { id, project, shared, capabilities: announced } = runners;
+  const rows = await db.select({ id, project, shared, capabilities: announced }).from(runners).where(isInSight(db));
+  return rows.flatMap(({ capabilities, ...row }) => (capabilities === null ? [] : [{ ...row, capabilities }]));
+}
+
+export async function readAllCapabilities(db: ProjectDatabase): Promise<Capabilities[]> {
+  return (await readRunnerCapabilities(db)).map(({ capabilities }) => capabilities);
+}
+
+/** The project's own runners. */
+export async function readRunnerIds(db: ProjectDatabase): Promise<string[]> {
+  const rows = await db
+    .select({ id: runners.id })
+    .from(runners)
+    .where(and(eq(runners.project, db.project), isNull(runners.removedAtMs)));
+  return rows.map(({ id }) => id);
+}
+
+/** Which of these runners work for the project. */
+export async function findRunnerIds(db: ProjectDatabase, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .select({ id: runners.id })
+    .from(runners)
+    .where(and(inArray(runners.id, listOf(ids)), isInSight(db)));
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writes down that a runner connected and what it said of itself; tells whom it works for, and whether it is to drain. */
+export async function recordHello(
+  db: Database,
+  id: string,
+  capabilities: Capabilities,
+): Promise<Pick<Row, "project" | "shared" | "draining"> | null> {
+  const nowMs = Date.now();
+  const [row] = await db
+    .update(runners)
+    .set({
+      capabilities,
+      online: true,
+      connectedAtMs: nowMs,
+      lastSeenAtMs: nowMs,
+      version: sql`${runners.version} + 1`,
+    })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)))
+    .returning({ project: runners.project, shared: runners.shared, draining: runners.draining });
+  return row ?? null;
+}
+
+/** Adds a device's roofs to what its runner said of it. */
+export async function recordRoofline(db: Database, id: string, deviceKey: string, roofline: Roofline): Promise<void> {
+  await db.run(sql`
+    update runners
+    set capabilities = json_set(capabilities, device.fullkey || '.roofline', json(${JSON.stringify(roofline)})),
+      version = version + 1
+    from json_each(runners.capabilities, '$.devices') as device
+    where runners.id = ${id} and runners.removed_at_ms is null and device.value->>'key' = ${deviceKey}`);
+}
+
+/** Replaces what a runner said of itself. */
+export async function recordCapabilities(db: Database, id: string, capabilities: Capabilities): Promise<void> {
+  await db
+    .update(runners)
+    .set({ capabilities, lastSeenAtMs: Date.now(), version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
+}
+
+export async function recordSeen(db: Database, id: string): Promise<void> {
+  await db.update(runners).set({ lastSeenAtMs: Date.now() }).where(eq(runners.id, id));
+}
+
+/** Writes down that a runner's connection ended, unless it has said hello again since `endedAtMs`. */
+export async function recordDisconnect(db: Database, id: string, endedAtMs: number): Promise<void> {
+  await db
+    .update(runners)
+    .set({ online: false, lastSeenAtMs: endedAtMs })
+    .where(and(eq(runners.id, id), lte(runners.connectedAtMs, endedAtMs)));
+}
+
+/** Writes down why a runner is given nothing, and until when; null ends it. */
+export async function recordQuarantine(db: Database, id: string, quarantine: RunnerQuarantine | null): Promise<void> {
+  await db
+    .update(runners)
+    .set({ quarantine, version: sql`${runners.version} + 1` })
+    .where(and(eq(runners.id, id), isNull(runners.removedAtMs)));
+}
+
+/** Starts or ends draining, or working for all projects; false where the project has no such runner. */
+export async function changeRunner(
+  db: ProjectDatabase,
+  id: string,
+  change: { readonly draining: boolean } | { readonly shared: boolean },
+): Promise<boolean> {
+  const changed = await db
+    .update(runners)
+    .set({ ...change, version: sql`${runners.version} + 1` })
+    .where(isOwn(db, id))
+    .returning({ id: runners.id });
+  return changed.length > 0;
+}
+
+/** Removes a runner and its placements; its runs and series stay. False where there is none. */
+export async function removeRunner(db: ProjectDatabase, id: string): Promise<boolean> {
+  const nowMs = Date.now();
+  const own = db.select({ id: runners.id }).from(runners).where(eq(runners.project, db.project));
+  const [changed] = await db.batch([
+    db
+      .update(runners)
+      .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
+      .where(isOwn(db, id))
+      .returning({ id: runners.id }),
+    db.delete(placements).where(and(eq(placements.runnerId, id), inArray(placements.runnerId, own))),
+  ]);
+  return changed.length > 0;
+}
+
+/**
+ * The edge stands among the runners, so that its placements are rows like all others: always online, and
+ * removed for everybody who lists, drains or connects. No credential has this hash.
+ */
+export async function ensureEdgeRunner(db: Database): Promise<void> {
+  const nowMs = Date.now();
+  const row = {
+    id: EDGE_RUNNER_ID,
+    project: MAIN_PROJECT,
+    shared: true,
+    name: "edge",
+    credentialHash: "edge",
+    labels: {},
+    online: true,
+  };
+  await db
+    .insert(runners)
+    .values({ ...row, createdAtMs: nowMs, removedAtMs: nowMs })
+    .onConflictDoNothing();
+}
+
+/** Runners that are connected and take work, with what they can do and whom they work for. */
+export async function readConnectedRunners(
+  db: Database,
+): Promise<(AnnouncedRunner & { readonly labels: Record<string, string> })[]> {
+  const { id, project, shared, labels, capabilities: announced, quarantine } = runners;
+  const rows = await db
+    .select({ id, project, shared, labels, capabilities: announced, quarantine })
+    .from(runners)
+    .where(and(eq(runners.online, true), eq(runners.draining, false), isNull(runners.removedAtMs)));
+  return rows.flatMap(({ capabilities, quarantine: held, ...row }) =>
+    capabilities === null || holdsStill(held) ? [] : [{ ...row, capabilities }],
+  );
+}

@@ -1,0 +1,172 @@
+import { and, desc, eq, gte, lt, or } from "drizzle-orm";
+import { fingerprintIdOf } from "../../../protocol/fleet/hardware.ts";
+import type { SeriesKey } from "../../../protocol/history/series.ts";
+import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { chunkRows, type Database } from "../database.ts";
+import { points } from "../schema.ts";
+import type { Span } from "./rollup-store.ts";
+import { seriesIdOf } from "./series-store.ts";
+
+/** A measurement on its way into the history; `sourceId` makes storing it twice harmless. */
+export interface Measurement {
+  /** Whose series it becomes a point of. */
+  readonly project: string;
+  readonly key: SeriesKey;
+  readonly atMs: number;
+  readonly sourceId: string;
+  /** Null for what live requests left. */
+  readonly runId: string | null;
+  readonly revision?: string | null;
+  readonly aggregate: Aggregate;
+}
+
+/**
+ * Stores measurements, creating their series where they are new: JSON parameters of many rows, all in one
+ * transaction, together with `further` statements.
+ */
+export async function appendMeasurements(
+  binding: D1Database,
+  measurements: readonly Measurement[],
+  further: readonly D1PreparedStatement[] = [],
+): Promise<void> {
+  if (measurements.length + further.length === 0) return;
+  const keys = new Map<string, Promise<SeriesRow>>();
+  const rows = await Promise.all(
+    measurements.map(async ({ project, key, atMs, sourceId, runId, revision = null, aggregate: a }) => {
+      const text = `${project} ${JSON.stringify(key)}`;
+      const row = keys.get(text) ?? toSeriesRow(key, project);
+      keys.set(text, row);
+      return [(await row)[0], atMs, sourceId, runId, revision, a.count, a.min, a.max, a.sum, a.sketch];
+    }),
+  );
+  const insertSeries = binding.prepare(
+    `insert into series (id, project, subject_kind, subject, metric, fingerprint_id, label, key, created_at_ms)
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, ?2
+     from json_each(?1) where true
+     on conflict do nothing`,
+  );
+  const insertPoints = binding.prepare(
+    `insert into points (series_no, at_ms, source_id, run_id, revision, count, min, max, sum, sketch)
+     select series.no, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9
+     from json_each(?1) join series on series.id = value->>0 where true on conflict do nothing`,
+  );
+  const nowMs = Date.now();
+  await binding.batch([
+    ...chunkRows(await Promise.all(keys.values())).map((json) => insertSeries.bind(json, nowMs)),
+    ...chunkRows(rows).map((json) => insertPoints.bind(json)),
+    ...further,
+  ]);
+}
+
+type SeriesRow = [id: string, ...(string | null)[]];
+
+async function toSeriesRow(key: SeriesKey, project: string): Promise<SeriesRow> {
+  const { id, canonical } = await seriesIdOf(key, project);
+  const fingerprintId = key.fingerprint === null ? null : await fingerprintIdOf(key.fingerprint);
+  return [id, project, key.subjectKind, key.subject, key.metric, fingerprintId, key.label, canonical];
+}
+
+export interface StoredPoint extends Aggregate {
+  readonly atMs: number;
+  readonly runId: string | null;
+  readonly revision: string | null;
+}
+
+/** A point with its number in the order of arrival. */
+interface NumberedPoint extends StoredPoint {
+  readonly seq: number;
+}
+
+/** Place of a point among those of its series: none other has the same, and points that come later move none. */
+export type PointPlace = readonly [atMs: number, seq: number];
+
+/**
+ * The latest points of a series in [fromMs, toMs) as they were measured, or the latest before a place; oldest first.
+ * One more than `limit` tells of a cut.
+ */
+export async function readPoints(
+  db: Database,
+  seriesNo: number,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  limit: number,
+  before?: PointPlace,
+): Promise<NumberedPoint[]> {
+  const rows = await db
+    .select()
+    .from(points)
+    .where(
+      and(
+        eq(points.seriesNo, seriesNo),
+        gte(points.atMs, fromMs),
+        // The first bound is what the index is searched by.
+        lt(points.atMs, before === undefined ? toMs : Math.min(toMs, before[0] + 1)),
+        before === undefined
+          ? undefined
+          : or(lt(points.atMs, before[0]), and(eq(points.atMs, before[0]), lt(points.seq, before[1]))),
+      ),
+    )
+    .orderBy(desc(points.atMs), desc(points.seq))
+    .limit(limit + 1);
+  return rows.toReversed();
+}
+
+/** Which points of runs are meant. */
+export interface RunPointFilter {
+  readonly span: Span;
+  readonly runId: string | null;
+  readonly revision: string | null;
+}
+
+/** A point that a run left. */
+export interface RunPoint extends StoredPoint {
+  readonly seriesNo: number;
+  readonly runId: string;
+}
+
+const COLUMNS = `p.series_no as seriesNo, p.at_ms as atMs, p.run_id as runId, p.revision, p.count, p.min, p.max, p.sum,
+  p.sketch`;
+
+/** The latest points of runs of each series, newest first; one more than `limit` of a series tells of a cut. */
+export async function readRunPoints(
+  binding: D1Database,
+  numbers: readonly number[],
+  filter: RunPointFilter,
+  limit: number,
+): Promise<RunPoint[]> {
+  const { span, runId, revision } = filter;
+  const parameters = [JSON.stringify(numbers), span.fromMs, span.toMs, revision, limit];
+  const statement =
+    runId === null
+      ? binding.prepare(LATEST).bind(...parameters)
+      : binding.prepare(OF_RUN).bind(...parameters.slice(0, 4), runId);
+  return (await statement.all<RunPoint>()).results;
+}
+
+const meant = (table: string) => `${table}.at_ms < ?3 and ${table}.run_id is not null
+  and (?4 is null or ${table}.revision = ?4)`;
+
+/** The place of the cut comes from the index, so that an old series costs no more than a young one. */
+const LATEST = `
+  select ${COLUMNS} from json_each(?1) as wanted cross join points as p on p.series_no = wanted.value
+  where p.at_ms >= max(?2, coalesce(
+    (select q.at_ms from points as q where q.series_no = wanted.value and ${meant("q")}
+     order by q.at_ms desc limit 1 offset ?5), ?2))
+  and ${meant("p")}
+  order by p.series_no, p.at_ms desc`;
+
+const OF_RUN = `
+  select ${COLUMNS} from points as p
+  where p.run_id = ?5 and +p.series_no in (select value from json_each(?1)) and p.at_ms >= ?2 and ${meant("p")}
+  order by p.series_no, p.at_ms desc`;
+
+/** Ids of the series that a run has points of; one more than `limit` tells of a cut. */
+export async function seriesIdsOfRun({ DB, project }: ProjectEnv, runId: string, limit: number): Promise<string[]> {
+  const { results } = await DB.prepare(
+    `select distinct series.id from points join series on series.no = points.series_no
+       where points.run_id = ?1 and series.project = ?3 limit ?2`,
+  )
+    .bind(runId, limit + 1, project)
+    .all<{ id: string }>();
+  return results.map(({ id }) => id);
+}

@@ -1,0 +1,86 @@
+import { and, eq } from "drizzle-orm";
+import { ReportFormat, type ReportRun, type RunSamples } from "../../../protocol/history/run.ts";
+import { createContentId } from "../../../protocol/wire/id.ts";
+import { toInstant } from "../../clock.ts";
+import type { ProjectDatabase } from "../database.ts";
+import { reports } from "../schema.ts";
+
+/** Two keys may use the same name without meeting. */
+export function reportIdOf(ownerId: string, name: string): Promise<string> {
+  return createContentId("run", `${ownerId} ${name}`);
+}
+
+export type StoredReport = typeof reports.$inferSelect;
+
+/** A statement that stores a report; it fails, and all of its transaction with it, where its run is there already. */
+export function insertReport(binding: D1Database, report: StoredReport): D1PreparedStatement {
+  const { id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs } = report;
+  return binding
+    .prepare(
+      `insert into reports (id, project, owner_id, name, digest, tool, label, revision, points, at_ms, stored_at_ms)
+       values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+    )
+    .bind(id, project, ownerId, name, digest, tool, label, revision, points, atMs, storedAtMs);
+}
+
+export async function findReport(db: ProjectDatabase, id: string): Promise<StoredReport | null> {
+  const [row] = await db
+    .select()
+    .from(reports)
+    .where(and(eq(reports.project, db.project), eq(reports.id, id)));
+  return row ?? null;
+}
+
+export function toReportRun({
+  ownerId,
+  tool,
+  atMs,
+  storedAtMs,
+  ...row
+}: StoredReport): Omit<ReportRun, "samplesBytes"> {
+  const { id, name, label, revision, points } = row;
+  return {
+    origin: "report",
+    id,
+    owner: ownerId,
+    name,
+    tool: ReportFormat.parse(tool),
+    label,
+    revision,
+    points,
+    at: toInstant(atMs),
+    storedAt: toInstant(storedAtMs),
+  };
+}
+
+/** Which samples: of a run, and of the attempt or the content that became it. */
+export interface SamplesOf {
+  readonly runId: string;
+  readonly part: string;
+}
+
+function keyOf({ runId, part }: SamplesOf): string {
+  return `samples/${runId}/${part}.json.gz`;
+}
+
+/** Stores raw samples compressed, and tells how many bytes they take; storing them again changes nothing. */
+export async function putSamples(bucket: R2Bucket, of: SamplesOf, samples: RunSamples): Promise<number> {
+  const packed = new Blob([JSON.stringify(samples)]).stream().pipeThrough(new CompressionStream("gzip"));
+  // R2 wants to know the length of what comes.
+  const bytes = await new Response(packed).arrayBuffer();
+  await bucket.put(keyOf(of), bytes, {
+    httpMetadata: { contentType: "application/json", contentEncoding: "gzip" },
+  });
+  return bytes.byteLength;
+}
+
+/** The samples as JSON text; null where there are none. */
+export async function getSamples(bucket: R2Bucket, of: SamplesOf): Promise<ReadableStream | null> {
+  const object = await bucket.get(keyOf(of));
+  return object === null ? null : object.body.pipeThrough(new DecompressionStream("gzip"));
+}
+
+/** Size of a run's samples as they are kept, in bytes; null where there are none. */
+export async function measureSamples(bucket: R2Bucket, of: SamplesOf): Promise<number | null> {
+  return (await bucket.head(keyOf(of)))?.size ?? null;
+}

@@ -1,0 +1,219 @@
+import type { Aggregate } from "../../../stats/distribution/distribution.ts";
+import { chunkRows } from "../database.ts";
+
+/** Widths of the rollups. */
+export const FOUR_WEEKS_MS = 2_419_200_000;
+export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+/** The widest first. */
+export const ROLLUP_STEPS_MS = [FOUR_WEEKS_MS, DAY_MS, HOUR_MS, MINUTE_MS] as const;
+export type RollupStepMs = (typeof ROLLUP_STEPS_MS)[number];
+
+/** Rows that one statement reads at most: a longer one would keep every other reader waiting. */
+const PAGE_ROWS = 1_000;
+/** Readings of a span that a rollup may come between; the next one is a single transaction. */
+const TRIES = 3;
+
+/** Part of a series: a rollup, or a point that is in none yet. */
+export interface Bucket extends Aggregate {
+  readonly seriesNo: number;
+  readonly atMs: number;
+  readonly runId: string | null;
+}
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** All of time, up to the last instant that a date can hold. */
+export const ALL_TIME: Span = { fromMs: 0, toMs: 8.64e15 };
+
+const COLUMNS = `series_no as seriesNo, at_ms as atMs, run_id as runId, count, min, max, sum, sketch`;
+
+/** Where rolling up stands. */
+interface RollState {
+  readonly rolledSeq: number;
+  readonly version: number;
+}
+
+/** Parts of series by series, then by time; `too-many` where they are more than `maxRows`. */
+export type SpanRead =
+  | { readonly ok: true; readonly buckets: readonly Bucket[]; readonly rowsRead: number }
+  | { readonly ok: false; readonly reason: "too-many" };
+
+/** A part of a span, in whole steps, that is read by rollups of one width. */
+export interface Piece {
+  readonly span: Span;
+  readonly stepMs: RollupStepMs;
+}
+
+/** What one question reads: some series, in pieces that follow each other without a gap. */
+interface Question {
+  /** In rising order. */
+  readonly numbers: readonly number[];
+  readonly pieces: readonly Piece[];
+  readonly maxRows: number;
+}
+
+/**
+ * All of some series in a span: the rollups, and the points that are in none yet, all as of one moment. Read by
+ * pages, so that others have their turn in between.
+ */
+export async function readSpan(binding: D1Database, question: Question): Promise<SpanRead> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const read = await readPages(binding, question, PAGE_ROWS);
+    if (read !== null) return read;
+  }
+  // One page is one transaction.
+  return (await readPages(binding, question, question.maxRows + 1)) ?? { ok: false, reason: "too-many" };
+}
+
+/** Null where points were rolled up between two pages: some would be missing, or counted twice. */
+async function readPages(
+  binding: D1Database,
+  { numbers, pieces, maxRows }: Question,
+  pageRows: number,
+): Promise<SpanRead | null> {
+  const whole = { fromMs: pieces.at(0)?.span.fromMs ?? 0, toMs: pieces.at(-1)?.span.toMs ?? 0 };
+  let version: number | null = null;
+  let rowsRead = 0;
+  const buckets: Bucket[] = [];
+  for (const piece of pieces) {
+    for (let rest = numbers.map((no): Rest => [no, piece.span.fromMs]); rest.length > 0;) {
+      const [state, page, tail]: D1Result[] = await binding.batch([
+        binding.prepare("select roll_version as version from history_state"),
+        rollupsOf(binding, piece, rest, pageRows),
+        ...(version === null ? [tailOf(binding, numbers, whole)] : []),
+      ]);
+      const current: number = ((state?.results ?? []) as RollState[])[0]?.version ?? 0;
+      if (version !== null && current !== version) return null;
+      version = current;
+      const rows = (page?.results ?? []) as Bucket[];
+      buckets.push(...rows, ...((tail?.results ?? []) as Bucket[]));
+      rowsRead += (page?.meta.rows_read ?? 0) + (tail?.meta.rows_read ?? 0);
+      if (buckets.length > maxRows) return { ok: false, reason: "too-many" };
+      rest = rows.length < pageRows ? [] : restBehind(rest, rows.at(-1));
+    }
+  }
+  buckets.sort((a, b) => a.seriesNo - b.seriesNo || a.atMs - b.atMs);
+  return { ok: true, buckets, rowsRead };
+}
+
+/** What of a series was not read yet: all from this time on. */
+type Rest = readonly [seriesNo: number, fromMs: number];
+
+function restBehind(rest: readonly Rest[], last: Bucket | undefined): Rest[] {
+  if (last === undefined) return [];
+  return rest
+    .filter(([no]) => no >= last.seriesNo)
+    .map(([no, fromMs]) => [no, no === last.seriesNo ? last.atMs + 1 : fromMs]);
+}
+
+/**
+ * A page, series by series in the order of the list, each by time. That is the order of the loops, which `cross join`
+ * forces; asked for by `order by`, it would be sorted, and so all of it read.
+ */
+function rollupsOf(binding: D1Database, { span, stepMs }: Piece, rest: readonly Rest[], limit: number) {
+  return binding
+    .prepare(
+      `select ${COLUMNS} from json_each(?1) cross join rollups
+       on series_no = value->>0 and step_ms = ?2 and at_ms >= value->>1 and at_ms < ?3 limit ?4`,
+    )
+    .bind(JSON.stringify(rest), stepMs, span.toMs, limit);
+}
+
+/** The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many. */
+function tailOf(binding: D1Database, numbers: readonly number[], { fromMs, toMs }: Span): D1PreparedStatement {
+  return binding
+    .prepare(
+      `select ${COLUMNS} from points where seq > (select rolled_seq from history_state)
+       and +series_no in (select value from json_each(?1)) and +at_ms >= ?2 and +at_ms < ?3`,
+    )
+    .bind(JSON.stringify(numbers), fromMs, toMs);
+}
+
+/** A point that is to be rolled up. */
+export interface RollingPoint extends Bucket {
+  readonly seq: number;
+}
+
+/** The next points behind the rollups, in the order in which they came. */
+export async function readUnrolled(
+  binding: D1Database,
+  limit: number,
+): Promise<{ state: RollState; points: RollingPoint[] }> {
+  const [state, found] = await binding.batch([
+    binding.prepare("select rolled_seq as rolledSeq, roll_version as version from history_state"),
+    binding
+      .prepare(
+        `select seq, ${COLUMNS} from points where seq > (select rolled_seq from history_state) order by seq limit ?1`,
+      )
+      .bind(limit),
+  ]);
+  const [row = { rolledSeq: 0, version: 0 }] = (state?.results ?? []) as RollState[];
+  return { state: row, points: (found?.results ?? []) as RollingPoint[] };
+}
+
+/** A rollup by its place. */
+export interface Rollup extends Bucket {
+  readonly stepMs: number;
+}
+
+/** The rollups that stand at these places now. */
+export async function readRollupsAt(
+  binding: D1Database,
+  places: readonly Pick<Rollup, "seriesNo" | "stepMs" | "atMs">[],
+): Promise<Rollup[]> {
+  const statement = binding.prepare(
+    `select ${COLUMNS}, step_ms as stepMs from json_each(?1) join rollups
+     on series_no = value->>0 and step_ms = value->>1 and at_ms = value->>2`,
+  );
+  const chunks = chunkRows(places.map(({ seriesNo, stepMs, atMs }) => [seriesNo, stepMs, atMs]));
+  const found = await binding.batch<Rollup>(chunks.map((json) => statement.bind(json)));
+  return found.flatMap(({ results }) => results);
+}
+
+/** What became of a step: `overtaken` where another step was quicker, and this one changed nothing. */
+export type RollOutcome = "saved" | "overtaken";
+
+/**
+ * Saves a step of rolling up, all or nothing: the rollups, what the series know of their points, and how far it
+ * came. It holds only if `state` is still the latest, since the rollups were computed from it.
+ */
+export async function saveRollups(
+  binding: D1Database,
+  state: RollState,
+  rolledSeq: number,
+  rollups: readonly Rollup[],
+  tallies: readonly (readonly [seriesNo: number, points: number, lastMs: number])[],
+): Promise<RollOutcome> {
+  const rows = rollups.map((r) => [r.seriesNo, r.stepMs, r.atMs, r.runId, r.count, r.min, r.max, r.sum, r.sketch]);
+  const insert = binding.prepare(
+    `insert or replace into rollups (series_no, step_ms, at_ms, run_id, count, min, max, sum, sketch)
+     select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8
+     from json_each(?1)`,
+  );
+  const tally = binding.prepare(
+    `update series set points = series.points + tallied.points,
+       last_point_at_ms = max(coalesce(series.last_point_at_ms, tallied.last_ms), tallied.last_ms)
+     from (select value->>0 as no, value->>1 as points, value->>2 as last_ms from json_each(?1)) as tallied
+     where series.no = tallied.no`,
+  );
+  // A version that is null breaks the transaction, for the column must not be.
+  const advance = binding
+    .prepare(`update history_state set roll_version = iif(roll_version = ?1, roll_version + 1, null), rolled_seq = ?2`)
+    .bind(state.version, rolledSeq);
+  try {
+    await binding.batch([
+      advance,
+      ...chunkRows(rows).map((json) => insert.bind(json)),
+      ...chunkRows(tallies).map((json) => tally.bind(json)),
+    ]);
+    return "saved";
+  } catch (error) {
+    if (String(error).includes("NOT NULL constraint failed: history_state.roll_version")) return "overtaken";
+    throw error;
+  }
+}

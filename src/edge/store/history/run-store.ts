@@ -1,0 +1,93 @@
+import { and, eq, type SQL } from "drizzle-orm";
+import type { JobRun } from "../../../protocol/history/run.ts";
+import { JobResult, JobSpec } from "../../../protocol/jobs/job.ts";
+import { toInstant } from "../../clock.ts";
+import type { ProjectDatabase } from "../database.ts";
+import { runs } from "../schema.ts";
+
+export interface RunInput {
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly runnerId: string;
+  readonly deviceKey: string;
+  readonly spec: JobSpec;
+  readonly result: JobResult;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** A job has at most one run, so the run's id follows from the job's: `job_x` → `run_x`. */
+export function runIdOf(jobId: string): string {
+  return jobId.replace(/^job_/, "run_");
+}
+
+function isRun({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(runs.project, project), eq(runs.id, id))!;
+}
+
+/**
+ * Stores a run and gives what is stored. A run that is there already stays: a resent outcome keeps its time, and an
+ * earlier attempt, whose lease was over before its end was written down, its result.
+ */
+export async function recordRun(db: ProjectDatabase, input: RunInput): Promise<RunInput & { readonly id: string }> {
+  const id = runIdOf(input.jobId);
+  await db
+    .insert(runs)
+    .values({
+      ...input,
+      id,
+      project: db.project,
+      kind: input.spec.kind,
+      spec: JSON.stringify(input.spec),
+      result: JSON.stringify(input.result),
+    })
+    .onConflictDoNothing();
+  const [stored] = await db.select().from(runs).where(isRun(db, id));
+  if (stored === undefined) return { ...input, id };
+  const { attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = stored;
+  const result = attempt === input.attempt ? input.result : JobResult.parse(JSON.parse(stored.result));
+  return { ...input, id, attempt, runnerId, deviceKey, result, startedAtMs, endedAtMs };
+}
+
+/** A job's run, less what only the bucket knows of it. */
+export async function findRun(
+  db: ProjectDatabase,
+  id: string,
+): Promise<Omit<JobRun, "traceBytes" | "samplesBytes"> | null> {
+  const [row] = await db.select().from(runs).where(isRun(db, id));
+  if (row === undefined) return null;
+  const { jobId, attempt, runnerId, deviceKey, startedAtMs, endedAtMs } = row;
+  return {
+    origin: "job",
+    id,
+    jobId,
+    attempt,
+    runnerId,
+    deviceKey,
+    spec: JobSpec.parse(JSON.parse(row.spec)),
+    result: JobResult.parse(JSON.parse(row.result)),
+    startedAt: toInstant(startedAtMs),
+    endedAt: toInstant(endedAtMs),
+  };
+}
+
+/** Which execution of a job: only one attempt becomes its run, and each may have left a trace. */
+type Traced = Pick<JobRun, "id" | "attempt">;
+
+function keyOf({ id, attempt }: Traced): string {
+  return `traces/${id}/${attempt}.json`;
+}
+
+/** Stores a trace, which is JSON text; storing it again changes nothing. */
+export async function putTrace(bucket: R2Bucket, run: Traced, text: string): Promise<void> {
+  await bucket.put(keyOf(run), text, { httpMetadata: { contentType: "application/json" } });
+}
+
+export async function getTrace(bucket: R2Bucket, run: Traced): Promise<R2ObjectBody | null> {
+  return bucket.get(keyOf(run));
+}
+
+/** Size of a run's trace in bytes; null where there is none. */
+export async function measureTrace(bucket: R2Bucket, run: Traced): Promise<number | null> {
+  return (await bucket.head(keyOf(run)))?.size ?? null;
+}

@@ -1,0 +1,85 @@
+import { SeriesKey } from "../../../protocol/history/series.ts";
+import { calibratedLevel, type PredictionCalibrationQuery } from "../../../protocol/history/prediction-calibration.ts";
+import type { ProjectEnv } from "../../config.ts";
+import type { ForecastSum } from "../../history/query/add-up-forecasts.ts";
+import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
+
+/** How many requests a metric was measured of in batches of so many rows, and its sum over them. */
+export interface RequestTotals {
+  readonly metric: string;
+  /** Null where the metric is of no batch. */
+  readonly batch: number | null;
+  readonly count: number;
+  readonly sum: number;
+}
+
+/**
+ * Counts and sums of the series that `of` selects, in [?2, ?3): rollups of the width ?1 and what is in none yet, or,
+ * where ?1 is null, the points as they were measured.
+ */
+function partsOf(of: string, isRolledUp: boolean): string {
+  if (!isRolledUp) {
+    return `select series_no, at_ms, count, sum from points
+      where ?1 is null and series_no in (${of}) and at_ms >= ?2 and at_ms < ?3`;
+  }
+  // The plus keeps the search by `seq`: behind the rollups stand few points, of a series there may be many.
+  return `
+    select series_no, at_ms, count, sum from rollups
+    where series_no in (${of}) and step_ms = ?1 and at_ms >= ?2 and at_ms < ?3
+    union all
+    select series_no, at_ms, count, sum from points
+    where seq > (select rolled_seq from history_state)
+      and +series_no in (${of}) and +at_ms >= ?2 and +at_ms < ?3`;
+}
+
+/** Totals of a model version's requests of the UTC day that begins at `dayMs`, over all placements. */
+export async function readRequestTotals(
+  { DB, project }: ProjectEnv,
+  subject: string,
+  dayMs: number,
+): Promise<RequestTotals[]> {
+  const { results } = await DB.prepare(
+    `select metric, key ->> '$.configuration.batch' as batch, sum(count) as count, sum(sum) as sum
+       from (${partsOf("select no from series where project = ?5 and subject_kind = 'model' and subject = ?4", true)})
+       join series on no = series_no group by 1, 2`,
+  )
+    .bind(DAY_MS, dayMs, dayMs + DAY_MS, subject, project)
+    .all<RequestTotals>();
+  return results;
+}
+
+/**
+ * Sums of what became of predictions, by series and step, the newest first; one more than `limit` tells of a cut.
+ * Added up in the database, since requests are many and steps are few. The span must be whole steps.
+ */
+export async function readForecastSums(
+  { DB, project }: ProjectEnv,
+  { model, placement, confidence }: Pick<PredictionCalibrationQuery, "model" | "placement" | "confidence">,
+  { fromMs, toMs }: Span,
+  stepMs: number,
+  limit: number,
+): Promise<ForecastSum[]> {
+  const selected = `select no from series where project = ?9 and subject_kind = 'model' and metric in ('inTime', 'asPredicted')
+    and (?6 is null or subject = ?6) and (?7 is null or key ->> '$.configuration.placement' = ?7)
+    and (?8 is null or key ->> '$.configuration.confidence' = ?8)`;
+  const rollupMs = ROLLUP_STEPS_MS.find((ms) => stepMs % ms === 0) ?? null;
+  // A number is bound as a real one, by which a division leaves no whole steps.
+  const { results } = await DB.prepare(
+    `select key, at_ms / cast(?4 as integer) * cast(?4 as integer) as stepAtMs, sum(count) as count, sum(sum) as sum
+       from (${partsOf(selected, rollupMs !== null)}) join series on no = series_no
+       group by no, 2 order by 2 desc, id limit ?5`,
+  )
+    .bind(
+      rollupMs,
+      fromMs,
+      toMs,
+      stepMs,
+      limit + 1,
+      model ?? null,
+      placement ?? null,
+      confidence === undefined ? null : calibratedLevel(confidence),
+      project,
+    )
+    .all<Omit<ForecastSum, "key"> & { key: string }>();
+  return results.map((row) => ({ ...row, key: SeriesKey.parse(JSON.parse(row.key)) }));
+}

@@ -1,0 +1,155 @@
+import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { ItemMemory, type ItemMemorySpec } from "../../../protocol/inference/hrr.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import type { PageQuery } from "../../../protocol/wire/page.ts";
+import { cutPage, decodeCursor } from "../cursor.ts";
+import type { Database, ProjectDatabase } from "../database.ts";
+import { toInstant } from "../../clock.ts";
+import { itemMemories, itemMemoryParts } from "../schema.ts";
+
+/** Items of a memory that lie in one artifact: rows of float32, padded to four numbers. */
+export interface MemoryPart {
+  readonly part: number;
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly keys: readonly string[];
+}
+
+/** A memory with everything that a search needs. */
+export interface StoredMemory {
+  readonly spec: ItemMemorySpec;
+  readonly version: number;
+  readonly parts: readonly MemoryPart[];
+}
+
+function isNamed({ project }: ProjectDatabase, name: string): SQL {
+  return and(eq(itemMemories.project, project), eq(itemMemories.name, name))!;
+}
+
+/** Creates a memory, unless its name is taken or the project has as many as there may be. */
+export async function createItemMemory(
+  db: ProjectDatabase,
+  spec: ItemMemorySpec,
+): Promise<ItemMemory | "taken" | "full"> {
+  const nowMs = Date.now();
+  const { project } = db;
+  const { meta } = await db.run(sql`
+    insert into item_memories (project, name, spec, version, created_at_ms, updated_at_ms)
+    select ${project}, ${spec.name}, ${JSON.stringify(spec)}, 1, ${nowMs}, ${nowMs}
+    where (select count(*) from item_memories where project = ${project}) < ${LIMITS.itemMemories}
+    on conflict do nothing`);
+  const found = await describeItemMemory(db, spec.name);
+  if (meta.changes > 0 && found !== null) return found;
+  return found === null ? "full" : "taken";
+}
+
+/** What is told of a memory; null where there is none. */
+export async function describeItemMemory(db: ProjectDatabase, name: string): Promise<ItemMemory | null> {
+  const [row] = await db.select(described).from(itemMemories).where(isNamed(db, name));
+  return row === undefined ? null : toItemMemory(row);
+}
+
+/** Memories by name. Throws `invalid-request` for a cursor that is not of this list. */
+export async function listItemMemories(
+  db: ProjectDatabase,
+  { cursor, limit }: PageQuery,
+): Promise<{ items: ItemMemory[]; nextCursor: string | null }> {
+  const after = cursor === undefined ? undefined : gt(itemMemories.name, String(decodeCursor(cursor, 1)[0]));
+  const found = await db
+    .select(described)
+    .from(itemMemories)
+    .where(and(eq(itemMemories.project, db.project), after))
+    .orderBy(asc(itemMemories.name))
+    .limit(limit + 1);
+  const { rows, nextCursor } = cutPage(found, limit, (row) => [row.name]);
+  return { items: rows.map(toItemMemory), nextCursor };
+}
+
+/** A memory with its parts in order; null where there is none. */
+export async function readItemMemory(db: ProjectDatabase, name: string): Promise<StoredMemory | null> {
+  const [[row], parts] = await db.batch([
+    db.select().from(itemMemories).where(isNamed(db, name)),
+    db
+      .select()
+      .from(itemMemoryParts)
+      .where(and(eq(itemMemoryParts.project, db.project), eq(itemMemoryParts.memory, name)))
+      .orderBy(asc(itemMemoryParts.part)),
+  ]);
+  return row === undefined ? null : { spec: row.spec, version: row.version, parts };
+}
+
+/** Puts a part and makes a new version of the memory, if it still has that of before; false where it has not. */
+export async function savePart(
+  db: ProjectDatabase,
+  { spec: { name }, version }: StoredMemory,
+  { part, digest, sizeBytes, keys }: MemoryPart,
+): Promise<boolean> {
+  const isIt = and(isNamed(db, name), eq(itemMemories.version, version));
+  const [, updated] = await db.batch([
+    db
+      .insert(itemMemoryParts)
+      .select(
+        sql`select ${db.project}, ${name}, ${part}, ${digest}, ${sizeBytes}, ${JSON.stringify(keys)}
+          where exists (select 1 from ${itemMemories} where ${isIt})`,
+      )
+      .onConflictDoUpdate({
+        target: [itemMemoryParts.project, itemMemoryParts.memory, itemMemoryParts.part],
+        set: { digest, sizeBytes, keys: [...keys] },
+      }),
+    db
+      .update(itemMemories)
+      .set({ version: version + 1, updatedAtMs: Date.now() })
+      .where(isIt)
+      .returning({ name: itemMemories.name }),
+  ]);
+  return updated.length > 0;
+}
+
+/** Deletes a memory and gives the digests of its parts; null where there is none. */
+export async function deleteItemMemory(db: ProjectDatabase, name: string): Promise<string[] | null> {
+  const { project, memory, digest } = itemMemoryParts;
+  const [parts, gone] = await db.batch([
+    db
+      .delete(itemMemoryParts)
+      .where(and(eq(project, db.project), eq(memory, name)))
+      .returning({ digest }),
+    db.delete(itemMemories).where(isNamed(db, name)).returning({ name: itemMemories.name }),
+  ]);
+  return gone.length > 0 ? parts.map((part) => part.digest) : null;
+}
+
+/** Whether an artifact is a part of a memory of this project; of null, of any. */
+export async function isMemoryPart(db: Database, digest: string, project: string | null): Promise<boolean> {
+  const [row] = await db
+    .select({ memory: itemMemoryParts.memory })
+    .from(itemMemoryParts)
+    .where(and(eq(itemMemoryParts.digest, digest), project === null ? undefined : eq(itemMemoryParts.project, project)))
+    .limit(1);
+  return row !== undefined;
+}
+
+const OF_MEMORY = sql`${itemMemoryParts.project} = ${itemMemories.project}
+  and ${itemMemoryParts.memory} = ${itemMemories.name}`;
+
+const described = {
+  name: itemMemories.name,
+  spec: itemMemories.spec,
+  version: itemMemories.version,
+  createdAtMs: itemMemories.createdAtMs,
+  updatedAtMs: itemMemories.updatedAtMs,
+  items: sql<number>`(select coalesce(sum(json_array_length(keys)), 0) from ${itemMemoryParts} where ${OF_MEMORY})`,
+  sizeBytes: sql<number>`(select coalesce(sum(size_bytes), 0) from ${itemMemoryParts} where ${OF_MEMORY})`,
+};
+
+function toItemMemory(row: {
+  spec: ItemMemorySpec;
+  version: number;
+  createdAtMs: number;
+  updatedAtMs: number;
+  items: number;
+  sizeBytes: number;
+}): ItemMemory {
+  const { spec, version, items, sizeBytes } = row;
+  const times = { createdAt: toInstant(row.createdAtMs), updatedAt: toInstant(row.updatedAtMs) };
+  return ItemMemory.parse({ ...spec, items, sizeBytes, version, ...times });
+}

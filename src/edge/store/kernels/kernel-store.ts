@@ -1,0 +1,162 @@
+import { and, desc, eq, lt, ne, not, type SQL, sql } from "drizzle-orm";
+import { createId, idSchema } from "../../../protocol/wire/id.ts";
+import { KernelDefinition, type KernelProgram } from "../../../protocol/kernels/kernel-definition.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import type { PageQuery } from "../../../protocol/wire/page.ts";
+import type { Problem } from "../../../protocol/wire/problem.ts";
+import type { ListedKernel, SubmittedKernel } from "../../../protocol/kernels/submitted-kernel.ts";
+import type { DType } from "../../../protocol/wire/tensor.ts";
+import { digestOf } from "../artifact-store.ts";
+import { cutPage, decodeCursor } from "../cursor.ts";
+import type { Database, ProjectDatabase } from "../database.ts";
+import { toInstant } from "../../clock.ts";
+import { kernels, standings } from "../schema.ts";
+
+/** The one variant of a submitted kernel. */
+export const SUBMITTED_VARIANT = "submitted";
+
+const KernelId = idSchema("kernel");
+
+/** Whether a job's `kernel` names a submitted one. */
+export function isKernelId(name: string): boolean {
+  return KernelId.safeParse(name).success;
+}
+
+function toKernel(row: typeof kernels.$inferSelect): SubmittedKernel {
+  const { id, ownerId: owner, digest, reference, state, problem, checkJobId, dtype, createdAtMs } = row;
+  const definition = KernelDefinition.parse(JSON.parse(row.definition));
+  return {
+    id,
+    owner,
+    digest,
+    reference,
+    state,
+    problem,
+    checkJobId,
+    dtype,
+    definition,
+    createdAt: toInstant(createdAtMs),
+  };
+}
+
+function isKernel({ project }: ProjectDatabase, id: string): SQL {
+  return and(eq(kernels.project, project), eq(kernels.id, id))!;
+}
+
+export interface NewKernel {
+  readonly ownerId: string;
+  readonly definition: KernelDefinition;
+  readonly dtype: DType;
+  /** The kernel that it competes with; null for none. */
+  readonly reference: string | null;
+}
+
+/**
+ * Adds a kernel; the same of the same owner is the one that is there. Null where the owner has as many as
+ * may be, or the submitted kernel that it competes with is gone.
+ */
+export async function addKernel(
+  db: ProjectDatabase,
+  { ownerId, definition, dtype, reference }: NewKernel,
+): Promise<{ kernel: SubmittedKernel; created: boolean } | null> {
+  const text = JSON.stringify(definition);
+  const digest = await digestOf(new TextEncoder().encode(text).buffer as ArrayBuffer);
+  const id = createId("kernel");
+  const { name, description, dimensions } = definition;
+  const rival = reference !== null && isKernelId(reference) ? reference : null;
+  const { project } = db;
+  const inserted = await db.run(sql`
+    insert into kernels
+      (id, project, owner_id, digest, name, description, dtype, dimensions, reference, state, definition, created_at_ms)
+    select ${id}, ${project}, ${ownerId}, ${digest}, ${name}, ${description}, ${dtype}, ${JSON.stringify(dimensions)},
+      ${reference ?? id}, 'unchecked', ${text}, ${Date.now()}
+    where (select count(*) from kernels where project = ${project} and owner_id = ${ownerId}) < ${LIMITS.kernelsPerKey}
+    and (${rival} is null or exists (select 1 from kernels where project = ${project} and id = ${rival}))
+    on conflict do nothing`);
+  const [row] = await db
+    .select()
+    .from(kernels)
+    .where(and(eq(kernels.project, project), eq(kernels.ownerId, ownerId), eq(kernels.digest, digest)));
+  return row === undefined ? null : { kernel: toKernel(row), created: inserted.meta.changes === 1 };
+}
+
+export async function findKernel(db: ProjectDatabase, id: string): Promise<SubmittedKernel | null> {
+  const [row] = await db.select().from(kernels).where(isKernel(db, id));
+  return row === undefined ? null : toKernel(row);
+}
+
+/** What a runner needs for a job's kernel, whosever it is; null where it, or the one that it competes with, is gone. */
+export async function findProgram(db: Database, id: string): Promise<KernelProgram | null> {
+  const kernel = await readDefinition(db, id);
+  if (kernel === null) return null;
+  const { definition, reference } = kernel;
+  if (reference === id || !isKernelId(reference)) return { id, definition, reference: null };
+  const found = await readDefinition(db, reference);
+  return found && { id, definition, reference: { id: reference, definition: found.definition } };
+}
+
+async function readDefinition(db: Database, id: string): Promise<SubmittedKernel | null> {
+  const [row] = await db.select().from(kernels).where(eq(kernels.id, id));
+  return row === undefined ? null : toKernel(row);
+}
+
+/** Submitted kernels, newest first, without their programs. */
+export async function listSubmittedKernels(
+  db: ProjectDatabase,
+  page: PageQuery,
+): Promise<{ items: ListedKernel[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? undefined : lt(kernels.id, String(decodeCursor(page.cursor, 1)[0]));
+  const { id, ownerId: owner, name, description, dtype, dimensions, reference, state, createdAtMs } = kernels;
+  const found = await db
+    .select({ id, owner, name, description, dtype, dimensions, reference, state, createdAtMs })
+    .from(kernels)
+    .where(and(eq(kernels.project, db.project), after))
+    .orderBy(desc(kernels.id))
+    .limit(page.limit + 1);
+  const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
+  const items = rows.map((row): ListedKernel => ({
+    id: row.id,
+    source: "submitted",
+    name: row.name,
+    description: row.description,
+    owner: row.owner,
+    reference: row.reference,
+    state: row.state,
+    dimensions: row.dimensions,
+    dtypes: [row.dtype],
+    variants: [SUBMITTED_VARIANT],
+    createdAt: toInstant(row.createdAtMs),
+  }));
+  return { items, nextCursor };
+}
+
+export async function setCheckJob(db: ProjectDatabase, id: string, checkJobId: string): Promise<void> {
+  await db.update(kernels).set({ checkJobId }).where(isKernel(db, id));
+}
+
+/** A run of the kernel was right: it is valid from now on. */
+export async function markKernelValid(db: ProjectDatabase, id: string): Promise<void> {
+  await db.update(kernels).set({ state: "valid", problem: null }).where(isKernel(db, id));
+}
+
+/** A run failed: tells why, unless another one was right, since what fits one device or shape may not fit the next. */
+export async function markKernelInvalid(db: ProjectDatabase, id: string, problem: Problem): Promise<void> {
+  await db
+    .update(kernels)
+    .set({ state: "invalid", problem })
+    .where(and(isKernel(db, id), ne(kernels.state, "valid")));
+}
+
+/** Deletes a kernel and its standings; false where others compete with it, or it is not there. */
+export async function deleteKernel(db: ProjectDatabase, id: string): Promise<boolean> {
+  const isRivalled = sql`exists (select 1 from kernels where reference = ${id} and id <> ${id})`;
+  const isThere = sql`exists (select 1 from kernels where id = ${id})`;
+  const [gone] = await db.batch([
+    db
+      .delete(kernels)
+      .where(and(isKernel(db, id), not(isRivalled)))
+      .returning({ id: kernels.id }),
+    db.delete(standings).where(and(eq(standings.project, db.project), eq(standings.kernel, id), not(isThere))),
+  ]);
+  return gone.length > 0;
+}

@@ -1,0 +1,299 @@
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  max,
+  notInArray,
+  or,
+  type SQL,
+} from "drizzle-orm";
+import { createId } from "../../../protocol/wire/id.ts";
+import type { PlacedModel } from "../../../protocol/link.ts";
+import {
+  FIRST_VARIANT,
+  type Model,
+  type ModelSummary,
+  type ModelVariant,
+  type ModelVersion,
+  type TensorSpec,
+  type VersionData,
+} from "../../../protocol/models/model.ts";
+import type { PageQuery } from "../../../protocol/wire/page.ts";
+import type { PolicyCard } from "../../../protocol/models/policy-network.ts";
+import { AUTOMATIC, type PlacementRule } from "../../../protocol/fleet/serving.ts";
+import { cutPage, decodeCursor } from "../cursor.ts";
+import { type Database, listOf, type ProjectDatabase } from "../database.ts";
+import { toInstant } from "../../clock.ts";
+import { models, modelVariants, modelVersions, projects, versionData } from "../schema.ts";
+import { learnSummary } from "./version-store.ts";
+
+type ModelRow = typeof models.$inferSelect;
+type VersionRow = typeof modelVersions.$inferSelect;
+type VariantRow = typeof modelVariants.$inferSelect;
+
+/** A version with the further files that it has, and what it is measured on. */
+type FullRow = VersionRow & { readonly variants: readonly VariantRow[]; readonly data: VersionData | null };
+type ServedRow = Omit<FullRow, "card" | "data">;
+type ServedVersion = Omit<ModelVersion, "card" | "data">;
+
+function toVersion({ variants, ...row }: FullRow): ModelVersion {
+  return { ...toServedVersion({ variants, ...row }), card: row.card, data: row.data };
+}
+
+/** Of the version's own file. */
+const NOT_MADE = { recipe: null, measured: null, jobId: null } as const;
+
+/** All that serving wants to know of a version. */
+function toServedVersion({ variants, ...row }: ServedRow): ServedVersion {
+  const { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, summary, createdAtMs } = row;
+  const own = { name: FIRST_VARIANT, digest, sizeBytes, fidelity: 1, summary, createdAtMs, ...NOT_MADE };
+  const all = [own, ...variants].map(toVariant);
+  const createdAt = toInstant(createdAtMs);
+  return { id, version, digest, sizeBytes, inputs, outputs, edgeParameters, variants: all, summary, createdAt };
+}
+
+function toVariant(row: Omit<VariantRow, "modelVersionId">): ModelVariant {
+  const { name, digest, sizeBytes, fidelity, summary, recipe, measured, jobId, createdAtMs } = row;
+  return { name, digest, sizeBytes, fidelity, summary, recipe, measured, jobId, createdAt: toInstant(createdAtMs) };
+}
+
+function toModel(row: ModelRow, versions: readonly FullRow[]): Model {
+  const { id, name, placementRule, createdAtMs } = row;
+  const placement = placementRule ?? AUTOMATIC;
+  return { id, name, placement, createdAt: toInstant(createdAtMs), versions: versions.map(toVersion) };
+}
+
+type Place = NonNullable<PlacedModel["places"]>[number];
+
+/** What a runner is told of a version, and of where it is placed there. */
+export function toPlacedModel(
+  { id, variants, inputs, outputs }: Pick<ModelVersion, "id" | "variants" | "inputs" | "outputs">,
+  places: readonly Required<Place>[],
+): PlacedModel {
+  return {
+    modelVersionId: id,
+    variants: variants.map(({ name, digest, sizeBytes }) => ({ name, digest, sizeBytes })),
+    inputs,
+    outputs,
+    places: places.map(({ deviceKey, variant, configuration }) => ({ deviceKey, variant, configuration })),
+  };
+}
+
+async function readVersions(db: Database, modelIds: string[]): Promise<Map<string, FullRow[]>> {
+  const rows = await db
+    .select()
+    .from(modelVersions)
+    .where(inArray(modelVersions.modelId, listOf(modelIds)))
+    .orderBy(asc(modelVersions.version));
+  const full = await addData(db, await addVariants(db, rows));
+  return Map.groupBy(full, (row) => row.modelId);
+}
+
+async function addData<Row extends Pick<VersionRow, "id">>(
+  db: Database,
+  rows: readonly Row[],
+): Promise<(Row & Pick<FullRow, "data">)[]> {
+  const ids = rows.map(({ id }) => id);
+  const found = await db
+    .select()
+    .from(versionData)
+    .where(inArray(versionData.modelVersionId, listOf(ids)));
+  const byVersion = new Map(
+    found.map(({ modelVersionId, digest, sizeBytes, rows: count, metric }) => [
+      modelVersionId,
+      { digest, sizeBytes, rows: count, metric },
+    ]),
+  );
+  return rows.map((row) => ({ ...row, data: byVersion.get(row.id) ?? null }));
+}
+
+async function addVariants<Row extends Pick<VersionRow, "id">>(
+  db: Database,
+  rows: readonly Row[],
+): Promise<(Row & Pick<FullRow, "variants">)[]> {
+  const ids = rows.map(({ id }) => id);
+  const found = await db
+    .select()
+    .from(modelVariants)
+    .where(inArray(modelVariants.modelVersionId, listOf(ids)))
+    .orderBy(asc(modelVariants.createdAtMs), asc(modelVariants.name));
+  const byVersion = Map.groupBy(found, ({ modelVersionId }) => modelVersionId);
+  return rows.map((row) => ({ ...row, variants: byVersion.get(row.id) ?? [] }));
+}
+
+export interface VersionInput {
+  readonly name: string;
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly inputs: TensorSpec[];
+  readonly outputs: TensorSpec[];
+  /** Null where the edge cannot compute it by itself. */
+  readonly edgeParameters: number | null;
+  /** What its file is made of, where somebody counted. */
+  readonly summary?: ModelSummary;
+  /** What is known of it; a version that is there and has a card keeps that. */
+  readonly card?: PolicyCard;
+}
+
+const VERSION_RACES = 5;
+
+/**
+ * Adds a version to a model, which is created where it is new. The same bytes give the version that
+ * is there, and `learnt` where it was not known of it that the edge can compute it. Two uploads at once get two
+ * numbers: the loser of the race takes the next.
+ */
+export async function addModelVersion(
+  db: ProjectDatabase,
+  input: VersionInput,
+): Promise<{ model: Model; version: ModelVersion; created: boolean; learnt: boolean }> {
+  const nowMs = Date.now();
+  await db
+    .insert(models)
+    .values({ id: createId("model"), project: db.project, name: input.name, createdAtMs: nowMs })
+    .onConflictDoNothing();
+  const [model] = await db
+    .select()
+    .from(models)
+    .where(and(eq(models.project, db.project), eq(models.name, input.name)));
+  if (model === undefined) throw new Error(`model ${input.name} vanished while it was created`);
+  const { digest, sizeBytes, inputs, outputs, edgeParameters, summary = null, card = null } = input;
+  if (summary !== null) await learnSummary(db, digest, summary);
+  if (card !== null) await addCard(db, model.id, digest, card);
+  const learnt = edgeParameters !== null && (await learnEdgeParameters(db, model.id, digest, edgeParameters));
+  for (let race = 0; race < VERSION_RACES; race++) {
+    const [latest] = await db
+      .select({ version: max(modelVersions.version) })
+      .from(modelVersions)
+      .where(eq(modelVersions.modelId, model.id));
+    const version = (latest?.version ?? 0) + 1;
+    const id = createId("modelVersion");
+    const file = { digest, sizeBytes, inputs, outputs, edgeParameters, summary, card };
+    const row = { id, modelId: model.id, version, ...file, createdAtMs: nowMs };
+    const created = await db.insert(modelVersions).values(row).onConflictDoNothing().returning();
+    const versions = (await readVersions(db, [model.id])).get(model.id) ?? [];
+    const stored = created[0] ?? versions.find((known) => known.digest === digest);
+    if (stored !== undefined) {
+      return {
+        model: toModel(model, versions),
+        version: toVersion({ variants: [], data: null, ...stored }),
+        created: created.length > 0,
+        learnt,
+      };
+    }
+  }
+  throw new Error(`no version number was free for ${input.name}`);
+}
+
+/** A version that is there already may be an upload of which nothing was known. */
+async function addCard(db: Database, modelId: string, digest: string, card: PolicyCard): Promise<void> {
+  const { modelId: ofModel, digest: ofFile, card: known } = modelVersions;
+  await db
+    .update(modelVersions)
+    .set({ card })
+    .where(and(eq(ofModel, modelId), eq(ofFile, digest), isNull(known)));
+}
+
+/** A version may have been stored before the edge computed networks. Whether that was so. */
+async function learnEdgeParameters(db: Database, modelId: string, digest: string, edgeParameters: number) {
+  const { id, modelId: ofModel, digest: ofFile, edgeParameters: known } = modelVersions;
+  const updated = await db
+    .update(modelVersions)
+    .set({ edgeParameters })
+    .where(and(eq(ofModel, modelId), eq(ofFile, digest), isNull(known)))
+    .returning({ id });
+  return updated.length > 0;
+}
+
+export async function listModels(
+  db: ProjectDatabase,
+  page: PageQuery,
+): Promise<{ items: Model[]; nextCursor: string | null }> {
+  const after = page.cursor === undefined ? undefined : lt(models.id, String(decodeCursor(page.cursor, 1)[0]));
+  const found = await db
+    .select()
+    .from(models)
+    .where(and(eq(models.project, db.project), after))
+    .orderBy(desc(models.id))
+    .limit(page.limit + 1);
+  const { rows, nextCursor } = cutPage(found, page.limit, (row) => [row.id]);
+  const versions = await readVersions(
+    db,
+    rows.map((row) => row.id),
+  );
+  return { items: rows.map((row) => toModel(row, versions.get(row.id) ?? [])), nextCursor };
+}
+
+/** A model by name or id. */
+export async function findModel(db: ProjectDatabase, nameOrId: string): Promise<Model | null> {
+  const [row] = await db
+    .select()
+    .from(models)
+    .where(and(eq(models.project, db.project), or(eq(models.name, nameOrId), eq(models.id, nameOrId))));
+  if (row === undefined) return null;
+  return toModel(row, (await readVersions(db, [row.id])).get(row.id) ?? []);
+}
+
+/** A version with name, id and project of its model and where that is placed. */
+export interface NamedVersion extends ServedVersion {
+  readonly project: string;
+  readonly model: string;
+  readonly modelId: string;
+  readonly placement: PlacementRule;
+}
+
+export async function findModelVersion(db: ProjectDatabase, versionId: string): Promise<NamedVersion | null> {
+  return (await readNamedVersions(db, and(eq(models.project, db.project), eq(modelVersions.id, versionId))))[0] ?? null;
+}
+
+/** A version, whosever it is: for what rests on its placements. */
+export async function findAnyVersion(db: Database, versionId: string): Promise<NamedVersion | null> {
+  return (await readNamedVersions(db, eq(modelVersions.id, versionId)))[0] ?? null;
+}
+
+/** Versions that have these bytes, whosever they are. */
+export async function readVersionsOfDigest(db: Database, digest: string): Promise<string[]> {
+  const [own, further] = await Promise.all([
+    db.select({ id: modelVersions.id }).from(modelVersions).where(eq(modelVersions.digest, digest)),
+    db.select({ id: modelVariants.modelVersionId }).from(modelVariants).where(eq(modelVariants.digest, digest)),
+  ]);
+  return [...new Set([...own, ...further].map(({ id }) => id))];
+}
+
+/** Every version of the models of every project that is open; the snapshot of placements is made of it. */
+export function readAllVersions(db: Database): Promise<NamedVersion[]> {
+  const closed = db.select({ name: projects.name }).from(projects).where(isNotNull(projects.closedAtMs));
+  return readNamedVersions(db, notInArray(models.project, closed));
+}
+
+/** The versions of the project's models, or of one of them by its name or id. */
+export function readVersionsOf(db: ProjectDatabase, nameOrId?: string): Promise<NamedVersion[]> {
+  const isModel = nameOrId === undefined ? undefined : or(eq(models.name, nameOrId), eq(models.id, nameOrId));
+  return readNamedVersions(db, and(eq(models.project, db.project), isModel));
+}
+
+async function readNamedVersions(db: Database, which: SQL | undefined): Promise<NamedVersion[]> {
+  const { card: _, ...served } = getTableColumns(modelVersions);
+  const rows = await db
+    .select({ version: served, project: models.project, model: models.name, placementRule: models.placementRule })
+    .from(modelVersions)
+    .innerJoin(models, eq(models.id, modelVersions.modelId))
+    .where(which)
+    .orderBy(asc(modelVersions.version));
+  const versions = await addVariants(
+    db,
+    rows.map(({ version, ...of }) => ({ ...version, of })),
+  );
+  return versions.map(({ of, ...row }) => ({
+    ...toServedVersion(row),
+    project: of.project,
+    model: of.model,
+    modelId: row.modelId,
+    placement: of.placementRule ?? AUTOMATIC,
+  }));
+}

@@ -1,4 +1,0 @@
-/** `35 %` */
-export function toPercent(share: number): string {
-  return `${Math.round(100 * share)} %`;
-}

@@ -1,0 +1,98 @@
+import type { OnnxModel } from "../../../onnx/onnx-model.ts";
+import { writeModel } from "../../../onnx/write-model.ts";
+import type { HeldOut } from "../../../protocol/models/held-out-file.ts";
+import { type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
+import type { OrtBackend } from "../../devices/ort/ort-backend.ts";
+import type { Lessons } from "../distillation/distil.ts";
+import { type ActivationRange, listCalibrated, withOutputs } from "../quantise-static.ts";
+import { type QuestionSource, takeRows } from "./question-source.ts";
+
+/** A network that answers, until it is closed. */
+export interface OpenNetwork {
+  readonly ask: (inputs: readonly Tensor[]) => Promise<Tensor[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the file of a network. Throws ProblemError where it cannot be loaded. */
+export type NetworkOpener = (file: Uint8Array) => Promise<OpenNetwork>;
+
+/** Networks by ONNX Runtime in this process. */
+export function openByOrt(ort: Pick<OrtBackend, "load" | "run" | "unload">): NetworkOpener {
+  let opened = 0;
+  return async (file) => {
+    const key = `variant ${opened++}`;
+    await ort.load(key, file);
+    return {
+      ask: async (inputs) => (await ort.run(key, inputs)).tensors,
+      close: () => ort.unload(key),
+    };
+  };
+}
+
+/** A network that teaches, and the rows of its data that it does so with. */
+interface Teacher {
+  readonly file: Uint8Array;
+  readonly heldOut: HeldOut | null;
+  readonly rows: readonly number[];
+}
+
+/** What a network answers to every question by its first output, and the classes of the rows where its data have one each. */
+export async function collectLessons(
+  { file, heldOut, rows }: Teacher,
+  source: QuestionSource,
+  open: NetworkOpener,
+  signal: AbortSignal,
+): Promise<Lessons> {
+  const network = await open(file);
+  const [inputs, logits]: [Tensor[], Tensor[]] = [[], []];
+  try {
+    for (const question of source.questions()) {
+      signal.throwIfAborted();
+      inputs.push(question[0]!);
+      logits.push((await network.ask(question))[0]!);
+    }
+  } finally {
+    await network.close();
+  }
+  const isOfClasses = heldOut?.metric === "accuracy" && heldOut.target.shape.length === 1;
+  const labels = isOfClasses ? takeRows(heldOut.target, rows).values : null;
+  return { inputs: joinFloats(inputs), logits: joinFloats(logits), labels };
+}
+
+function joinFloats(tensors: readonly Tensor[]): Float32Array {
+  return Float32Array.from(tensors.flatMap((tensor) => Array.from(typedView(tensor) as ArrayLike<number>, Number)));
+}
+
+type Range = { -readonly [Bound in keyof ActivationRange]: number };
+
+/** The least and the largest number of every activation that is to be quantised, over all questions. */
+export async function findRanges(
+  model: OnnxModel,
+  source: QuestionSource,
+  open: NetworkOpener,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ActivationRange>> {
+  const names = listCalibrated(model);
+  const asked = new Set(model.inputs.map(({ name }) => name));
+  const computed = names.filter((name) => !asked.has(name));
+  const network = await open(writeModel(withOutputs(model, computed)));
+  const ranges = new Map(names.map((name): [string, Range] => [name, { min: Infinity, max: -Infinity }]));
+  try {
+    for (const question of source.questions()) {
+      signal.throwIfAborted();
+      for (const tensor of [...question, ...(await network.ask(question))]) widen(ranges.get(tensor.name), tensor);
+    }
+  } finally {
+    await network.close();
+  }
+  return ranges;
+}
+
+function widen(range: Range | undefined, tensor: Tensor): void {
+  if (range === undefined || tensor.dtype === "string") return;
+  for (const each of typedView(tensor)) {
+    const value = Number(each);
+    if (!(value >= range.min)) range.min = value;
+    if (!(value <= range.max)) range.max = value;
+  }
+}

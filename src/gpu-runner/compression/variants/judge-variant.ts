@@ -1,0 +1,125 @@
+import type { MeasuredFidelity } from "../../../protocol/models/variant.ts";
+import type { HeldOut } from "../../../protocol/models/held-out-file.ts";
+import type { TensorSpec } from "../../../protocol/models/model.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
+import { compareTask, isHigherBetter, isTaskMetric } from "../../../stats/score/task/task-metric.ts";
+import { measureFidelity } from "../../networks/compare-outputs.ts";
+import type { NetworkOpener } from "./ask-network.ts";
+import { heldOutQuestions, type QuestionSource, seededQuestions, takeRows } from "./question-source.ts";
+
+/** Measures a variant's file against its parent's. */
+export type VariantJudge = (file: Uint8Array) => Promise<MeasuredFidelity>;
+
+/** What a judge goes by: these rows of the version's data, or nothing. */
+export interface Evidence {
+  readonly heldOut: HeldOut | null;
+  readonly rows: readonly number[];
+}
+
+/** Inputs that answers are compared on where there are no data, of other seeds than ranges are found on. */
+const COMPARED_INPUTS = 128;
+const COMPARED_SEED = 1_000_001;
+const PLAN = { seed: 1, resamples: 2_000, work: 2e8 };
+
+/** Asks the parent once; then a variant is judged by the task's own metric where there are data, else by agreement. */
+export async function openJudge(
+  parent: Uint8Array,
+  inputs: readonly TensorSpec[],
+  { heldOut, rows }: Evidence,
+  open: NetworkOpener,
+  signal: AbortSignal,
+): Promise<VariantJudge> {
+  const source =
+    heldOut === null
+      ? seededQuestions(inputs, COMPARED_SEED, COMPARED_INPUTS)
+      : heldOutQuestions(heldOut, inputs, rows);
+  const answers = (file: Uint8Array) => askAll(file, source, open, signal);
+  const originals = await answers(parent);
+  if (heldOut === null) return async (file) => compareAnswers(originals, await answers(file), source);
+  return async (file) => compareByMetric(heldOut, rows, originals, await answers(file));
+}
+
+async function askAll(
+  file: Uint8Array,
+  source: QuestionSource,
+  open: NetworkOpener,
+  signal: AbortSignal,
+): Promise<Tensor[][]> {
+  const network = await open(file);
+  try {
+    const answers: Tensor[][] = [];
+    for (const question of source.questions()) {
+      signal.throwIfAborted();
+      answers.push(await network.ask(question));
+    }
+    return answers;
+  } finally {
+    await network.close();
+  }
+}
+
+/** By the first output. A reconstruction is held against the first input. */
+function compareByMetric(
+  heldOut: HeldOut,
+  rows: readonly number[],
+  originals: readonly Tensor[][],
+  answers: readonly Tensor[][],
+): MeasuredFidelity {
+  const { metric } = heldOut;
+  if (!isTaskMetric(metric))
+    throw new ProblemError("backend-failed", `The data's metric '${metric}' is not known here.`);
+  const [target, input] = [heldOut.target, [...heldOut.inputs.values()][0]!].map((tensor) => takeRows(tensor, rows));
+  try {
+    const outputs = { a: joinOutputs(originals), b: joinOutputs(answers) };
+    const { a: parent, b: variant, difference } = compareTask(metric, outputs, target!, input!, PLAN);
+    const value = shareOf(parent, variant, isHigherBetter(metric));
+    return { basis: "metric", value, metric, rows: rows.length, parent, variant, difference };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ProblemError("backend-failed", `The data do not fit what the network answers: ${error.message}.`);
+  }
+}
+
+/** The variant's value as a share of its parent's, or of an error the other way round; 1 where it is as good or better. */
+function shareOf(parent: number, variant: number, isHigher: boolean): number {
+  if (isHigher ? variant >= parent : variant <= parent) return 1;
+  const share = isHigher ? variant / parent : parent / variant;
+  return Math.min(1, Math.max(0, share));
+}
+
+function joinOutputs(answers: readonly Tensor[][]) {
+  const parts = answers.map(([first]) => first!);
+  const values = Float32Array.from(parts.flatMap((part) => Array.from(typedView(part) as ArrayLike<number>, Number)));
+  const rows = parts.reduce((sum, { shape }) => sum + (shape[0] ?? 1), 0);
+  return { shape: [rows, ...(parts[0]?.shape.slice(1) ?? [])], values };
+}
+
+/** Where nothing says what a right answer is. Of one number alone, which is always the largest, only the error counts. */
+function compareAnswers(
+  originals: readonly Tensor[][],
+  answers: readonly Tensor[][],
+  { rows, distribution }: QuestionSource,
+): MeasuredFidelity {
+  const sameTop = measureFidelity(originals, answers);
+  const relativeError = measureError(originals.flat(), answers.flat());
+  const isSingle = originals.flat().every(({ shape }) => shape.every((size) => size === 1));
+  const value = isSingle ? Math.max(0, 1 - relativeError) : sameTop;
+  return { basis: "agreement", value, inputs: rows, distribution, sameTop, relativeError };
+}
+
+/** Root mean square of all differences over that of the originals; the largest number where that is zero and they differ. */
+function measureError(originals: readonly Tensor[], answers: readonly Tensor[]): number {
+  let [squares, differences] = [0, 0];
+  for (const [index, original] of originals.entries()) {
+    if (original.dtype === "string") continue;
+    const [wanted, found] = [typedView(original), typedView(answers[index]!)];
+    for (let at = 0; at < wanted.length; at++) {
+      squares += Number(wanted[at]) ** 2;
+      differences += (Number(wanted[at]) - Number(found[at])) ** 2;
+    }
+  }
+  if (differences === 0) return 0;
+  const error = Math.sqrt(differences / squares);
+  return Number.isFinite(error) ? error : Number.MAX_VALUE;
+}

@@ -1,0 +1,260 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { BaseLogger } from "pino";
+import type { JobProgress } from "../../protocol/jobs/job.ts";
+import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/wire/problem.ts";
+import { watchMemory } from "../host/process-meter.ts";
+import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole, UsedPipeline } from "./messages.ts";
+
+/**
+ * Freed memory is filled with these bits, and new memory with their complement, by glibc (mallopt(3), M_PERTURB): what
+ * ONNX Runtime, Node or a driver hands out holds nothing of who had it before. Other C libraries take no notice.
+ */
+const PERTURB_BYTE = "85";
+
+/** What the edge's operator tells the runner alone: tokens, headers of a collector. */
+const OWN = /^(MILLRACE|OTEL)_/;
+
+/** The environment of a device's process: the runner's without what is secret there, and what its driver needs. */
+export function childEnvironment(own: NodeJS.ProcessEnv, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const inherited = Object.entries(own).filter(([name]) => !OWN.test(name));
+  return { ...Object.fromEntries(inherited), MALLOC_PERTURB_: PERTURB_BYTE, ...added };
+}
+
+const ENTRY = new URL("../device-program/device-process.ts", import.meta.url);
+/** From SIGTERM to SIGKILL. */
+const KILL_GRACE_MS = 500;
+/** From a polite abort to the end of the process. */
+const ABORT_GRACE_MS = 2_000;
+/** What a process dies of that nobody sent: its own work is to blame. */
+const CRASHES: ReadonlySet<string | null> = new Set(["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"]);
+
+export type DeviceLogger = Pick<BaseLogger, "info" | "warn" | "error">;
+
+export interface ChildOptions {
+  readonly role: DeviceRole;
+  readonly deviceKey: string;
+  /** Part of the name of the adapter to open; else the best one is. */
+  readonly adapter?: string;
+  /** The program to run, `device-process.ts` where none is given. */
+  readonly entry?: URL;
+  /** Added to this process's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What the device's buffers may take in all. */
+  readonly memoryBytes?: number | undefined;
+  /** What the process may have in memory; it is killed beyond that. No limit where it is absent. */
+  readonly processBytes?: number | undefined;
+  readonly logger: DeviceLogger;
+  /**
+   * Called once when the process is as good as dead: it is to be killed, or it has ended. No call that
+   * is lost with it has failed yet.
+   */
+  readonly onEnd: (child: DeviceChild) => void;
+  readonly onUsed?: (pipeline: UsedPipeline) => void;
+}
+
+export interface CallOptions {
+  /** The process is killed when a call takes longer. */
+  readonly limitMs: number;
+  /** What a call that took too long fails with. */
+  readonly limitCode: ProblemCode;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether an aborted call has to end, by force if it does not; else its answer is just not waited for. */
+  readonly endOnAbort?: boolean;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+  readonly onCheckpoint?: ((file: Uint8Array<ArrayBuffer>) => void) | undefined;
+  /** Told once where the process ended for this call: it took too long, or was under way when memory ended or a crash came. */
+  readonly onBlame?: ((code: ProblemCode) => void) | undefined;
+}
+
+interface PendingCall {
+  resolve(output: never): void;
+  reject(error: unknown): void;
+  readonly onProgress: CallOptions["onProgress"];
+  readonly onCheckpoint: CallOptions["onCheckpoint"];
+  readonly onBlame: CallOptions["onBlame"];
+  /** Since when it is the first of those that can be blamed; null while another is. */
+  firstAtMs: number | null;
+}
+
+/** One life of a device process: it dies once, and everything that was pending fails with `device-lost`. */
+export class DeviceChild {
+  readonly bornAt = performance.now();
+  readonly exited: Promise<void>;
+  readonly #process: ChildProcess;
+  readonly #options: ChildOptions;
+  readonly #pending = new Map<number, PendingCall>();
+  #nextId = 1;
+  #ended = false;
+
+  constructor(options: ChildOptions) {
+    this.#options = options;
+    const { role, adapter, entry = ENTRY, memoryBytes } = options;
+    const cap = memoryBytes === undefined ? [] : ["--memory-bytes", String(memoryBytes)];
+    const chosen = adapter === undefined ? [] : ["--adapter", adapter];
+    this.#process = fork(fileURLToPath(entry), ["--role", role, ...cap, ...chosen], {
+      serialization: "advanced",
+      execArgv: [],
+      env: childEnvironment(process.env, options.environment),
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.#forwardOutput();
+    const stopWatching = watchMemory(this.pid, options.processBytes, (bytes) => this.#endForMemory(bytes));
+    this.#process.once("close", stopWatching);
+    this.#process.on("message", (reply) => this.#receive(reply as DeviceReply));
+    // A failed send is followed by the exit; a failed spawn has no exit.
+    this.#process.on("error", (error) =>
+      options.logger.warn({ deviceKey: options.deviceKey, error: error.message }, "device process"),
+    );
+    this.exited = new Promise((resolve) => {
+      this.#process.once("close", (code, signal) => {
+        this.#end();
+        if (CRASHES.has(signal)) this.#oldest?.onBlame?.("device-lost");
+        const error = lost(`ended (${signal ?? `code ${code}`})`);
+        for (const pending of this.#pending.values()) pending.reject(error);
+        resolve();
+      });
+    });
+  }
+
+  get pid(): number | null {
+    return this.#process.pid ?? null;
+  }
+
+  /** False as soon as the process has ended or is to be killed. */
+  get alive(): boolean {
+    return !this.#ended;
+  }
+
+  /** Makes one call; fails with the process's own problem, `device-lost`, `cancelled` or the limit's code. */
+  call<Name extends DeviceCallName>(
+    name: Name,
+    input: DeviceCalls[Name]["input"],
+    options: CallOptions,
+  ): Promise<DeviceCalls[Name]["output"]> {
+    const { limitMs, limitCode, signal, endOnAbort = false, onProgress, onCheckpoint, onBlame } = options;
+    const id = this.#nextId++;
+    return new Promise<DeviceCalls[Name]["output"]>((resolve, reject) => {
+      let abortTimer: NodeJS.Timeout | undefined;
+      let limitTimer: NodeJS.Timeout | undefined;
+      // Made where it is needed: an error looks through its stack, and every inference is a call.
+      const cancelled = () => new ProblemError("cancelled", `The call '${name}' was cancelled`);
+      const expire = () => {
+        // Who waited behind a call that was ended for its own time is not to blame.
+        if (!this.alive) return settle(() => reject(lost("was ended under another call")));
+        const leftMs = onBlame === undefined ? 0 : limitMs - this.#timeAsFirstMs(id);
+        if (leftMs > 0) {
+          limitTimer = setTimeout(expire, leftMs);
+          return;
+        }
+        this.kill();
+        onBlame?.(limitCode);
+        settle(() => reject(new ProblemError(limitCode, `The device did not finish '${name}' in ${limitMs} ms`)));
+      };
+      limitTimer = setTimeout(expire, limitMs);
+      const abort = () => {
+        this.#send({ type: "abort", id });
+        if (!endOnAbort) return settle(() => reject(cancelled()));
+        abortTimer = setTimeout(() => {
+          this.kill();
+          settle(() => reject(cancelled()));
+        }, ABORT_GRACE_MS);
+      };
+      const settle = (finish: () => void) => {
+        clearTimeout(limitTimer);
+        clearTimeout(abortTimer);
+        signal?.removeEventListener("abort", abort);
+        this.#pending.delete(id);
+        this.#noteFirst();
+        finish();
+      };
+      this.#pending.set(id, {
+        resolve: (output) => settle(() => resolve(output)),
+        reject: (error) => settle(() => reject(error)),
+        onProgress,
+        onCheckpoint,
+        onBlame,
+        firstAtMs: null,
+      });
+      this.#noteFirst();
+      if (signal?.aborted) return settle(() => reject(cancelled()));
+      signal?.addEventListener("abort", abort, { once: true });
+      if (!this.alive) return settle(() => reject(lost("is gone")));
+      this.#send({ type: "call", id, name, input } as DeviceRequest);
+    });
+  }
+
+  /** Ends the process: SIGTERM, then SIGKILL where it does not listen. */
+  kill(): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#process.kill("SIGTERM");
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), KILL_GRACE_MS);
+    void this.exited.then(() => clearTimeout(timer));
+  }
+
+  /** What is under way in a process that does one thing after the other. */
+  get #oldest(): PendingCall | undefined {
+    return this.#pending.values().next().value;
+  }
+
+  /** What waits behind another model's call is not judged by the time of that. */
+  #noteFirst(): void {
+    for (const pending of this.#pending.values()) {
+      if (pending.onBlame === undefined) continue;
+      pending.firstAtMs ??= performance.now();
+      return;
+    }
+  }
+
+  #timeAsFirstMs(id: number): number {
+    const sinceMs = this.#pending.get(id)?.firstAtMs ?? null;
+    return sinceMs === null ? 0 : performance.now() - sinceMs;
+  }
+
+  /** At once: what swallows memory may hear no SIGTERM. */
+  #endForMemory(bytes: number): void {
+    const detail = `The device's process had ${bytes} bytes in memory and may have ${this.#options.processBytes}`;
+    const blamed = this.#oldest;
+    this.#end();
+    this.#process.kill("SIGKILL");
+    blamed?.onBlame?.("out-of-memory");
+    blamed?.reject(new ProblemError("out-of-memory", detail));
+  }
+
+  #send(request: DeviceRequest): void {
+    // A process that is gone is dealt with when its end is noticed.
+    if (this.#process.connected) this.#process.send(request, () => {});
+  }
+
+  #receive(reply: DeviceReply): void {
+    if (reply.type === "used") return this.#options.onUsed?.(reply.pipeline);
+    const pending = this.#pending.get(reply.id);
+    if (pending === undefined) return;
+    if (reply.type === "progress") pending.onProgress?.(reply.progress);
+    else if (reply.type === "checkpoint") pending.onCheckpoint?.(reply.file);
+    else if (reply.type === "problem") pending.reject(reviveProblem(reply.problem));
+    else pending.resolve(reply.output as never);
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.onEnd(this);
+  }
+
+  #forwardOutput(): void {
+    const { logger, deviceKey } = this.#options;
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on("line", (line) =>
+        logger.info({ deviceKey, line }, "device process output"),
+      );
+    }
+  }
+}
+
+function lost(what: string): ProblemError {
+  return new ProblemError("device-lost", `The device's process ${what}`);
+}

@@ -1,0 +1,136 @@
+import type { AxisValues } from "../../../kernels/kernel-spec.ts";
+import type { Device, Hardware, KernelAnnouncement } from "../../protocol/fleet/hardware.ts";
+import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
+import type { JobProgress } from "../../protocol/jobs/job.ts";
+import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
+import type { PoolState } from "../../protocol/fleet/memory.ts";
+import type { ProbedClaim } from "../../protocol/jobs/probe.ts";
+import type { Problem } from "../../protocol/wire/problem.ts";
+import type { Roofline } from "../../protocol/fleet/roofline.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import type { TuningSpec } from "../../protocol/jobs/tuning.ts";
+import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
+import type { ComputeOutcome, ComputeRequest } from "../kernels/compute-kernel.ts";
+import type { KernelRequest, OpenedKernel } from "../kernels/open-kernels.ts";
+import type { ThroughputSpec } from "../../protocol/jobs/throughput.ts";
+import type { ThroughputMeasurement } from "../kernels/throughput/stream-kernel.ts";
+import type { TuningMeasurement } from "../kernels/tuning/tune-kernel.ts";
+import type { TunerSettings } from "../kernels/tuning/tuner.ts";
+import type { EnvironmentSource } from "../environments/environment-source.ts";
+import type { ReplayRequest, ReplayTrace } from "../environments/replay-environment.ts";
+import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from "../rollout/roll-out.ts";
+import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
+import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
+import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
+
+/** What a device process owns: an adapter through Dawn, the CPU, or an adapter through ONNX Runtime, which brings a Dawn of its own. */
+export type DeviceRole = "gpu" | "cpu" | "ort-webgpu";
+
+/** What a device process is and offers. */
+export interface DeviceDescription {
+  readonly device: Device;
+  readonly kernels: KernelAnnouncement[];
+  /** Digest of each kernel's files, by name: another program has another. */
+  readonly kernelDigests: Readonly<Record<string, string>>;
+  /** Names of the adapters that this process could have opened. */
+  readonly adapters: readonly string[];
+}
+
+/** A pipeline as the cache of pipelines knows it. */
+export interface UsedPipeline {
+  readonly kernel: string;
+  readonly variant: string;
+  readonly constants: Readonly<Record<string, number>>;
+}
+
+/** Every call that a runner makes to a device process. Trusted and local, so nothing is parsed. */
+export interface DeviceCalls {
+  /** Comes first. What an earlier life found out is believed. */
+  describe: { input: { deviceKey: string; known?: DeviceDescription }; output: DeviceDescription };
+  warm: { input: { pipelines: readonly UsedPipeline[] }; output: null };
+  benchmark: { input: { spec: BenchmarkSpec; axes: AxisValues }; output: BenchmarkMeasurement };
+  stream: { input: { spec: ThroughputSpec }; output: ThroughputMeasurement };
+  benchmarkProgram: { input: { spec: BenchmarkSpec; program: KernelProgram }; output: BenchmarkMeasurement };
+  measureRoofline: { input: { budgetMs: number }; output: Roofline };
+  /** Checks what is claimed of this device and of the machine around it. */
+  probe: { input: { claimed: Device; hardware: Hardware }; output: ProbedClaim[] };
+  tune: { input: { spec: TuningSpec; settings?: TunerSettings }; output: TuningMeasurement };
+  /** Keeps a kernel ready under a name, with its inputs and checked, until it is closed or the process ends. */
+  openKernel: { input: { kernelKey: string; spec: KernelRequest; axes: AxisValues }; output: OpenedKernel };
+  /** So many dispatches of an open kernel in one submission; answers when the device is done. */
+  runKernel: { input: { kernelKey: string; dispatches: number }; output: null };
+  closeKernel: { input: { kernelKey: string }; output: null };
+  /** Computes a kernel on inputs that are given, once. */
+  compute: { input: ComputeRequest; output: ComputeOutcome };
+  /** Rolls a population out in an environment. */
+  rollOut: { input: RollOutRequest; output: RollOutOutcome };
+  /** How fast it rolls such a population out, by attempts that grow until the time is spent. */
+  tryRollOut: { input: TrialRequest; output: RolloutTrial };
+  /** Trains a policy, telling each generation and leaving checkpoints on the way. */
+  train: { input: TrainRequest; output: TrainOutcome };
+  /** Makes a smaller file of a network and measures it; for a process of its own. */
+  compress: { input: CompressRequest; output: CompressOutcome };
+  /** Takes an environment through given actions. */
+  replay: { input: { environment: EnvironmentSource } & ReplayRequest; output: ReplayTrace };
+  /** A kernel's f64 reference on the CPU. */
+  reference: { input: { spec: BenchmarkSpec }; output: BenchmarkMeasurement };
+  /** `model` is the path of an ONNX file, or what is in one; computed with one thread where none are named. */
+  loadModel: { input: { modelKey: string; model: string | Uint8Array; threads?: number }; output: { loadMs: number } };
+  unloadModel: { input: { modelKey: string }; output: null };
+  /**
+   * By how many bytes this process has grown with the model loaded and each of these batches run, in turn.
+   * For a process of its own, where nothing else grows.
+   */
+  measureMemory: {
+    input: { model: Uint8Array; batches: readonly (readonly Tensor[])[]; threads?: number };
+    output: number[];
+  };
+  /** What a start takes; for a process of its own, too. */
+  measureStart: {
+    input: { model: Uint8Array; tensors: readonly Tensor[]; threads?: number };
+    output: { loadMs: number; firstAnswerMs: number };
+  };
+  infer: { input: { modelKey: string; tensors: readonly Tensor[]; requestId: string }; output: InferenceOutcome };
+  /** Keeps bytes on the device under a name, until they are dropped or the process ends. */
+  putResident: { input: { key: string; bytes: Uint8Array }; output: null };
+  readResident: { input: { key: string }; output: Uint8Array };
+  dropResident: { input: { key: string }; output: null };
+  /** The device's buffer pool; null where it has none. */
+  readPool: { input: null; output: PoolState["counters"] };
+  /** Lets go of buffers that wait for reuse; gives the bytes of those in use. */
+  freeIdle: { input: null; output: number };
+  /** Bytes of this process in memory. */
+  readResidentSet: { input: null; output: number };
+}
+
+export type DeviceCallName = keyof DeviceCalls;
+
+export type DeviceCall = {
+  [Name in DeviceCallName]: { type: "call"; id: number; name: Name; input: DeviceCalls[Name]["input"] };
+}[DeviceCallName];
+
+/** To the device process. An abort asks a call to end early; it is answered all the same. */
+export type DeviceRequest = DeviceCall | { type: "abort"; id: number };
+
+/** From the device process: any number of progress messages and checkpoints, then one result or problem for each call. */
+export type DeviceReply =
+  | { type: "used"; pipeline: UsedPipeline }
+  | { type: "result"; id: number; output: DeviceCalls[DeviceCallName]["output"] }
+  | { type: "problem"; id: number; problem: Problem }
+  | { type: "progress"; id: number; progress: JobProgress }
+  | { type: "checkpoint"; id: number; file: Uint8Array<ArrayBuffer> };
+
+/** What the device process does for each call. */
+export type DeviceHandlers = {
+  [Name in DeviceCallName]: (
+    input: DeviceCalls[Name]["input"],
+    context: CallContext,
+  ) => Promise<DeviceCalls[Name]["output"]>;
+};
+
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: JobProgress) => void;
+  /** Takes a file from which the call could go on in another life. */
+  readonly onCheckpoint: (file: Uint8Array<ArrayBuffer>) => void;
+}

@@ -1,0 +1,47 @@
+import type { RunnerConfig } from "../config.ts";
+import { isSoftwareAdapter, toDeviceName } from "../host/hardware/device-names.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { DeviceHost, type DeviceHostOptions } from "./device-host.ts";
+
+type Shared = Omit<DeviceHostOptions, "role" | "deviceKey" | "driver" | "adapter">;
+type Wanted = Pick<DeviceHostOptions, "driver" | "adapter">;
+
+/**
+ * Starts a process for every GPU, with the keys `gpu0`, `gpu1` and so on. With `auto` these are the
+ * adapters of the machine's own drivers, the best one first, or the software GPU where there is none;
+ * else what the list names. What cannot be opened is left out.
+ */
+export async function startGpus(gpu: RunnerConfig["gpu"], shared: Shared): Promise<DeviceHost[]> {
+  if (gpu !== "auto") {
+    const wanted = gpu.map((entry): Wanted =>
+      entry === "software" ? { driver: "software" } : { driver: "own", adapter: entry },
+    );
+    const hosts = await Promise.all(wanted.map((each, index) => startGpu(index, each, shared)));
+    return hosts.filter((host) => host !== null);
+  }
+  const first = await startGpu(0, { driver: "auto" }, shared);
+  if (first === null || first.device.software) return first === null ? [] : [first];
+  const others = first.adapters
+    .filter((name) => !isSoftwareAdapter(name) && toDeviceName(name) !== first.device.name)
+    .slice(0, LIMITS.devices - 3);
+  const hosts = await Promise.all(
+    others.map(async (adapter, index) => {
+      const host = await startGpu(index + 1, { driver: "own", adapter }, shared);
+      if (host === null || host.device.name === toDeviceName(adapter)) return host;
+      // The bindings take the first adapter that has the name in its own.
+      shared.logger.warn({ adapter, opened: host.device.name }, "an adapter cannot be told from another one");
+      await host.stop();
+      return null;
+    }),
+  );
+  return [first, ...hosts.filter((host) => host !== null)];
+}
+
+async function startGpu(index: number, wanted: Wanted, shared: Shared): Promise<DeviceHost | null> {
+  try {
+    return await DeviceHost.start({ role: "gpu", deviceKey: `gpu${index}`, ...wanted, ...shared });
+  } catch (error) {
+    shared.logger.warn({ error, ...wanted }, "a GPU could not be opened");
+    return null;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Entry of a device process: `node device-process.ts --role gpu|cpu|ort-webgpu`, for a GPU with `--adapter <part of
+ * its name>` and `--memory-bytes <cap of its buffers>`.
+ */
+import { parseArgs } from "node:util";
+import { collectRarely, giveWay } from "../host/own-process.ts";
+import { serveCalls } from "./serve-calls.ts";
+
+const { values } = parseArgs({
+  options: {
+    role: { type: "string", default: "cpu" },
+    adapter: { type: "string" },
+    "memory-bytes": { type: "string" },
+  },
+});
+
+giveWay();
+// Those that serve models; what a GPU's process holds of its device is not to wait for a collection.
+if (values.role !== "gpu") collectRarely();
+
+serveCalls(async ({ die, noteUsed }) => {
+  if (values.role === "gpu") {
+    const [{ openGpu }, { createGpuHandlers }] = await Promise.all([
+      import("../devices/gpu/device.ts"),
+      import("./gpu-handlers.ts"),
+    ]);
+    const gpu = await openGpu((reason) => die(`the device was lost: ${reason}`), values.adapter);
+    const memoryBytes = values["memory-bytes"];
+    return createGpuHandlers(gpu, {
+      onUsed: noteUsed,
+      ...(memoryBytes !== undefined && { memoryBytes: Number(memoryBytes) }),
+    });
+  }
+  if (values.role === "ort-webgpu") {
+    const { createOrtWebgpuHandlers } = await import("./ort-webgpu-handlers.ts");
+    return createOrtWebgpuHandlers();
+  }
+  const { createCpuHandlers } = await import("./cpu-handlers.ts");
+  return createCpuHandlers();
+});

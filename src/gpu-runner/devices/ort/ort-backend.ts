@@ -1,0 +1,155 @@
+import { readFile } from "node:fs/promises";
+import { env, InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import { readModel } from "../../../onnx/read-model.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import {
+  type DType,
+  DTYPE_BYTES,
+  packStrings,
+  type Tensor,
+  typedView,
+  unpackStrings,
+} from "../../../protocol/wire/tensor.ts";
+
+const OPTIONS: InferenceSession.SessionOptions = {
+  interOpNumThreads: 1,
+  executionMode: "sequential",
+  graphOptimizationLevel: "all",
+  logSeverityLevel: 3,
+};
+
+const NOTHING = new Uint8Array();
+const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
+
+/**
+ * What a session of a file is opened with. Where whole numbers are only how weights are stored, they become floats once,
+ * when the file is loaded, and not at every request as they do where the runtime looks for networks of whole numbers.
+ */
+export async function sessionOptionsOf(model: string | Uint8Array): Promise<InferenceSession.SessionOptions> {
+  const operators = listOperators(typeof model === "string" ? await readFile(model).catch(() => NOTHING) : model);
+  const storesWeights = operators.has("DequantizeLinear") && [...ROUNDS].every((each) => !operators.has(each));
+  return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
+}
+
+/** None of a file that only the runtime can read, or nobody: it says what is wrong. */
+function listOperators(file: Uint8Array): Set<string> {
+  try {
+    return new Set(readModel(file).nodes.map(({ operator }) => operator));
+  } catch {
+    return new Set();
+  }
+}
+
+/** What a request cost inside the backend, on the monotonic clock. */
+export interface InferenceTimes {
+  readonly uploadMs: number;
+  readonly computeMs: number;
+  readonly readbackMs: number;
+}
+
+export interface InferenceOutcome {
+  readonly tensors: Tensor[];
+  readonly times: InferenceTimes;
+}
+
+/** What a fingerprint says of ONNX Runtime; its WebGPU provider and the Dawn inside are of this version, too. */
+export const ORT_VERSION = env.versions.node === undefined ? null : `onnxruntime-node ${env.versions.node}`;
+
+/** ONNX Runtime's own names of what executes a model. */
+export type OrtProvider = "cpu" | "webgpu";
+
+/**
+ * Models on one of ONNX Runtime's providers, each with CPU threads of its own: one, or on the CPU provider as
+ * many as it is loaded with. `load` and `run` block the event loop of their process, so this lives in a child.
+ * WebGPU finds its adapter in the environment by itself.
+ */
+export class OrtBackend {
+  readonly #provider: OrtProvider;
+  readonly #sessions = new Map<string, InferenceSession>();
+
+  constructor(provider: OrtProvider) {
+    this.#provider = provider;
+  }
+
+  /**
+   * Loads an ONNX file by its path, or its content, to compute each operator with so many threads; what was
+   * loaded under the id before is replaced. Fails with `invalid-model`, and with `backend-failed` where another
+   * provider than the CPU's is to use more than one thread: its work is not done by them.
+   */
+  async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
+    if (threads > 1 && this.#provider !== "cpu") {
+      throw new ProblemError("backend-failed", `Only the CPU provider takes threads; ${threads} were asked for.`);
+    }
+    const startedAt = performance.now();
+    const options = {
+      ...(await sessionOptionsOf(model)),
+      intraOpNumThreads: threads,
+      executionProviders: [this.#provider],
+    };
+    // Its overloads know one or the other.
+    const session = await InferenceSession.create(model as string, options).catch((error: unknown) => {
+      throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
+    });
+    await this.unload(modelKey);
+    this.#sessions.set(modelKey, session);
+    return { loadMs: performance.now() - startedAt };
+  }
+
+  /** Frees a model; one that is not loaded is no error. */
+  async unload(modelKey: string): Promise<void> {
+    const session = this.#sessions.get(modelKey);
+    this.#sessions.delete(modelKey);
+    await session?.release();
+  }
+
+  /**
+   * Runs a model on tensors by the names of its inputs; all outputs come back in the model's order.
+   * Fails with `not-found` for a model that is not loaded, else with `backend-failed`.
+   */
+  async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const session = this.#sessions.get(modelKey);
+    if (session === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    try {
+      const startedAt = performance.now();
+      const feeds = Object.fromEntries(inputs.map((tensor) => [tensor.name, toOrtTensor(tensor)]));
+      const uploadedAt = performance.now();
+      const results = await session.run(feeds);
+      const computedAt = performance.now();
+      const tensors = session.outputNames.map((name) => fromOrtTensor(name, results[name]));
+      const times = {
+        uploadMs: uploadedAt - startedAt,
+        computeMs: computedAt - uploadedAt,
+        readbackMs: performance.now() - computedAt,
+      };
+      return { tensors, times };
+    } catch (error) {
+      if (error instanceof ProblemError) throw error;
+      throw new ProblemError("backend-failed", `ONNX Runtime cannot run the model: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Throws where the bytes do not fill the shape: the runtime compares the two. */
+function toOrtTensor(tensor: Tensor): OrtTensor {
+  if (tensor.dtype === "string") return new OrtTensor("string", unpackStrings(tensor.bytes), tensor.shape);
+  return new OrtTensor(tensor.dtype, typedView(tensor) as Float32Array, tensor.shape);
+}
+
+function fromOrtTensor(name: string, tensor: OrtTensor | undefined): Tensor {
+  if (tensor === undefined || !isDType(tensor.type)) {
+    throw new ProblemError("backend-failed", `The output '${name}' has the type ${tensor?.type}, which cannot be sent`);
+  }
+  if (tensor.type === "string") {
+    return { name, dtype: "string", shape: [...tensor.dims], bytes: packStrings(tensor.data as string[]) };
+  }
+  const { buffer, byteOffset, byteLength } = tensor.data as Exclude<OrtTensor["data"], string[]>;
+  return { name, dtype: tensor.type, shape: [...tensor.dims], bytes: new Uint8Array(buffer, byteOffset, byteLength) };
+}
+
+function isDType(type: string): type is DType {
+  return type === "string" || type in DTYPE_BYTES;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,31 @@
+import type { JobProgress } from "../../protocol/jobs/job.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+
+/** Throws `cancelled` once nobody wants the job any more. */
+export function assertWanted(signal: AbortSignal): void {
+  if (signal.aborted) throw new ProblemError("cancelled", "The job was cancelled");
+}
+
+const PROGRESS_EVERY_MS = 200;
+
+/** Passes on the first progress of each phase, and then a few a second. */
+export function throttleProgress(onProgress: (progress: JobProgress) => void): (progress: JobProgress) => void {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let phase = "";
+  return (progress) => {
+    if (progress.phase === phase && performance.now() - toldAtMs < PROGRESS_EVERY_MS) return;
+    toldAtMs = performance.now();
+    phase = progress.phase;
+    onProgress(progress);
+  };
+}
+
+/** Progress of a phase, told when it begins and then a few times a second; throws once the signal is aborted. */
+export function createReporter(onProgress: (progress: JobProgress) => void, signal: AbortSignal) {
+  const tell = throttleProgress(onProgress);
+  return (phase: string, details: Omit<JobProgress, "phase" | "done" | "total"> = {}) =>
+    (done: number, total: number) => {
+      assertWanted(signal);
+      tell({ phase, done, total, ...details });
+    };
+}

@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
+import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
+import { BUILT, digestText } from "../devices/cpu-simd/load-assembly.ts";
+import { ROLLOUT_FOLDER } from "../../../kernels/rollout/write-prelude.ts";
+import { composeAssembly } from "./compose-assembly.ts";
+
+const BUILD = fileURLToPath(new URL("build-cpu-program.ts", import.meta.url));
+
+/** More optimisation does not make programs faster, since V8 does it again, and takes twice as long. */
+export const ROLLOUT_OPTIONS = new URL("asconfig.json", ROLLOUT_FOLDER);
+
+/** The AssemblyScript of a kind of policy in an environment, and where its WebAssembly stands or is to stand. */
+export async function locateCpuProgram(
+  environment: EnvironmentSpec,
+  kind: PolicyNetwork["kind"],
+): Promise<{ readonly text: string; readonly binary: URL }> {
+  const text = await composeAssembly(environment, kind);
+  const digest = await digestText(text, ROLLOUT_OPTIONS);
+  return { text, binary: new URL(`rollout-${environment.name}-${kind}-${digest.slice(0, 16)}.wasm`, BUILT) };
+}
+
+/**
+ * The compiled program, which is made at its first use: that takes seconds of a process of its own. Fails with
+ * `backend-failed` where the environment has no twin in AssemblyScript, else with what the compiler says.
+ */
+export async function loadCpuProgram(
+  environment: EnvironmentSpec,
+  kind: PolicyNetwork["kind"],
+): Promise<WebAssembly.Module> {
+  const { binary } = await locateCpuProgram(environment, kind);
+  const read = () => readFile(binary);
+  const bytes = await read().catch(async () => {
+    await promisify(execFile)(process.execPath, [BUILD, environment.name, kind]);
+    return read();
+  });
+  return WebAssembly.compile(bytes);
+}

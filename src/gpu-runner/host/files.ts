@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type Fingerprint, fingerprintText } from "../../protocol/fleet/hardware.ts";
+
+/** SHA-256 of a fingerprint in hex, what files of this runner know a kind of device by. */
+export function digestFingerprint(fingerprint: Fingerprint): string {
+  return createHash("sha256").update(fingerprintText(fingerprint)).digest("hex");
+}
+
+/** What a file of `/sys` or `/proc` says, trimmed; null where there is none, or nobody may read it. */
+export async function readText(...parts: readonly string[]): Promise<string | null> {
+  return readFile(path.join(...parts), "utf8").then(
+    (text) => text.trim(),
+    () => null,
+  );
+}
+
+/** The number that a file of `/sys` holds; null where it holds none. */
+export async function readNumber(...parts: readonly string[]): Promise<number | null> {
+  const text = await readText(...parts);
+  const value = Number(text);
+  return text === null || text === "" || !Number.isFinite(value) ? null : value;
+}
+
+/** Paths in a folder whose names fit, in the order of the numbers in them; empty where there is no such folder. */
+export async function listEntries(pattern: RegExp, ...parts: readonly string[]): Promise<string[]> {
+  const folder = path.join(...parts);
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => pattern.test(name))
+    .toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .map((name) => path.join(folder, name));
+}
+
+/** Whether bytes are those that a digest (`sha256:` and 64 hex digits) names. */
+export function hasDigest(bytes: Uint8Array, digest: string): boolean {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}` === digest;
+}
+
+/**
+ * Writes a file whole or not at all: a draft beside it, `<path>.<process>.<random>`, takes its name once it is
+ * complete. Where that fails the draft goes, what was there stays, and the error is the caller's. `write` stands
+ * in for the file system in tests.
+ */
+export async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  { mode, write = writeFile }: { readonly mode?: number; readonly write?: typeof writeFile } = {},
+): Promise<void> {
+  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  try {
+    await write(draft, content, { mode });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}

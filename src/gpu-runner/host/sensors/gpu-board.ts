@@ -1,0 +1,69 @@
+import type { Device } from "../../../protocol/fleet/hardware.ts";
+import { toDeviceName } from "../hardware/device-names.ts";
+
+/** A graphics card as its driver's own program or the system's files tell of it; null is what they do not tell. */
+export interface GpuBoard {
+  readonly source: "nvidia-smi" | "sysfs";
+  readonly vendor: "nvidia" | "amd" | "intel";
+  readonly name: string | null;
+  readonly uuid: string | null;
+  readonly memoryBytes: number | null;
+  readonly powerLimitW: number | null;
+  readonly maxClockMhz: number | null;
+  readonly maxMemoryClockMhz: number | null;
+  readonly clockMhz: number | null;
+  readonly temperatureC: number | null;
+  /** Where it slows itself down. */
+  readonly limitC: number | null;
+  /** Share of the last moments, of a length that the driver chooses. */
+  readonly utilisation: number | null;
+  /** Why it slows itself down now. */
+  readonly throttled: string | null;
+}
+
+/** What a GPU is recognised by. */
+export type KnownGpu = Pick<Device, "key" | "name" | "kind" | "software"> & {
+  readonly fingerprint: Pick<Device["fingerprint"], "adapter">;
+};
+
+/**
+ * Which card each GPU is, by key. By name where cards have one: of several with the same, the first, as it is the one
+ * that is opened by its name. Else the first adapter of a vendor is its card with the most memory, and so on, since
+ * adapters are told best first. What stays open has no card.
+ */
+export function matchBoards(devices: readonly KnownGpu[], boards: readonly GpuBoard[]): ReadonlyMap<string, GpuBoard> {
+  const gpus = devices.filter(({ kind, software }) => kind === "gpu" && !software);
+  const matched = new Map<string, GpuBoard>();
+  for (const gpu of gpus) {
+    const vendor = vendorOf(gpu);
+    const ofVendor = boards.filter((board) => board.vendor === vendor);
+    // Devices by Dawn and by ONNX Runtime may be one adapter.
+    const names = [...new Set(gpus.filter((other) => vendorOf(other) === vendor).map(({ name }) => name))];
+    const unnamed = ofVendor
+      .filter(({ name }) => name === null)
+      .toSorted((a, b) => (b.memoryBytes ?? 0) - (a.memoryBytes ?? 0));
+    const board =
+      ofVendor.find(({ name }) => name !== null && toDeviceName(name) === gpu.name) ??
+      unnamed[names.indexOf(gpu.name)] ??
+      (names.length === 1 && ofVendor.length === 1 ? ofVendor[0] : undefined);
+    if (board !== undefined) matched.set(gpu.key, board);
+  }
+  return matched;
+}
+
+/** WebGPU begins with the vendor's name in one word. */
+function vendorOf({ fingerprint, name }: KnownGpu): GpuBoard["vendor"] | null {
+  const text = `${fingerprint.adapter ?? ""} ${name}`.toLowerCase();
+  return (["nvidia", "amd", "intel"] as const).find((vendor) => text.includes(vendor)) ?? null;
+}
+
+/** Adds to devices what is known of their cards, and with it the memory that WebGPU does not tell. */
+export function noteBoards(devices: readonly Device[], boards: ReadonlyMap<string, GpuBoard>): void {
+  for (const device of devices) {
+    const board = boards.get(device.key);
+    if (board === undefined) continue;
+    const { name, uuid, memoryBytes, maxClockMhz, maxMemoryClockMhz, powerLimitW, source } = board;
+    device.board = { name, uuid, memoryBytes, maxClockMhz, maxMemoryClockMhz, powerLimitW, source };
+    device.memoryBytes ??= memoryBytes;
+  }
+}

@@ -1,0 +1,214 @@
+import type { Logger } from "pino";
+import type { JobSpec } from "../protocol/jobs/job.ts";
+import type { JobOutcome, Lease, Offer } from "../protocol/link.ts";
+import { createProblem, toProblem } from "../protocol/wire/problem.ts";
+import type { JobArtifacts } from "./link/artifacts.ts";
+import { type SpanScope, traced } from "../telemetry/span.ts";
+import type { LinkChannel } from "./link/link-channel.ts";
+import type { RunnerState } from "./watch/describe-runner.ts";
+import type { SpanExport } from "./host/span-export.ts";
+import { throttleProgress } from "./devices/progress.ts";
+import type { Watch } from "./watch/watch.ts";
+import { runBenchmark } from "./kinds/benchmark.ts";
+import { runCalibration } from "./kinds/calibration/run-calibration.ts";
+import { runCompression } from "./kinds/compression.ts";
+import { runConsensus } from "./kinds/consensus.ts";
+import { runEvaluation } from "./kinds/evaluation/run-evaluation.ts";
+import { runEvolution } from "./kinds/evolution.ts";
+import { runOptimisation } from "./kinds/optimisation/run-optimisation.ts";
+import { runProbe } from "./kinds/probe/run-probe.ts";
+import { runThroughput } from "./kinds/throughput.ts";
+import { runTraining } from "./kinds/training/run-training.ts";
+import { runTuning } from "./kinds/tuning.ts";
+import { runValidation } from "./kinds/validation/run-validation.ts";
+import type { WorkloadContext, WorkloadResult } from "./kinds/kind.ts";
+
+interface RunningJob {
+  readonly lease: Lease;
+  readonly abort: AbortController;
+}
+
+type Shared = Pick<
+  WorkloadContext,
+  | "hardware"
+  | "fleet"
+  | "models"
+  | "probe"
+  | "edgeProbe"
+  | "openEdge"
+  | "residency"
+  | "rooflines"
+  | "tunings"
+  | "backends"
+  | "userKernels"
+> & {
+  readonly openArtifacts: (lease: Lease, signal: AbortSignal) => JobArtifacts;
+  readonly watch: Pick<Watch, "beside" | "noteResult">;
+  readonly spans: Pick<SpanExport, "open">;
+};
+
+function keyOf({ jobId, epoch }: Lease): string {
+  return `${jobId} ${epoch}`;
+}
+
+/** Jobs under lease: runs them, and sends each outcome until the edge has settled it. */
+export class JobRunner {
+  readonly #shared: Shared;
+  readonly #channel: LinkChannel;
+  readonly #logger: Logger;
+  readonly #running = new Map<string, RunningJob>();
+  readonly #unsettled = new Map<string, JobOutcome>();
+  readonly #ended = new Map<JobSpec["kind"], { done: number; failed: number }>();
+  #resend: ReturnType<typeof setInterval> | null = null;
+
+  constructor(shared: Shared, channel: LinkChannel, logger: Logger) {
+    this.#shared = shared;
+    this.#channel = channel;
+    this.#logger = logger;
+  }
+
+  /** Leases that this runner works on or has an outcome of: those to renew. */
+  leases(): Lease[] {
+    return [...this.#running.values(), ...this.#unsettled.values()].map(({ lease }) => lease);
+  }
+
+  /** Sends what is unsettled again at this interval, and now: the connection is new. */
+  connected(resendMs: number): void {
+    if (this.#resend !== null) clearInterval(this.#resend);
+    this.#resend = setInterval(() => this.#sendUnsettled(), resendMs);
+    this.#sendUnsettled();
+  }
+
+  /** Takes a job, unless it is here already (an offer may be repeated). */
+  accept(offer: Offer): void {
+    const key = keyOf(offer.lease);
+    if (this.#running.has(key) || this.#unsettled.has(key)) return;
+    const job = { lease: offer.lease, abort: new AbortController() };
+    this.#running.set(key, job);
+    const attributes = { "millrace.job": offer.lease.jobId, "millrace.attempt": offer.attempt };
+    const details = { kind: "consumer", attributes, describe: describeOutcome } as const;
+    const scope = this.#shared.spans.open(offer.traceparent);
+    void traced(scope, "lease", details, (within) => this.#run(offer, job, within)).then((outcome) => {
+      this.#running.delete(key);
+      this.#count(offer.spec.kind, outcome?.outcome.ok === true);
+      if (outcome === null) return;
+      this.#unsettled.set(key, outcome);
+      this.#channel.send(outcome);
+    });
+  }
+
+  /** The edge does not want this lease's result any more. */
+  cancel(lease: Lease): void {
+    this.#running.get(keyOf(lease))?.abort.abort();
+    this.#unsettled.delete(keyOf(lease));
+  }
+
+  settled(lease: Lease): void {
+    this.#unsettled.delete(keyOf(lease));
+  }
+
+  /** Gives back what runs, so that it is queued again at once. */
+  stop(): void {
+    if (this.#resend !== null) clearInterval(this.#resend);
+    for (const { lease, abort } of this.#running.values()) {
+      abort.abort();
+      this.giveBack(lease);
+    }
+    this.#running.clear();
+  }
+
+  /** Gives a job back that this runner will not end. */
+  giveBack(lease: Lease): void {
+    const problem = createProblem("runner-lost", "The runner was stopped.");
+    this.#channel.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+  }
+
+  /** What runs, and what has ended since the start. */
+  counts(): RunnerState["jobs"] {
+    const ended = [...this.#ended].flatMap(([kind, { done, failed }]) => [
+      { kind, ok: true, count: done },
+      { kind, ok: false, count: failed },
+    ]);
+    return { running: this.#running.size, ended };
+  }
+
+  #count(kind: JobSpec["kind"], ok: boolean): void {
+    const tally = this.#ended.get(kind) ?? { done: 0, failed: 0 };
+    tally[ok ? "done" : "failed"]++;
+    this.#ended.set(kind, tally);
+  }
+
+  #sendUnsettled(): void {
+    for (const outcome of this.#unsettled.values()) this.#channel.send(outcome);
+  }
+
+  async #run(offer: Offer, { abort }: RunningJob, scope: SpanScope | null): Promise<JobOutcome | null> {
+    const { lease, spec, model, program, environment, edge } = offer;
+    const { watch, openArtifacts, spans: _, ...shared } = this.#shared;
+    const startedAt = new Date().toISOString();
+    const otherJobs = this.#running.size - 1;
+    const context = {
+      ...shared,
+      model,
+      program: program ?? null,
+      environment: environment ?? null,
+      edge: edge ?? null,
+      artifacts: openArtifacts(lease, abort.signal),
+      otherJobs,
+      signal: abort.signal,
+      onProgress: throttleProgress((progress) => this.#channel.send({ type: "jobProgress", lease, progress })),
+      logger: this.#logger,
+    };
+    try {
+      const done = await watch.beside(() =>
+        traced(scope, spec.kind, {}, (within) => runWorkload(spec, { ...context, scope: within })),
+      );
+      watch.noteResult(offer, done);
+      const { result, deviceKey, traceText = null, samplesText = null } = done;
+      const beside = {
+        ...(traceText !== null && { trace: traceText }),
+        ...(samplesText !== null && { samples: samplesText }),
+      };
+      return { type: "jobOutcome", lease, outcome: { ok: true, result, deviceKey, startedAt, ...beside } };
+    } catch (error) {
+      if (abort.signal.aborted) return null;
+      const problem = toProblem(error);
+      if (problem.code === "internal") this.#logger.error({ error, lease }, "job failed unexpectedly");
+      return { type: "jobOutcome", lease, outcome: { ok: false, problem } };
+    }
+  }
+}
+
+function describeOutcome(done: JobOutcome | null): { error?: string } {
+  if (done === null) return { error: "cancelled" };
+  return done.outcome.ok ? {} : { error: done.outcome.problem.code };
+}
+
+function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadResult> {
+  switch (spec.kind) {
+    case "benchmark":
+      return runBenchmark(spec, context);
+    case "throughput":
+      return runThroughput(spec, context);
+    case "calibration":
+      return runCalibration(spec, context);
+    case "tuning":
+      return runTuning(spec, context);
+    case "validation":
+      return runValidation(spec, context);
+    case "optimisation":
+      return runOptimisation(spec, context);
+    case "probe":
+      return runProbe(spec, context);
+    case "evaluation":
+      return runEvaluation(spec, context);
+    case "training":
+      return runTraining(spec, context);
+    case "evolution":
+      return runEvolution(spec, context);
+    case "consensus":
+      return runConsensus(spec, context);
+    case "compression":
+      return runCompression(spec, context);
+  }
+}

@@ -1,0 +1,104 @@
+import { setImmediate } from "node:timers/promises";
+import type { KernelArray, KernelReference, KernelShape, Tolerance } from "../../../../kernels/kernel-spec.ts";
+import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
+import type { BenchmarkResult } from "../../../protocol/jobs/benchmark.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+
+/** What a check may cost: about half a second of naive f64. */
+const MAX_FLOPS = 3e8;
+/** What looking at an element costs beside its arithmetic: mostly misses of the cache. */
+const ELEMENT_FLOPS = 100;
+/** Work between two turns of the event loop: some 20 ms. */
+const SLICE_FLOPS = 1e7;
+
+/** Far from the streams that generators use. */
+const SAMPLE_STREAM = 1_000_003;
+
+/**
+ * Compares an output with the reference: all of it, or a seeded sample where the naive reference would
+ * take seconds (`checkedElements` says how much). NaN is wrong. The relative error is taken against
+ * the reference or the root mean square of the references, whichever is larger, so that elements near
+ * zero do not blow it up. Fails with `kernel-incorrect`. `onSlice` is called between slices of work.
+ */
+export async function checkOutput(
+  output: KernelArray,
+  reference: KernelReference,
+  tolerance: Tolerance,
+  shape: KernelShape,
+  seed: number,
+  onSlice: (done: number, total: number) => void,
+): Promise<BenchmarkResult["correctness"]> {
+  const absolute = tolerance.absolute(shape);
+  const { relative, reason } = tolerance;
+  const indexes = chooseElements(reference, seed);
+  const expected = new Float64Array(indexes.length);
+  const sliceLength = Math.ceil(SLICE_FLOPS / (reference.elementFlops + ELEMENT_FLOPS));
+  let maxAbsoluteError = 0;
+  for (let position = 0; position < indexes.length; position++) {
+    if (position % sliceLength === sliceLength - 1) {
+      onSlice(position, indexes.length);
+      await setImmediate();
+    }
+    const index = indexes[position] ?? 0;
+    const want = reference.element(index);
+    const got = output[index] ?? Number.NaN;
+    const error = Math.abs(got - want);
+    if (!(error <= absolute + relative * Math.abs(want))) {
+      throw new ProblemError(
+        "kernel-incorrect",
+        `'${reference.output}'[${index}] is ${got}, the reference says ${want}`,
+      );
+    }
+    expected[position] = want;
+    maxAbsoluteError = Math.max(maxAbsoluteError, error);
+  }
+  const rootMeanSquare = Math.sqrt(expected.reduce((sum, value) => sum + value * value, 0) / expected.length);
+  const maxRelativeError = indexes.reduce((max, index, position) => {
+    const want = expected[position] ?? 0;
+    const scale = Math.max(Math.abs(want), rootMeanSquare);
+    return scale === 0 ? max : Math.max(max, Math.abs((output[index] ?? Number.NaN) - want) / scale);
+  }, 0);
+  return {
+    correct: true,
+    checkedElements: indexes.length,
+    maxAbsoluteError,
+    maxRelativeError,
+    tolerance: `|error| ≤ ${absolute.toPrecision(3)} + ${relative.toPrecision(3)}·|reference|: ${reason}`,
+  };
+}
+
+/** Compares each output with its reference; the errors told are the largest. Fails like `checkOutput`. */
+export async function checkOutputs(
+  outputs: readonly KernelArray[],
+  references: readonly KernelReference[],
+  tolerance: Tolerance,
+  shape: KernelShape,
+  seed: number,
+  onSlice: (done: number, total: number) => void,
+): Promise<BenchmarkResult["correctness"]> {
+  const checks: BenchmarkResult["correctness"][] = [];
+  for (const [index, reference] of references.entries()) {
+    checks.push(await checkOutput(outputs[index]!, reference, tolerance, shape, seed, onSlice));
+  }
+  return {
+    ...checks[0]!,
+    checkedElements: checks.reduce((total, { checkedElements }) => total + checkedElements, 0),
+    maxAbsoluteError: Math.max(...checks.map(({ maxAbsoluteError }) => maxAbsoluteError)),
+    maxRelativeError: Math.max(...checks.map(({ maxRelativeError }) => maxRelativeError)),
+  };
+}
+
+/** Every index, or as many seeded ones as the cost allows: first and last always, the others may repeat. */
+function chooseElements({ length, elementFlops }: KernelReference, seed: number): Uint32Array<ArrayBuffer> {
+  const affordable = Math.max(16, Math.floor(MAX_FLOPS / (elementFlops + ELEMENT_FLOPS)));
+  if (length <= affordable) return new Uint32Array(length).map((_, index) => index);
+  // The values have 2²⁴ steps; beyond that, several elements share one and are taken in turn.
+  const uniform = seededUniform(seed, SAMPLE_STREAM, affordable);
+  const shared = Math.ceil(length / 2 ** 24);
+  const sample = new Uint32Array(affordable).map((_, position) =>
+    Math.min(length - 1, Math.floor(((uniform[position]! + 1) / 2) * length) + (position % shared)),
+  );
+  sample[0] = 0;
+  sample[sample.length - 1] = length - 1;
+  return sample;
+}

@@ -1,0 +1,60 @@
+import type { KernelArrays, KernelShape } from "../../../kernels/kernel-spec.ts";
+import type { ServiceTimes } from "../../protocol/inference/inference.ts";
+import type { BenchmarkDevice } from "./benchmark/benchmark-kernel.ts";
+import { prepareKernel } from "./dispatch/dispatch.ts";
+import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
+import type { ResidentBuffers } from "../devices/gpu/resident-buffers.ts";
+import { resolveBenchmark } from "./dispatch/resolve-benchmark.ts";
+
+/** A kernel with the inputs that a caller gives. */
+export interface ComputeRequest {
+  readonly kernel: string;
+  readonly shape: KernelShape;
+  /** Of inputs that are neither given nor resident. */
+  readonly seed: number;
+  /** Values by binding, dense; of inputs that are neither here nor resident, such as tables, the kernel makes its own. */
+  readonly inputs: KernelArrays;
+  /** Names under which inputs lie on the device already, padded as their bindings are, by binding. */
+  readonly resident: Readonly<Record<string, string>>;
+}
+
+export interface ComputeOutcome {
+  /** By binding, dense. */
+  readonly outputs: KernelArrays;
+  readonly variant: string;
+  readonly times: Omit<ServiceTimes, "queueMs">;
+}
+
+/** Computes a kernel once on given inputs. Fails like `benchmarkKernel`, but checks nothing: the caller's inputs are the caller's. */
+export async function computeKernel(
+  target: BenchmarkDevice & { readonly residents: ResidentBuffers },
+  { kernel: name, shape, seed, inputs, resident }: ComputeRequest,
+): Promise<ComputeOutcome> {
+  const { device, gpu, kernels, residents } = target;
+  const choice = resolveBenchmark(kernels, { kernel: name, shape });
+  const { kernel } = choice;
+  const given = new Map(Object.entries(resident).map(([binding, key]) => [binding, residents.bufferOf(key)]));
+  const startedMs = performance.now();
+  const wanted = kernel.bindings.filter(({ access, name: each }) => access === "read" && !given.has(each));
+  const own = wanted.every((binding) => inputs[binding.name] !== undefined) ? {} : kernel.generate(choice.shape, seed);
+  const prepared = await prepareKernel({ ...target, given }, choice, { ...own, ...inputs });
+  try {
+    const uploadedMs = performance.now();
+    await withErrorScopes(device, async () => {
+      device.queue.submit([prepared.encode()]);
+      await device.queue.onSubmittedWorkDone();
+    });
+    gpu.throwUncaptured();
+    const computedMs = performance.now();
+    const outputs: Record<string, KernelArrays[string]> = {};
+    for (const output of prepared.outputs) outputs[output.name] = await prepared.read(output.name);
+    const times = {
+      uploadMs: uploadedMs - startedMs,
+      computeMs: computedMs - uploadedMs,
+      readbackMs: performance.now() - computedMs,
+    };
+    return { outputs, variant: choice.variant.name, times };
+  } finally {
+    prepared.release();
+  }
+}

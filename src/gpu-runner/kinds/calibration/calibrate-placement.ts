@@ -1,0 +1,184 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { CalibratedPlacement } from "../../../protocol/jobs/calibration.ts";
+import type { Backend } from "../../../protocol/fleet/hardware.ts";
+import { createId } from "../../../protocol/wire/id.ts";
+import type { PlacedModel } from "../../../protocol/link.ts";
+import type { MemoryFit, SweepStep } from "../../../protocol/models/model.ts";
+import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
+import type { ServingConfiguration } from "../../../protocol/fleet/serving.ts";
+import type { Tensor } from "../../../protocol/wire/tensor.ts";
+import type { FleetDevice } from "../../serving/device-fleet.ts";
+import type { DeviceHost } from "../../device-host/device-host.ts";
+import type { ServerRequest } from "../../serving/queue/inference-server.ts";
+import { hasRows, joinTensors } from "../../serving/queue/join-tensors.ts";
+import type { BorrowedModel } from "../../serving/model-loader.ts";
+import { AGREEMENT, maxRelativeError, measureFidelity } from "../../networks/compare-outputs.ts";
+import { describeEnvironment, orProblem, type WorkloadContext } from "../kind.ts";
+import { fitMemory, sweepBatches } from "./sweep-batches.ts";
+import type { ReferenceModel } from "./ask-placement.ts";
+
+/** What is to be proved and measured. */
+export interface Place {
+  readonly device: FleetDevice;
+  readonly backend: Backend;
+  readonly model: PlacedModel;
+  readonly variant: string;
+  readonly configuration: ServingConfiguration;
+}
+
+/** Seeded inputs, each for one row, with what the CPU provider answers; `ask` asks it for more by the variant's file. */
+export interface Reference extends Pick<ReferenceModel, "ask"> {
+  readonly inputs: readonly Tensor[][];
+  /** By the version's own file. */
+  readonly originals: readonly Tensor[][];
+  /** By the variant's file. */
+  readonly answers: readonly Tensor[][];
+}
+
+export interface Limits {
+  readonly maxRows: number;
+  readonly iterations: number;
+  /** Of one batch size. */
+  readonly stepMs: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * One variant on one device, under the configuration that it is to be served by. It agrees where its answers are those
+ * of the CPU provider, alone and in every batch that is measured; for the CPU itself this tells that it is repeatable
+ * and finite. Where it agrees, and the edge has said nothing else of the place, it is served so from then on.
+ */
+export async function calibratePlacement(
+  place: Place,
+  reference: Reference,
+  limits: Limits,
+  context: WorkloadContext,
+): Promise<CalibratedPlacement> {
+  const { device, model, variant, configuration } = place;
+  const { models, signal, onProgress } = context;
+  signal.throwIfAborted();
+  onProgress({ phase: "load", done: 0, total: 1 });
+  await models.tryApart(model, variant, device.host, configuration, signal);
+  const borrowed = await models.borrow(model, variant, device.host, configuration);
+  try {
+    const placement = await calibrateLoaded(place, borrowed, reference, limits, context);
+    const served = { modelVersionId: model.modelVersionId, variant };
+    if (placement.agrees) await models.adopt(model, variant, device, configuration);
+    else await models.unload(served, device.host, configuration);
+    return placement;
+  } finally {
+    await borrowed.release();
+  }
+}
+
+async function calibrateLoaded(
+  { device, backend, model, variant, configuration }: Place,
+  { modelKey, loadMs }: BorrowedModel,
+  { inputs, originals, answers: expected, ask }: Reference,
+  limits: Limits,
+  { otherJobs, signal, onProgress }: WorkloadContext,
+): Promise<CalibratedPlacement> {
+  const { host } = device;
+  const { threads, maxRows } = configuration;
+  const environment = describeEnvironment(host.device, otherJobs);
+  const answers: Tensor[][] = [];
+  for (const tensors of inputs) {
+    onProgress({ phase: "compare", done: answers.length, total: inputs.length });
+    signal.throwIfAborted();
+    answers.push(await askDevice(host, modelKey, tensors));
+  }
+  let error = Math.max(...answers.map((answer, index) => maxRelativeError(expected[index] ?? [], answer)));
+  const batchOf = createBatches(inputs);
+
+  const isSound = async (rows: number): Promise<boolean> => {
+    const wanted = await ask(batchOf(rows));
+    // What answers otherwise in company must not share a batch.
+    if (maxRelativeError(joinTensors(cycle(expected, rows)), wanted) > AGREEMENT) return false;
+    error = Math.max(error, maxRelativeError(wanted, await askDevice(host, modelKey, batchOf(rows))));
+    return error <= AGREEMENT;
+  };
+  const served = { modelVersionId: model.modelVersionId, variant, threads, maxRows, budgetMs: limits.timeoutMs };
+  const sweep = await sweepBatches({
+    ...limits,
+    maxRows: error <= AGREEMENT && hasRows(model) ? Math.min(limits.maxRows, maxRows ?? limits.maxRows) : 1,
+    isSound: async (rows) => (await orProblem(isSound(rows), signal)) === true,
+    // No cap on what is in flight: a measurement takes its turn behind the requests that are served.
+    serve: (rows) => timeService(device, served, batchOf(rows), limits, signal),
+    onProgress: (done, total) => onProgress({ phase: "measure", done, total }),
+  });
+  const agrees = error <= AGREEMENT;
+  return {
+    deviceKey: host.device.key,
+    variant,
+    backend,
+    agrees,
+    maxRelativeError: Number.isFinite(error) ? error : Number.MAX_VALUE,
+    fidelity: measureFidelity(originals, answers),
+    loadMs,
+    sweep,
+    configuration,
+    memory: agrees ? await measureMemory(host, modelKey, sweep, batchOf, limits, { signal, onProgress }) : null,
+    environment,
+  };
+}
+
+export async function askDevice(host: DeviceHost, modelKey: string, tensors: readonly Tensor[]): Promise<Tensor[]> {
+  return (await host.infer(modelKey, tensors, { requestId: createId("request") })).tensors;
+}
+
+/**
+ * Milliseconds that a request of the queue takes but for waiting, which predictions add. Where the queue has no
+ * room it is asked again, for as long as a step may take; then throws `overloaded`.
+ */
+async function timeService(
+  { server }: FleetDevice,
+  served: Omit<ServerRequest, "requestId">,
+  tensors: readonly Tensor[],
+  { stepMs }: Limits,
+  signal: AbortSignal,
+): Promise<number> {
+  const untilMs = performance.now() + stepMs;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const { times } = await server.serve({ ...served, requestId: createId("request") }, tensors);
+      return times.uploadMs + times.computeMs + times.readbackMs;
+    } catch (error) {
+      const { code, retryAfterMs = 0 } = toProblem(error);
+      const leftMs = untilMs - performance.now();
+      if (code !== "overloaded" || leftMs <= 0) throw error;
+      await delay(Math.min(retryAfterMs, leftMs), undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Null where it could not be measured: nothing depends on it. */
+async function measureMemory(
+  host: DeviceHost,
+  modelKey: string,
+  sweep: readonly SweepStep[],
+  batchOf: (rows: number) => Tensor[],
+  { timeoutMs }: Limits,
+  { signal, onProgress }: Pick<WorkloadContext, "signal" | "onProgress">,
+): Promise<MemoryFit | null> {
+  onProgress({ phase: "memory", done: 0, total: 1 });
+  const batches = sweep.map(({ rows }) => batchOf(rows));
+  const grown = await orProblem(host.measureMemory(modelKey, batches, { timeoutMs, signal }), signal);
+  if (grown instanceof ProblemError) return null;
+  return fitMemory(grown.map((bytes, index) => ({ rows: sweep[index]?.rows ?? 1, bytes })));
+}
+
+/** Batches of the inputs, each made once. */
+function createBatches(inputs: readonly Tensor[][]): (rows: number) => Tensor[] {
+  const batches = new Map<number, Tensor[]>([[1, inputs[0] ?? []]]);
+  return (rows) => {
+    const batch = batches.get(rows) ?? joinTensors(cycle(inputs, rows));
+    batches.set(rows, batch);
+    return batch;
+  };
+}
+
+/** So many items, from the first again after the last. */
+function cycle<Item>(items: readonly Item[], count: number): Item[] {
+  return Array.from({ length: count }, (_, index) => items[index % items.length]!);
+}

@@ -1,0 +1,113 @@
+import { setImmediate } from "node:timers/promises";
+import { countStateWords, type EnvironmentSpec } from "../../../../kernels/environments/environment-spec.ts";
+import { countOutputs } from "../../../../kernels/rollout/policy-layout.ts";
+import { ENVIRONMENT_STREAM } from "../../../../kernels/rollout/roll-out.reference.ts";
+import type { EvaluationResult } from "../../../protocol/jobs/evaluation/evaluation.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { createDraws, type Draws } from "../../../stats/random/draws.ts";
+import { sfc32 } from "../../../stats/random/seeded.ts";
+import type { ReplayRequest, ReplayTrace } from "../../environments/replay-environment.ts";
+
+type Proof = NonNullable<EvaluationResult["proof"]>;
+
+const EPISODES = 8;
+const STEPS = 8;
+const SEED = 20_261_122;
+/** How far one step of f32 may be from the same step of f64, relative to 1 or, where that is more, to the number. */
+const TOLERANCE = 1e-4;
+/** Share of the steps that are compared which must agree. */
+const LEAST_AGREEING = 0.9;
+/** How far a state is moved, relative to its numbers, to see whether a step from there can be compared at all. */
+const NUDGE = 2 ** -18;
+const NUDGES = 4;
+
+/** Starts and actions from a seed, for a device that is to show that it moves an environment as its reference does. */
+export function planProof(environment: EnvironmentSpec): ReplayRequest {
+  const words = countStateWords(environment);
+  const numbers = environment.action.kind === "discrete" ? 1 : countOutputs(environment.action);
+  const starts = new Float64Array(EPISODES * words);
+  for (let episode = 0; episode < EPISODES; episode++) {
+    environment.reference!.reset(starts.subarray(episode * words, (episode + 1) * words), drawsOf(episode, 0));
+  }
+  const draw = sfc32(SEED);
+  const actions = Float32Array.from({ length: EPISODES * STEPS * numbers }, () => drawAction(environment, draw));
+  return { starts, actions, steps: STEPS, seed: SEED };
+}
+
+/**
+ * Holds every step that a device took against the reference's step from the same state, so that what differs once is
+ * counted once. A step that roundings decide, such as the third collision of a ball, is left out: one from which the
+ * reference itself goes elsewhere when its state is moved by them. Fails with `backend-failed`, and numbers, where too
+ * few agree.
+ */
+export async function judgeProof(
+  environment: EnvironmentSpec,
+  { actions }: ReplayRequest,
+  trace: ReplayTrace,
+): Promise<Proof> {
+  const words = countStateWords(environment);
+  const numbers = actions.length / (EPISODES * STEPS);
+  const draw = sfc32(SEED);
+  let [steps, agreeing, largestDifference] = [0, 0, 0];
+  for (let episode = 0; episode < EPISODES; episode++) {
+    for (let step = 0; step < STEPS; step++) {
+      // References of bodies that collide take milliseconds a step, and a runner has more to do.
+      await setImmediate();
+      const moved = episode * STEPS + step;
+      const from = (episode * (STEPS + 1) + step) * words;
+      const action = Float64Array.from(actions.subarray(moved * numbers, (moved + 1) * numbers));
+      const take = (state: Float64Array) => takeStep(environment, state, action, drawsOf(episode, step + 1));
+      const before = trace.states.subarray(from, from + words);
+      const expected = take(before);
+      const nudged = Array.from({ length: NUDGES }, () => take(nudge(environment, before, draw)));
+      if (nudged.some((other) => differenceOf(other, expected) > TOLERANCE)) continue;
+      const after = trace.states.subarray(from + words, from + 2 * words);
+      const difference = differenceOf([...after, trace.rewards[moved]!, Number(trace.terminated[moved])], expected);
+      largestDifference = Math.max(largestDifference, difference);
+      steps++;
+      if (difference <= TOLERANCE) agreeing++;
+    }
+  }
+  if (agreeing >= LEAST_AGREEING * steps) return { steps, agreeing, largestDifference };
+  throw new ProblemError(
+    "backend-failed",
+    `This device moves ${environment.name} otherwise than its reference: ${agreeing} of ${steps} steps agree, the largest difference is ${largestDifference.toPrecision(3)}.`,
+  );
+}
+
+/** The state behind a step, its reward, and 1 where it ended. */
+function takeStep(
+  { reference }: EnvironmentSpec,
+  before: Float64Array,
+  action: Float64Array,
+  draws: Draws,
+): readonly number[] {
+  const state = Float64Array.from(before);
+  const { reward, terminated } = reference!.step(state, action, draws);
+  return [...state, reward, Number(terminated)];
+}
+
+/** A state with its real numbers a little larger or smaller. */
+function nudge({ state }: EnvironmentSpec, before: Float64Array, draw: (below: number) => number): Float64Array {
+  const types = state.flatMap(({ type, count }) => Array.from({ length: count }, () => type));
+  return before.map((value, index) => (types[index] === "f32" ? value * (1 + NUDGE * (2 * draw(2) - 1)) : value));
+}
+
+/** The largest difference of two lists, relative to 1 or, where that is more, to the number; it is finite. */
+function differenceOf(actual: readonly number[], expected: readonly number[]): number {
+  return actual.reduce((largest, value, index) => {
+    const wanted = expected[index]!;
+    if (value === wanted || (Number.isNaN(value) && Number.isNaN(wanted))) return largest;
+    const difference = Math.abs(value - wanted) / Math.max(1, Math.abs(wanted));
+    return Number.isNaN(difference) ? Number.MAX_VALUE : Math.max(largest, Math.min(difference, Number.MAX_VALUE));
+  }, 0);
+}
+
+function drawsOf(episode: number, step: number): Draws {
+  return createDraws({ seed: SEED, stream: ENVIRONMENT_STREAM, member: 0, episode, step });
+}
+
+function drawAction({ action }: EnvironmentSpec, draw: (below: number) => number): number {
+  if (action.kind === "discrete") return draw(action.count);
+  return action.low + (action.high - action.low) * (draw(2 ** 24) / 2 ** 24);
+}

@@ -1,0 +1,212 @@
+import type { EnvironmentSpec } from "../../../../kernels/environments/environment-spec.ts";
+import type { JobArtifact } from "../../../protocol/jobs/job-artifact.ts";
+import type { JobProgress } from "../../../protocol/jobs/job.ts";
+import type { TrainingResult, TrainingSpec } from "../../../protocol/jobs/training.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { meanInterval } from "../../../stats/distribution/intervals.ts";
+import { digestOf } from "../../environments/announce-environments.ts";
+import {
+  deathIn,
+  type EnvironmentSource,
+  environmentSourceOf,
+  openEnvironment,
+} from "../../environments/environment-source.ts";
+import type { FleetDevice } from "../../serving/device-fleet.ts";
+import { decodeCheckpoint } from "../../training/checkpoint-file.ts";
+import type { TrainOutcome, TrainRequest } from "../../training/train-call.ts";
+import type { TrainingPlan } from "../../training/train-policy.ts";
+import { type BackendQuestion, sampleStarts } from "../choose-backend.ts";
+import { describeEnvironment, type Workload, type WorkloadContext } from "../kind.ts";
+import { writePolicyFile } from "./write-policy-file.ts";
+
+/** By how much of the time that has passed the next progress comes later. */
+const SHARE = 0.005;
+
+/**
+ * Passes on progress ever more seldom, for work that may take a day: every progress is kept, and of a training all
+ * together are its curve. It comes to some 200 for each e-fold of time. What ends the work is passed on.
+ */
+export function thinProgress(
+  onProgress: (progress: JobProgress) => void,
+  nowMs: () => number,
+): (progress: JobProgress) => void {
+  const startedMs = nowMs();
+  let nextMs = startedMs;
+  return (progress) => {
+    const atMs = nowMs();
+    if (atMs < nextMs && progress.done < progress.total) return;
+    nextMs = atMs + SHARE * (atMs - startedMs);
+    onProgress(progress);
+  };
+}
+
+/** Takes values that are to be sent, as they come. */
+interface LatestSender<Value> {
+  /** Returns at once; a value that has not begun to be sent when the next one comes is dropped. */
+  offer(value: Value): void;
+  /** Once nothing is under way or waits. */
+  settle(): Promise<void>;
+}
+
+/** Sends the latest of what is offered, one at a time. What cannot be sent is told and left: a later value may pass. */
+export function sendLatest<Value>(
+  send: (value: Value) => Promise<unknown>,
+  onFailure: (error: unknown) => void,
+): LatestSender<Value> {
+  let waiting: { readonly value: Value } | null = null;
+  let running: Promise<void> | null = null;
+  const drain = async () => {
+    while (waiting !== null) {
+      const { value } = waiting;
+      waiting = null;
+      await send(value).catch(onFailure);
+    }
+    running = null;
+  };
+  return {
+    offer(value) {
+      waiting = { value };
+      running ??= drain();
+    },
+    settle: async () => running ?? undefined,
+  };
+}
+
+/** What a training may take beyond its own time: a generation that began in it, and the last evaluation. */
+const GRACE_MS = 300_000;
+
+/**
+ * Trains a policy in a device process of its own, from the checkpoint that an earlier attempt left, where there is one.
+ * The best policy is left as an ONNX file. A process that dies is followed by another, as long as each leaves a newer
+ * checkpoint.
+ */
+export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
+  const { fleet, backends, otherJobs, artifacts, residency, signal } = context;
+  const source = environmentSourceOf(spec.environment, context);
+  const environment = openEnvironment(source);
+  const digest = await digestOf(environment);
+  const checkpoint = usableCheckpoint(await artifacts.get("checkpoint"), digest, context);
+  const choice = await backends.choose(questionOf(spec, source, environment), { signal });
+  const { device } = choice;
+  const machine = describeEnvironment(device.host.device, otherJobs);
+  const { network, algorithm } = spec;
+  const plan = planOf(spec, environment);
+  const archive =
+    spec.archiveFile === undefined ? {} : { archive: Uint8Array.from(await residency.read(spec.archiveFile.digest)) };
+  const request = { environment: source, environmentDigest: digest, network, algorithm, plan, checkpoint, ...archive };
+  const outcome = await fleet.use(device, () => trainToEnd(device, request, context));
+  const files = await leaveFiles(spec, environment, outcome, context);
+  const result: TrainingResult = {
+    kind: "training",
+    task: { name: environment.name, digest },
+    algorithm: spec.algorithm,
+    network: spec.network,
+    generations: outcome.state.generations,
+    solvedAtGeneration: outcome.state.solvedAtGeneration,
+    curve: [...outcome.state.curve],
+    best: { mean: meanInterval(outcome.returns), episodes: outcome.returns.length, seed: spec.seed },
+    resumedFrom: outcome.resumedFrom,
+    published: spec.publish === undefined ? null : { model: spec.publish.model, modelVersionId: null },
+    qualityDiversity: outcome.qualityDiversity,
+    throughput: { chosenFrom: choice.chosenFrom, ...throughputOf(outcome, spec) },
+    artifacts: files,
+    environment: machine,
+  };
+  return { result, deviceKey: device.host.device.key };
+};
+
+function questionOf(
+  { network, algorithm, episodes, seed, backend, deviceKey }: TrainingSpec,
+  source: EnvironmentSource,
+  environment: EnvironmentSpec,
+): BackendQuestion {
+  const sample = () => sampleStarts(network, environment, seed, algorithm.population);
+  return { environment: source, network, members: algorithm.population, episodes, sample, backend, deviceKey };
+}
+
+function planOf(spec: TrainingSpec, { scores }: EnvironmentSpec): TrainingPlan {
+  const { generations, episodes, stopAt, evaluation, seed, checkpointMs, timeoutMs } = spec;
+  const stop = stopAt === undefined ? {} : { stopAt };
+  const { solvedAt } = scores;
+  return { generations, episodes, ...stop, evaluation, seed, checkpointMs, solvedAt, budgetMs: timeoutMs };
+}
+
+/** A checkpoint that can be gone on from: one of the same environment. Another is as good as none. */
+function usableCheckpoint(
+  file: Uint8Array<ArrayBuffer> | null,
+  digest: string | null,
+  { logger }: WorkloadContext,
+): Uint8Array<ArrayBuffer> | null {
+  if (file === null) return null;
+  try {
+    const { environmentDigest } = decodeCheckpoint(file);
+    if (environmentDigest === digest) return file;
+    logger.error({ environmentDigest }, "the checkpoint is of another environment: the training begins anew");
+  } catch (error) {
+    logger.error({ error }, "the checkpoint cannot be read: the training begins anew");
+  }
+  return null;
+}
+
+async function trainToEnd(
+  { host }: FleetDevice,
+  request: TrainRequest,
+  { artifacts, signal, onProgress, logger }: WorkloadContext,
+): Promise<TrainOutcome> {
+  const uploads = sendLatest(
+    (file: Uint8Array<ArrayBuffer>) => artifacts.put("checkpoint", file),
+    (error) => logger.error({ error }, "a checkpoint could not be kept"),
+  );
+  const thinned = thinProgress(onProgress, () => performance.now());
+  let { checkpoint } = request;
+  const onCheckpoint = (file: Uint8Array<ArrayBuffer>) => {
+    checkpoint = file;
+    uploads.offer(file);
+  };
+  for (;;) {
+    const begunFrom = checkpoint;
+    const input = { ...request, checkpoint };
+    const limitMs = request.plan.budgetMs + GRACE_MS;
+    const options = { signal, onProgress: thinned, onCheckpoint };
+    try {
+      const outcome = await host.workApart("train", input, limitMs, deathIn(request.environment), options);
+      await uploads.settle();
+      return outcome;
+    } catch (error) {
+      const died = error instanceof ProblemError && error.problem.code === "device-lost";
+      if (!died || signal.aborted || checkpoint === begunFrom) throw error;
+    }
+  }
+}
+
+/** What the job leaves: the best policy, where it has a file, and what the algorithm has beside it. */
+async function leaveFiles(
+  { network }: TrainingSpec,
+  environment: EnvironmentSpec,
+  { state, files }: TrainOutcome,
+  { artifacts }: WorkloadContext,
+): Promise<JobArtifact[]> {
+  const policy = writePolicyFile(environment, network, state.best.policy);
+  const left: JobArtifact[] = [];
+  if (policy !== null) left.push(await artifacts.put("policy", policy));
+  for (const { name, bytes, mediaType } of files) left.push(await artifacts.put(name, bytes, mediaType));
+  return left;
+}
+
+/** Of the whole training: judging, moving the population and all else are in its time, and not in its steps. */
+function throughputOf({ state, parameters, backend }: TrainOutcome, { algorithm }: TrainingSpec) {
+  const { steps, evaluations, elapsedMs: durationMs } = state;
+  const perSecond = (count: number) => (durationMs > 0 ? (count / durationMs) * 1_000 : 0);
+  return {
+    backend,
+    steps,
+    evaluations,
+    durationMs,
+    stepsPerSecond: perSecond(steps),
+    evaluationsPerSecond: perSecond(evaluations),
+    meanEpisodeLength: evaluations > 0 ? steps / evaluations : 0,
+    parameters,
+    members: algorithm.population,
+    inferenceIncluded: true as const,
+  };
+}

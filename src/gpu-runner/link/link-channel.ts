@@ -1,0 +1,101 @@
+import { type Intervals, type Lease, PING, type RunnerMessage } from "../../protocol/link.ts";
+
+/** The way to the edge while there is one: what the parts of a session send through. */
+export class LinkChannel {
+  #socket: WebSocket | null = null;
+
+  attach(socket: WebSocket): void {
+    this.#socket = socket;
+  }
+
+  detach(): void {
+    this.#socket = null;
+  }
+
+  /** Sends a message; false where there is no connection now. */
+  send(message: RunnerMessage): boolean {
+    return this.sendRaw(JSON.stringify(message));
+  }
+
+  sendRaw(data: string | Uint8Array<ArrayBuffer>): boolean {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(data);
+    return true;
+  }
+}
+
+/** Silent for so many ping periods, a peer is dead. */
+const SILENT_PERIODS = 3;
+
+/**
+ * Signs of life on one connection: pings, that the platform answers, and heartbeats that renew the
+ * leases of running jobs. `note` tells that something was heard; `onSilent` that nothing was.
+ */
+export function startHeartbeat(
+  channel: LinkChannel,
+  intervals: Intervals,
+  running: () => Lease[],
+  onSilent: () => void,
+): { note(): void; stop(): void } {
+  let heardAtMs = performance.now();
+  const ping = setInterval(() => {
+    if (performance.now() - heardAtMs > SILENT_PERIODS * intervals.pingMs) onSilent();
+    else channel.sendRaw(PING);
+  }, intervals.pingMs);
+  const beat = setInterval(() => channel.send({ type: "heartbeat", running: running() }), intervals.heartbeatMs);
+  return {
+    note: () => {
+      heardAtMs = performance.now();
+    },
+    stop: () => {
+      clearInterval(ping);
+      clearInterval(beat);
+    },
+  };
+}
+
+const ECHO_TIMEOUT_MS = 5_000;
+
+/** Measures the link: what goes to the edge's object and comes straight back. */
+export class LinkProbe {
+  readonly #channel: LinkChannel;
+  readonly #waiting = new Map<number, () => void>();
+  #nextId = 0;
+
+  constructor(channel: LinkChannel) {
+    this.#channel = channel;
+  }
+
+  /** Round trips in milliseconds on the monotonic clock, one after the other. Throws when one is lost. */
+  async measureMs(count: number, signal: AbortSignal): Promise<number[]> {
+    const samples: number[] = [];
+    for (let i = 0; i < count; i++) {
+      signal.throwIfAborted();
+      const startMs = performance.now();
+      await this.#echo();
+      samples.push(performance.now() - startMs);
+    }
+    return samples;
+  }
+
+  /** Takes the edge's `echoReply`. */
+  answered(id: number): void {
+    this.#waiting.get(id)?.();
+    this.#waiting.delete(id);
+  }
+
+  #echo(): Promise<void> {
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id);
+        reject(new Error("an echo was lost"));
+      }, ECHO_TIMEOUT_MS);
+      this.#waiting.set(id, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#channel.send({ type: "echo", id });
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { Registration, type RegistrationInput } from "../../protocol/fleet/runner.ts";
+import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { parseProblem } from "../../protocol/wire/problem.ts";
+import { writeWhole } from "../host/files.ts";
+
+/** Who this runner is at its edge. */
+export const StoredCredential = z.object({
+  edgeUrl: z.string(),
+  linkUrl: z.string(),
+  runnerId: z.string(),
+  credential: z.string(),
+});
+export type StoredCredential = z.infer<typeof StoredCredential>;
+
+function pathOf(dataDir: string): string {
+  return join(dataDir, "credential.json");
+}
+
+/** The stored credential, or null where this runner never registered. */
+export async function readCredential(dataDir: string): Promise<StoredCredential | null> {
+  try {
+    return StoredCredential.parse(JSON.parse(await readFile(pathOf(dataDir), "utf8")));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Writes the credential for its owner's eyes only, whole or not at all. */
+export async function writeCredential(dataDir: string, credential: StoredCredential): Promise<void> {
+  await mkdir(dataDir, { recursive: true });
+  await writeWhole(pathOf(dataDir), `${JSON.stringify(credential, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Trades a one-time token for an id and a credential; throws the edge's problem where it refuses. */
+export async function registerRunner(edgeUrl: string, input: RegistrationInput): Promise<StoredCredential> {
+  const { method, path } = endpoints.registerRunner;
+  const response = await fetch(new URL(path, edgeUrl), {
+    method: method.toUpperCase(),
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(input),
+  }).catch((cause: unknown) => {
+    throw new Error(`The edge at ${edgeUrl} cannot be reached.`, { cause });
+  });
+  const text = await response.text();
+  const registration = Registration.safeParse(parseJson(text));
+  if (!response.ok || !registration.success) {
+    throw parseProblem(text) ?? new Error(`What answers at ${edgeUrl} is no edge: ${response.status}.`);
+  }
+  const { runnerId, credential, linkUrl } = registration.data;
+  return { edgeUrl, linkUrl, runnerId, credential };
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { endpoints } from "../../protocol/endpoints.ts";
+import { Lease, LINK_SUBPROTOCOL, type RunnerMessage } from "../../protocol/link.ts";
+import { ServiceHealth } from "../../protocol/service/service-state.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { parseJson } from "../../protocol/wire/parse-json.ts";
+import { createProblem, ProblemError } from "../../protocol/wire/problem.ts";
+import { explainMismatch, VERSION } from "../../protocol/wire/release.ts";
+
+/** What any offer has, whatever the job is. */
+const AnyOffer = z.object({ type: z.literal("offer"), lease: Lease, spec: z.object({ kind: z.string().max(64) }) });
+
+/**
+ * The outcome of an offer that a newer edge made and that is not understood here, so that its job need not wait for the
+ * lease to expire; null for any other text. `edgeRelease` is null where the edge did not name it.
+ */
+export function refuseOffer(text: string, edgeRelease: string | null): RunnerMessage | null {
+  const offer = text.length > LIMITS.socketMessageBytes ? null : AnyOffer.safeParse(parseJson(text));
+  if (!offer?.success) return null;
+  const { lease, spec } = offer.data;
+  const wanted = edgeRelease === null ? "the edge's release" : `release ${edgeRelease}`;
+  const detail = `The runner is release ${VERSION} and does not know this ${spec.kind}: install ${wanted} of it.`;
+  return { type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("upgrade-required", detail) } };
+}
+
+/** Of the first release, which did not name them. */
+const FIRST_PROTOCOLS = ["millrace.v1"];
+
+/**
+ * Throws `upgrade-required`, with the release to install, where the edge says that it speaks none of our protocols.
+ * What says nothing of the kind may have any trouble.
+ */
+export async function refuseOtherProtocol(linkUrl: string, signal: AbortSignal): Promise<void> {
+  const url = new URL(endpoints.getHealth.path, linkUrl.replace(/^ws/, "http"));
+  const response = await fetch(url, { signal });
+  const health = ServiceHealth.safeParse(parseJson(await response.text()));
+  if (!response.ok || !health.success) return;
+  const { version: release, linkProtocols: protocols = FIRST_PROTOCOLS } = health.data;
+  const mismatch = explainMismatch({ release, protocols }, [LINK_SUBPROTOCOL]);
+  if (mismatch !== null) throw new ProblemError("upgrade-required", mismatch);
+}

@@ -1,0 +1,194 @@
+import { countElements, intOf, intsOf, type OnnxNode, textOf } from "../../../onnx/onnx-model.ts";
+import { type Window, windowsOf } from "../../../onnx/shape-rule.ts";
+import type { OpNumbers } from "./network-op.ts";
+import type { Lowering } from "./lowering.ts";
+import { emitWalk } from "./lower-movement.ts";
+import { type Activation, type Constant, unsupported } from "./network-value.ts";
+import type { WeightMatrix } from "./weight-pool.ts";
+
+/** `Conv` over one axis or two: by groups, or each filter by itself where it sees one channel. */
+export function lowerConvolution(lowering: Lowering, node: OnnxNode): void {
+  const weights = lowering.constantOf(node, 1);
+  const groups = intOf(node, "group", 1);
+  const [filters, channels] = [weights.shape[0]! / groups, weights.shape[1]!];
+  const taps = countElements(weights.shape.slice(2));
+  const at = (filter: number, input: number) => filter * channels * taps + input;
+  emitConvolution(lowering, node, weights, { groups, filters, channels, taps, at });
+}
+
+/** `ConvTranspose`: every pixel of the output looks for those of the input that reach it. */
+export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
+  const weights = lowering.constantOf(node, 1);
+  const groups = intOf(node, "group", 1);
+  const [channels, filters] = [weights.shape[0]! / groups, weights.shape[1]!];
+  const taps = countElements(weights.shape.slice(2));
+  if (intsOf(node, "output_shape") || textOf(node, "auto_pad", "NOTSET") !== "NOTSET") {
+    throw unsupported(node, "its padding follows from a shape");
+  }
+  const phases = findPhases(lowering, node, weights);
+  // A channel by itself gains nothing, and weights of few bits share scales that their taps would leave.
+  if (phases !== null && groups === 1 && channels > 1 && weights.grain === undefined) {
+    emitPhases(lowering, node, weights, phases);
+    return;
+  }
+  const at = (filter: number, input: number) => {
+    const channel = Math.floor(filter / filters) * channels + Math.floor(input / taps);
+    return (channel * filters + (filter % filters)) * taps + (input % taps);
+  };
+  emitConvolution(lowering, node, weights, { groups, filters, channels, taps, at, which: 1 });
+}
+
+/** What slides over an axis that is not there: a series is a picture of height 1. */
+const STILL: Window = { kernel: 1, stride: 1, dilation: 1, before: 0, after: 0 };
+
+/** An axis of a transposed convolution whose output is `stride` times as long as its input. */
+interface PhasedAxis {
+  readonly size: number;
+  readonly stride: number;
+  readonly kernel: number;
+  readonly before: number;
+  /** The window over the input that reaches whatever a pixel of any phase needs. */
+  readonly window: Window;
+}
+
+/** The axes, or null where the output is of another length. */
+function findPhases(lowering: Lowering, node: OnnxNode, weights: Constant): PhasedAxis[] | null {
+  const sizes = lowering.activationOf(node, 0).shape.slice(2);
+  const out = lowering.shapeOf(node).shape.slice(2);
+  const axes = windowsOf(node, sizes, weights.shape.slice(2)).map(({ kernel, stride, dilation, before }, axis) => {
+    const most = Math.floor((kernel - 1 - before) / stride);
+    const least = Math.ceil(-(stride - 1 + before) / stride);
+    const isPhased = dilation === 1 && out[axis] === stride * sizes[axis]! && most >= 0 && least <= 0;
+    const window = { kernel: most - least + 1, stride: 1, dilation: 1, before: most, after: -least };
+    return isPhased ? { size: sizes[axis]!, stride, kernel, before, window } : null;
+  });
+  return axes.every((axis) => axis !== null) ? axes : null;
+}
+
+/**
+ * A transposed convolution as one over its input, with filters of its own for each phase of the output, whose pixels are
+ * then put between each other (Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016): no
+ * pixel looks at taps that do not reach it.
+ */
+function emitPhases(lowering: Lowering, node: OnnxNode, weights: Constant, axes: readonly PhasedAxis[]): void {
+  const input = lowering.activationOf(node, 0);
+  const output = lowering.reserve(node);
+  const [channels, filters] = [weights.shape[0]!, weights.shape[1]!];
+  const still: PhasedAxis = { ...STILL, size: 1, window: STILL };
+  const [y, x] = axes.length === 1 ? [still, axes[0]!] : [axes[0]!, axes[1]!];
+  const phases = y.stride * x.stride;
+  const taps = y.window.kernel * x.window.kernel;
+  const tapOf = ({ stride, before, window }: PhasedAxis, phase: number, place: number) =>
+    stride * (window.before - place) + phase + before;
+  const at = (slot: number, place: number) => {
+    const [filter, phase] = [Math.floor(slot / phases), slot % phases];
+    const [channel, tap] = [Math.floor(place / taps), place % taps];
+    const down = tapOf(y, Math.floor(phase / x.stride), Math.floor(tap / x.window.kernel));
+    const along = tapOf(x, phase % x.stride, tap % x.window.kernel);
+    const reaches = down >= 0 && down < y.kernel && along >= 0 && along < x.kernel;
+    return reaches ? ((channel * filters + filter) * y.kernel + down) * x.kernel + along : -1;
+  };
+  const shape = [...input.shape.slice(0, 1), filters * phases, ...axes.map(({ size }) => size)];
+  const apart: Activation = { ...output, shape, region: { words: countElements(shape) } };
+  const windows = axes.map(({ window }) => window);
+  const form = { groups: 1, filters: filters * phases, channels, taps, at, windows, output: apart, phases };
+  emitConvolution(lowering, node, weights, form);
+  const picture = y.size * x.size;
+  const walk = [
+    { size: filters, a: phases * picture, b: 0, out: phases * picture },
+    { size: y.size, a: x.size, b: 0, out: phases * x.size },
+    { size: y.stride, a: x.stride * picture, b: 0, out: x.stride * x.size },
+    { size: x.size, a: 1, b: 0, out: x.stride },
+    { size: x.stride, a: picture, b: 0, out: 1 },
+  ];
+  emitWalk(lowering, node, apart, walk, output);
+}
+
+interface Filters extends Pick<WeightMatrix, "at"> {
+  readonly groups: number;
+  /** Of one group, as are the channels that each of them sees. */
+  readonly filters: number;
+  readonly channels: number;
+  readonly taps: number;
+  readonly which?: number;
+  /** Where they are not the node's own: what slides over the input, what it gives, and filters that share a bias. */
+  readonly windows?: readonly Window[];
+  readonly output?: Activation;
+  readonly phases?: number;
+}
+
+function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, shape: Filters): void {
+  const { groups, filters, channels, taps, which = 0, phases = 1 } = shape;
+  const input = lowering.activationOf(node, 0);
+  const { output = lowering.reserve(node) } = shape;
+  const { windows = windowsOf(node, input.shape.slice(2), weights.shape.slice(2)) } = shape;
+  const geometry = pictures(node, input.shape, output.shape, windows);
+  const bias = lowering.optionalConstant(node, 2)?.floats;
+  const pixels = geometry["outHeight"]! * geometry["outWidth"]!;
+  const all = groups * filters;
+  const work = countElements(output.shape) * channels * taps;
+  // Filters of the same channel are computed together.
+  if (channels === 1 && (filters < 4 || groups > 1)) {
+    const matrix = { outputs: all, inputs: taps, at: shape.at };
+    const placed = lowering.weights.putMatrix(weights, matrix, "inputs");
+    const offset = bias === undefined ? -1 : lowering.weights.putFloats(bias);
+    const numbers = {
+      ...geometry,
+      ...placed,
+      which,
+      bias: offset,
+      filters,
+      rows: all,
+      items: all * Math.ceil(pixels / 4),
+    };
+    lowering.emit(node, { kind: "convolveEach", numbers, input, work }, output);
+    return;
+  }
+  // Eights do not reach over the end of a group.
+  const padded = Math.ceil(filters / 8) * 8;
+  const filterAt = (slot: number) => {
+    const within = slot % padded;
+    return within < filters ? Math.floor(slot / padded) * filters + within : -1;
+  };
+  const at = (slot: number, place: number) => {
+    const filter = filterAt(slot);
+    return filter < 0 ? -1 : shape.at(filter, place);
+  };
+  const matrix = { outputs: groups * padded, inputs: channels * taps, at };
+  const placed = lowering.weights.putMatrix(weights, matrix, "outputs");
+  const offset =
+    bias === undefined
+      ? -1
+      : lowering.weights.putFloats(
+          Array.from({ length: groups * padded }, (_, slot) => bias[Math.floor(filterAt(slot) / phases)] ?? 0),
+        );
+  const items = ((groups * padded) / 8) * Math.ceil(pixels / 8);
+  const numbers = { ...geometry, ...placed, which, bias: offset, filters, channels, items };
+  lowering.emit(node, { kind: "convolve", numbers, input, work }, output);
+}
+
+/** Sizes of pictures and windows; a series is a picture of height 1. */
+export function pictures(
+  node: OnnxNode,
+  shape: readonly number[],
+  outShape: readonly number[],
+  windows: readonly Window[],
+): OpNumbers {
+  const rank = shape.length - 2;
+  if (rank < 1 || rank > 2) throw unsupported(node, `it slides along ${rank} axes`);
+  const [y, x] = rank === 1 ? [STILL, windows[0]!] : [windows[0]!, windows[1]!];
+  return {
+    height: rank === 1 ? 1 : shape[2]!,
+    width: shape.at(-1)!,
+    outHeight: rank === 1 ? 1 : outShape[2]!,
+    outWidth: outShape.at(-1)!,
+    kernelHeight: y.kernel,
+    kernelWidth: x.kernel,
+    strideY: y.stride,
+    strideX: x.stride,
+    dilationY: y.dilation,
+    dilationX: x.dilation,
+    padY: y.before,
+    padX: x.before,
+  };
+}

@@ -1,0 +1,75 @@
+import { countElements, floatOf, intOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
+import { emitBinary } from "./lower-elementwise.ts";
+import type { Lowering } from "./lowering.ts";
+import { type Activation, type Constant, unsupported } from "./network-value.ts";
+
+/** `Gemm` with weights from the file. */
+export function lowerGemm(lowering: Lowering, node: OnnxNode): void {
+  if (intOf(node, "transA", 0) !== 0) throw unsupported(node, "its rows lie along the last axis");
+  const weights = scaled(lowering.constantOf(node, 1), floatOf(node, "alpha", 1));
+  const isTransposed = intOf(node, "transB", 0) !== 0;
+  const [inputs, outputs] = isTransposed ? weights.shape.toReversed() : weights.shape;
+  const bias = lowering.optionalConstant(node, 2);
+  const beta = floatOf(node, "beta", 1);
+  const [size] = [bias?.floats.length];
+  if (size !== undefined && size !== outputs && size !== 1) throw unsupported(node, "its bias differs by row");
+  const values =
+    bias && Array.from({ length: outputs! }, (_, output) => beta * (bias.floats[size === 1 ? 0 : output] ?? 0));
+  emitDense(lowering, node, { weights, inputs: inputs!, outputs: outputs!, isTransposed, bias: values });
+}
+
+/** `MatMul` with a matrix from the file behind an activation of any rank. */
+export function lowerMatMul(lowering: Lowering, node: OnnxNode): void {
+  const weights = lowering.constantOf(node, 1);
+  if (weights.shape.length !== 2) throw unsupported(node, `its weights have ${weights.shape.length} axes`);
+  const [inputs, outputs] = weights.shape;
+  emitDense(lowering, node, { weights, inputs: inputs!, outputs: outputs!, isTransposed: false });
+}
+
+/** Adds a constant to what a dense operator or a convolution gives: as its bias where it has none, else by itself. */
+export function lowerAdd(lowering: Lowering, node: OnnxNode): void {
+  const sides = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
+  if (sides.every(({ kind }) => kind === "activation") && lowering.add(node)) return;
+  for (const [index, side] of sides.entries()) {
+    if (side.kind === "constant" && lowering.addBias(node, 1 - index, side)) return;
+  }
+  emitBinary(lowering, node);
+}
+
+interface Dense {
+  readonly weights: Constant;
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Whether an output's weights lie together. */
+  readonly isTransposed: boolean;
+  readonly bias?: readonly number[] | undefined;
+}
+
+function emitDense(lowering: Lowering, node: OnnxNode, dense: Dense): void {
+  const input = lowering.activationOf(node, 0);
+  if (input.rowAxis === input.shape.length - 1) throw unsupported(node, "it mixes rows");
+  const output = lowering.reserve(node);
+  emitDenseInto(lowering, input, output, dense, (op) => lowering.emit(node, op, output));
+}
+
+/** The same with an output that no node names. */
+export function emitDenseInto(
+  lowering: Lowering,
+  input: Activation,
+  { shape }: Pick<Activation, "shape">,
+  { weights, inputs, outputs, isTransposed, bias }: Dense,
+  emit: (op: Omit<Lowering["operators"][number], "output">) => void,
+): void {
+  const at = (output: number, place: number) => (isTransposed ? output * inputs + place : place * outputs + output);
+  const placed = lowering.weights.putMatrix(weights, { outputs, inputs, at }, "channels");
+  const rows = countElements(shape) / outputs;
+  const offset = bias === undefined ? -1 : lowering.weights.putFloats(bias);
+  const items = Math.ceil(outputs / 4) * Math.ceil(rows / 4);
+  const numbers = { ...placed, bias: offset, channels: inputs, filters: outputs, rows, items };
+  emit({ kind: "dense", numbers, input, work: rows * inputs * outputs });
+}
+
+function scaled(constant: Constant, factor: number): Constant {
+  if (factor === 1) return constant;
+  return { kind: "constant", shape: constant.shape, floats: constant.floats.map((value) => factor * value) };
+}

@@ -1,0 +1,53 @@
+import type { OnnxNode } from "../../../onnx/onnx-model.ts";
+import { lowerConvolution, lowerTransposed } from "./lower-convolution.ts";
+import { lowerAdd, lowerGemm, lowerMatMul } from "./lower-dense.ts";
+import { ACTIVATIONS, emitBinary, lowerActivation, lowerBatchNorm } from "./lower-elementwise.ts";
+import type { Lowering } from "./lowering.ts";
+import { lowerConcat, lowerGather, lowerResize, lowerSlice, lowerTranspose, lowerView } from "./lower-movement.ts";
+import { lowerPool, lowerReduction, lowerSoftmax } from "./lower-pool.ts";
+import { lowerDequantise, lowerQuantise } from "./lower-quantised.ts";
+import { lowerRecurrent } from "./lower-recurrent.ts";
+import { readConstant, unsupported } from "./network-value.ts";
+
+type Lower = (lowering: Lowering, node: OnnxNode) => void;
+
+const each = (operators: string, lower: Lower) => operators.split(" ").map((operator) => [operator, lower] as const);
+
+/** Everything that is known of ONNX's operators here. */
+const LOWERS: ReadonlyMap<string, Lower> = new Map([
+  ["Constant", lowerConstant],
+  ["Conv", lowerConvolution],
+  ["ConvTranspose", lowerTransposed],
+  ["Gemm", lowerGemm],
+  ["MatMul", lowerMatMul],
+  ["Add", lowerAdd],
+  ["BatchNormalization", lowerBatchNorm],
+  ["Transpose", lowerTranspose],
+  ["Slice", lowerSlice],
+  ["Gather", lowerGather],
+  ["Concat", lowerConcat],
+  ["Resize", lowerResize],
+  ["QuantizeLinear", lowerQuantise],
+  ["DequantizeLinear", lowerDequantise],
+  ...each("Sub Mul Div Pow Min Max", emitBinary),
+  ...each(Object.keys(ACTIVATIONS).join(" "), lowerActivation),
+  ...each("Identity Dropout Flatten Reshape Squeeze Unsqueeze", lowerView),
+  ...each("MaxPool AveragePool", lowerPool),
+  ...each("GlobalAveragePool GlobalMaxPool ReduceMean ReduceSum ReduceMax ReduceMin ReduceL2", lowerReduction),
+  ...each("Softmax LogSoftmax", lowerSoftmax),
+  ...each("GRU LSTM", lowerRecurrent),
+]);
+
+/** Adds the operators of a node, or says what its outputs are otherwise. Fails with `invalid-model` where it cannot. */
+export function lowerNode(lowering: Lowering, node: OnnxNode): void {
+  const lower = node.domain === "" ? LOWERS.get(node.operator) : undefined;
+  if (lower === undefined) throw unsupported(node, "the operator is not known");
+  lower(lowering, node);
+}
+
+function lowerConstant(lowering: Lowering, node: OnnxNode): void {
+  const value = node.attributes.get("value");
+  const constant = value?.kind === "tensor" ? readConstant(value.value) : null;
+  if (constant === null) throw unsupported(node, "it holds no numbers");
+  lowering.define(node.outputs[0]!, constant);
+}

@@ -1,0 +1,79 @@
+import { countElements, intOf, type OnnxNode } from "../../../onnx/onnx-model.ts";
+import { emitMap } from "./lower-elementwise.ts";
+import type { Lowering } from "./lowering.ts";
+import { type Constant, type Grid, unsupported } from "./network-value.ts";
+
+/** The levels of each type that activations are quantised to. */
+const RANGES: Readonly<Record<string, readonly [number, number]>> = {
+  int8: [-128, 127],
+  uint8: [0, 255],
+  int16: [-32_768, 32_767],
+  uint16: [0, 65_535],
+};
+
+/**
+ * `QuantizeLinear` of an activation: it is rounded to its grid and stays a float, so that the `DequantizeLinear`
+ * behind it has nothing to do.
+ */
+export function lowerQuantise(lowering: Lowering, node: OnnxNode): void {
+  const value = lowering.activationOf(node, 0);
+  const grid = gridOf(lowering, node);
+  if (isSame(value.grid, grid)) {
+    lowering.view(node, value);
+    return;
+  }
+  if (lowering.quantise(node, grid)) lowering.view(node, { ...value, grid });
+  else
+    emitMap(lowering, node, value, { which: 0, quantised: 1, ...grid }, undefined, { ...lowering.reserve(node), grid });
+}
+
+/** `DequantizeLinear` of weights, which stay packed, or of what was quantised before. */
+export function lowerDequantise(lowering: Lowering, node: OnnxNode): void {
+  const value = lowering.valueOf(node, 0);
+  if (value.kind === "constant") {
+    lowering.define(node.outputs[0]!, dequantise(lowering, node, value));
+    return;
+  }
+  if (!isSame(value.grid, gridOf(lowering, node))) throw unsupported(node, "it reads another grid than was written");
+  lowering.view(node, value);
+}
+
+function gridOf(lowering: Lowering, node: OnnxNode): Grid {
+  const [scale, zero] = [lowering.constantOf(node, 1), lowering.optionalConstant(node, 2)];
+  if (scale.floats.length !== 1) throw unsupported(node, "its activations have several scales");
+  const range = RANGES[lowering.dtypeOf(node.inputs[2] ?? "") ?? "uint8"];
+  if (range === undefined) throw unsupported(node, "it quantises to another type than 8 or 16 bits");
+  return { step: scale.floats[0]!, zero: zero?.floats[0] ?? 0, low: range[0], high: range[1] };
+}
+
+function isSame(one: Grid | undefined, other: Grid): boolean {
+  return one !== undefined && (["step", "zero", "low", "high"] as const).every((key) => one[key] === other[key]);
+}
+
+function dequantise(lowering: Lowering, node: OnnxNode, { shape, floats: levels }: Constant): Constant {
+  const [scale, zero] = [lowering.constantOf(node, 1), lowering.optionalConstant(node, 2)];
+  const scaleAt = findScale(node, shape, scale);
+  const scales = Float32Array.from(levels, (_, index) => scale.floats[scaleAt(index)]!);
+  const zeros = levels.map((_, index) => zero?.floats[scaleAt(index)] ?? 0);
+  const floats = levels.map((level, index) => (level - zeros[index]!) * scales[index]!);
+  const dtype = lowering.dtypeOf(node.inputs[0]!);
+  const bits = dtype === "int8" ? 8 : dtype === "int4" ? 4 : null;
+  if (bits === null || zeros.some((each) => each !== 0)) return { kind: "constant", shape, floats };
+  return { kind: "constant", shape, floats, grain: { bits, levels: Int8Array.from(levels), scales } };
+}
+
+/** Which scale an element has: the only one, that of its place along an axis, or that of its block there. */
+function findScale(node: OnnxNode, shape: readonly number[], { floats, shape: own }: Constant) {
+  if (floats.length === 1) return () => 0;
+  const named = intOf(node, "axis", 1);
+  const axis = named < 0 ? named + shape.length : named;
+  const block = intOf(node, "block_size", 0);
+  const inner = countElements(shape.slice(axis + 1));
+  const size = shape[axis]!;
+  if (block === 0) return (index: number) => Math.floor(index / inner) % size;
+  const blocks = own[axis]!;
+  return (index: number) => {
+    const outer = Math.floor(index / (inner * size));
+    return (outer * blocks + Math.floor((Math.floor(index / inner) % size) / block)) * inner + (index % inner);
+  };
+}

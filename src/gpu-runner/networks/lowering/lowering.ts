@@ -1,0 +1,208 @@
+import { countElements, type OnnxDtype, type OnnxModel, type OnnxNode } from "../../../onnx/onnx-model.ts";
+import { inferShapes } from "../../../onnx/infer-shapes.ts";
+import {
+  type Activation,
+  type Constant,
+  type Grid,
+  type NetworkValue,
+  readConstant,
+  type Region,
+  unsupported,
+} from "./network-value.ts";
+import type { Kind, OpNumbers } from "./network-op.ts";
+import { WeightPool } from "./weight-pool.ts";
+
+/** Where elements lie. */
+export type Spot = Pick<Activation, "region" | "offset">;
+
+/** An operator whose place in the arena is not known yet. */
+export interface PlannedOp {
+  readonly kind: Kind;
+  numbers: OpNumbers;
+  readonly input?: Spot;
+  other?: Spot;
+  readonly output?: Spot;
+  /** Of recurrent layers with cells: where they lie, and where they begin. */
+  readonly cells?: Spot;
+  readonly firstCells?: Spot;
+  /** Of recurrent layers: where what the states give to the gates stands meanwhile. */
+  readonly products?: Spot;
+  /** Multiplications and the like, by which operators are spread over workgroups. */
+  readonly work: number;
+}
+
+/** Kinds that may add an operand of their output's shape, and those that end with an activation. */
+const ADDS: ReadonlySet<Kind> = new Set(["convolve", "convolveEach", "dense", "pool", "reduce"]);
+const FINISHES: ReadonlySet<Kind> = new Set([...ADDS, "map"]);
+
+/** A network while its nodes are turned into operators of the kernels, one after the other. */
+export class Lowering {
+  readonly weights = new WeightPool();
+  readonly operators: PlannedOp[] = [];
+  readonly #values = new Map<string, NetworkValue>();
+  /** Who reads a value, the caller of the network included. */
+  readonly #readers = new Map<string, number>();
+  readonly #shapes: ReadonlyMap<string, readonly number[]>;
+  readonly #shapesOfTwo: ReadonlyMap<string, readonly number[]>;
+  readonly #model: OnnxModel;
+
+  constructor(model: OnnxModel) {
+    this.#model = model;
+    this.#shapes = inferShapes(model, 1);
+    this.#shapesOfTwo = inferShapes(model, 2);
+    const read = [...model.nodes.flatMap(({ inputs }) => inputs), ...model.outputs.map(({ name }) => name)];
+    for (const name of read) this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
+    for (const [name, tensor] of model.weights) {
+      const constant = readConstant(tensor);
+      if (constant !== null) this.#values.set(name, constant);
+    }
+  }
+
+  find(name: string): NetworkValue | undefined {
+    return this.#values.get(name);
+  }
+
+  /** The type of a tensor that stands in the file. */
+  dtypeOf(name: string): OnnxDtype | undefined {
+    return this.#model.weights.get(name)?.dtype;
+  }
+
+  /** An input of a node; refuses what nothing is known of. */
+  valueOf(node: OnnxNode, input: number): NetworkValue {
+    const name = node.inputs[input] ?? "";
+    const value = this.#values.get(name);
+    if (value === undefined) throw unsupported(node, name === "" ? `it lacks input ${input}` : `'${name}' is unknown`);
+    return value;
+  }
+
+  activationOf(node: OnnxNode, input: number): Activation {
+    const value = this.valueOf(node, input);
+    if (value.kind === "activation") return value;
+    throw unsupported(node, `input ${input} stands in the file`);
+  }
+
+  constantOf(node: OnnxNode, input: number): Constant {
+    const value = this.valueOf(node, input);
+    if (value.kind === "constant") return value;
+    throw unsupported(node, `input ${input} is computed`);
+  }
+
+  /** A constant, or undefined where a node has no such input. */
+  optionalConstant(node: OnnxNode, input: number): Constant | undefined {
+    return node.inputs[input] ? this.constantOf(node, input) : undefined;
+  }
+
+  /** The shape of what a node gives for one row, and the axis that grows with the rows. */
+  shapeOf(node: OnnxNode, output = 0): Pick<Activation, "shape" | "rowAxis"> {
+    const name = node.outputs[output] ?? "";
+    const [shape, ofTwo] = [this.#shapes.get(name), this.#shapesOfTwo.get(name)];
+    if (shape === undefined || ofTwo === undefined) throw unsupported(node, "its shape depends on what is computed");
+    const grown = ofTwo.flatMap((size, axis) => (size === shape[axis] ? [] : [axis]));
+    const [rowAxis] = grown;
+    if (rowAxis === undefined || grown.length > 1 || ofTwo[rowAxis] !== 2 * shape[rowAxis]!) {
+      throw unsupported(node, "its rows are not computed by themselves");
+    }
+    return { shape, rowAxis };
+  }
+
+  /** The shape of what follows from constants. */
+  constantShapeOf(node: OnnxNode): readonly number[] {
+    const shape = this.#shapes.get(node.outputs[0] ?? "");
+    if (shape === undefined) throw unsupported(node, "its shape depends on what is computed");
+    return shape;
+  }
+
+  define(name: string, value: NetworkValue): void {
+    this.#values.set(name, value);
+  }
+
+  /** A place of its own for what a node gives. */
+  reserve(node: OnnxNode, output = 0): Activation {
+    const form = this.shapeOf(node, output);
+    return { kind: "activation", ...form, region: { words: countElements(form.shape) }, offset: 0 };
+  }
+
+  /** Adds the operator that computes a node's output. */
+  emit(node: OnnxNode, op: Omit<PlannedOp, "output">, output = this.reserve(node)): void {
+    this.operators.push({ ...op, output });
+    this.define(node.outputs[0]!, output);
+  }
+
+  /** The same elements under another name and shape, perhaps a part of them. */
+  view(node: OnnxNode, { region, offset, grid }: Activation, from = 0): void {
+    const form = this.shapeOf(node);
+    this.define(node.outputs[0]!, {
+      kind: "activation",
+      ...form,
+      region,
+      offset: offset + from,
+      ...(grid !== undefined && { grid }),
+    });
+  }
+
+  /** Puts an activation behind the operator that computed a node's input, where nobody else sees that. */
+  finish(node: OnnxNode, numbers: OpNumbers): boolean {
+    const op = this.#soleWriter(node.inputs[0]!);
+    if (op === null || !FINISHES.has(op.kind) || "activation" in op.numbers || "quantised" in op.numbers) return false;
+    op.numbers = { ...op.numbers, ...numbers };
+    this.view(node, this.activationOf(node, 0));
+    return true;
+  }
+
+  /** The same of the grid of a quantised network, which may stand behind an activation. */
+  quantise(node: OnnxNode, grid: Grid): boolean {
+    const op = this.#soleWriter(node.inputs[0]!);
+    if (op === null || !FINISHES.has(op.kind) || "quantised" in op.numbers) return false;
+    op.numbers = { ...op.numbers, quantised: 1, ...grid };
+    return true;
+  }
+
+  /** Has the operator that computed one summand add the other, which must be there before it. */
+  add(node: OnnxNode): boolean {
+    const output = this.shapeOf(node);
+    const sides = [0, 1].map((input) => {
+      const value = this.activationOf(node, input);
+      const fits = value.shape.join() === output.shape.join();
+      return { value, fits, writer: this.#soleWriter(node.inputs[input]!) };
+    });
+    if (!sides.every(({ fits }) => fits)) return false;
+    for (const [index, { writer, value }] of sides.entries()) {
+      const other = sides[1 - index]!.value;
+      if (writer === null || !ADDS.has(writer.kind) || writer.other !== undefined) continue;
+      if ("activation" in writer.numbers || "quantised" in writer.numbers) continue;
+      if (value.region === other.region || this.#lastWriteOf(other.region) >= this.operators.indexOf(writer)) continue;
+      writer.other = other;
+      this.view(node, value);
+      return true;
+    }
+    return false;
+  }
+
+  /** Has a dense operator without a bias add a constant to each row of its output. */
+  addBias(node: OnnxNode, input: number, { shape, floats }: Constant): boolean {
+    const op = this.#soleWriter(node.inputs[input]!);
+    const filters = op?.numbers["filters"];
+    const isBare = op?.kind === "dense" && op.other === undefined && op.numbers["bias"] === -1;
+    if (!isBare || "activation" in op.numbers || "quantised" in op.numbers) return false;
+    if (floats.length !== filters || shape.at(-1) !== filters) return false;
+    op.numbers = { ...op.numbers, bias: this.weights.putFloats(floats) };
+    this.view(node, this.activationOf(node, input));
+    return true;
+  }
+
+  #lastWriteOf(region: Region): number {
+    return this.operators.findLastIndex(({ output, cells }) => output?.region === region || cells?.region === region);
+  }
+
+  /** The operator that computes all of a value, if one node alone reads that; else null. */
+  #soleWriter(name: string): PlannedOp | null {
+    const value = this.#values.get(name);
+    if (value?.kind !== "activation" || this.#readers.get(name) !== 1) return null;
+    const writers = this.operators.filter(({ output }) => output?.region === value.region);
+    const isRead = this.operators.some(({ input, other }) =>
+      [input, other].some((spot) => spot?.region === value.region),
+    );
+    const whole = value.region.words === countElements(value.shape);
+    return writers.length === 1 && whole && !isRead ? writers[0]! : null;
+  }
+}

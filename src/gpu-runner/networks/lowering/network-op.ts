@@ -1,0 +1,99 @@
+/** What the kernels know of an operator, in the order of `Op` in kernels/network/network.wgsl. */
+const FIELDS = [
+  "kind run items input output other otherIsConstant weights weightType bias scales scaleBlock activation alpha beta",
+  "quantised step zero low high which channels filters height width outHeight outWidth kernelHeight kernelWidth",
+  "strideY strideX dilationY dilationX padY padX rows rank",
+  "d0 d1 d2 d3 d4 d5 a0 a1 a2 a3 a4 a5 b0 b1 b2 b3 b4 b5 o0 o1 o2 o3 o4 o5 arena",
+]
+  .join(" ")
+  .split(" ");
+const PLACES = new Map(FIELDS.map((field, place) => [field, place]));
+const FLOATS = new Set(["alpha", "beta", "step", "zero", "low", "high"]);
+/** What stands for "none" is -1 where an offset could be 0. */
+const NONE = ["other", "weights", "bias", "scales", "d2"];
+
+/** Bytes of one operator in the table, which is also how offsets of uniform buffers are aligned. */
+export const OP_BYTES = 256;
+/** Operators of one dispatch at most: the length of the table in the kernel. */
+export const MAX_RUN = 64;
+
+/** `Op`'s kinds. */
+export const KIND = {
+  load: 0,
+  store: 1,
+  map: 2,
+  convolve: 3,
+  convolveEach: 4,
+  dense: 5,
+  pool: 6,
+  reduce: 7,
+  softmax: 8,
+  gru: 9,
+  lstm: 10,
+} as const;
+export type Kind = keyof typeof KIND;
+
+/** Numbers of an operator by the fields of the kernels' `Op`; what is not named is 0, or none. */
+export type OpNumbers = Readonly<Record<string, number>>;
+
+/** Writes an operator into its 256 bytes of a table. */
+export function writeOp(table: DataView, offset: number, numbers: OpNumbers): void {
+  for (const field of NONE) table.setInt32(offset + 4 * PLACES.get(field)!, -1, true);
+  for (const [field, value] of Object.entries(numbers)) {
+    const place = PLACES.get(field);
+    if (place === undefined) throw new TypeError(`operators have no field ${field}`);
+    if (FLOATS.has(field)) table.setFloat32(offset + 4 * place, value, true);
+    else table.setInt32(offset + 4 * place, value, true);
+  }
+}
+
+/** Axes that a kernel walks through. */
+const AXES = 6;
+
+/** An axis: its size, and by how many elements the operands a and b and the output move along it. */
+export interface WalkedAxis {
+  readonly size: number;
+  readonly a: number;
+  readonly b: number;
+  readonly out: number;
+}
+
+/** Strides of a dense tensor. */
+export function stridesOf(shape: readonly number[]): number[] {
+  const strides = shape.map(() => 1);
+  for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1]! * shape[axis + 1]!;
+  return strides;
+}
+
+/** Strides of a tensor that is repeated to fill a larger shape: 0 along the axes that it lacks. */
+export function broadcastStrides(shape: readonly number[], into: readonly number[]): number[] {
+  const own = stridesOf(shape);
+  const missing = into.length - shape.length;
+  return into.map((_, axis) => (axis < missing || shape[axis - missing] === 1 ? 0 : own[axis - missing]!));
+}
+
+/** A walk as an operator's fields, axes that move as one being joined; null where they are more than kernels know. */
+export function walkOver(axes: readonly WalkedAxis[]): OpNumbers | null {
+  const joined: WalkedAxis[] = [];
+  for (const axis of axes) {
+    if (axis.size === 1) continue;
+    const last = joined.at(-1);
+    if (last !== undefined && (["a", "b", "out"] as const).every((key) => last[key] === axis[key] * axis.size)) {
+      joined[joined.length - 1] = { ...axis, size: last.size * axis.size };
+    } else joined.push(axis);
+  }
+  if (joined.length > AXES) return null;
+  return writeWalk(joined, Math.max(1, joined.length));
+}
+
+/** Axes as they are, the last one last. */
+export function writeWalk(axes: readonly WalkedAxis[], rank = axes.length): OpNumbers {
+  const padded = [...Array.from({ length: AXES - axes.length }, () => ({ size: 1, a: 0, b: 0, out: 0 })), ...axes];
+  const fields = padded.flatMap(({ size, a, b, out }, axis) => [
+    [`d${axis}`, size],
+    [`a${axis}`, a],
+    [`b${axis}`, b],
+    [`o${axis}`, out],
+  ]);
+  return { ...Object.fromEntries(fields), rank };
+}

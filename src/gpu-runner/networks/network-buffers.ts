@@ -1,0 +1,86 @@
+import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
+import { MAX_RUN, OP_BYTES, writeOp } from "./lowering/network-op.ts";
+import type { NetworkPlan } from "./plan-network.ts";
+import type { Dispatch } from "./schedule-operators.ts";
+
+/** Bytes of a table as the kernel binds it. */
+const TABLE_BYTES = MAX_RUN * OP_BYTES;
+
+/** Dispatches with what each of them binds, for up to so many rows at a time. */
+export interface BoundNetwork {
+  readonly rows: number;
+  readonly ends: GPUBuffer;
+  readonly staging: GPUBuffer;
+  readonly bindings: readonly { readonly group: GPUBindGroup; readonly groups: number }[];
+  release(): void;
+}
+
+/** The tables of all dispatches, one behind the other; each is bound from its own place on. */
+export function writeTables(dispatches: readonly Dispatch[]): { bytes: Uint8Array<ArrayBuffer>; offsets: number[] } {
+  const operators = dispatches.flatMap((dispatch) => dispatch.operators);
+  const bytes = new Uint8Array(operators.length * OP_BYTES + TABLE_BYTES);
+  const table = new DataView(bytes.buffer);
+  const offsets: number[] = [];
+  let at = 0;
+  for (const dispatch of dispatches) {
+    offsets.push(at);
+    for (const { numbers } of dispatch.operators) {
+      writeOp(table, at, { ...numbers, run: dispatch.operators.length });
+      at += OP_BYTES;
+    }
+  }
+  return { bytes, offsets };
+}
+
+/**
+ * Makes room for so many rows and binds it. Fails with `out-of-memory`. Requests come beside other work of the device,
+ * whose error scopes are not theirs to enter.
+ */
+export function bindNetwork(
+  { device, pool }: { readonly device: GPUDevice; readonly pool: BufferPool },
+  layout: GPUBindGroupLayout,
+  { arenaWords, endWords }: Pick<NetworkPlan, "arenaWords" | "endWords">,
+  {
+    weights,
+    table,
+    offsets,
+    dispatches,
+    rows,
+  }: {
+    readonly weights: GPUBuffer;
+    readonly table: GPUBuffer;
+    readonly offsets: readonly number[];
+    readonly dispatches: readonly Dispatch[];
+    readonly rows: number;
+  },
+): BoundNetwork {
+  const { STORAGE, COPY_DST, COPY_SRC, MAP_READ } = GPUBufferUsage;
+  const taken: GPUBuffer[] = [];
+  const take = (words: number, usage: GPUBufferUsageFlags) => {
+    const buffer = pool.acquire(4 * words, usage);
+    taken.push(buffer);
+    return buffer;
+  };
+  const release = () => taken.splice(0).forEach((buffer) => pool.release(buffer));
+  try {
+    // Bound to their ends, which are not the network's: they come cleared, once for all requests that they serve.
+    const arena = take(rows * arenaWords, STORAGE | COPY_DST);
+    const ends = take(rows * endWords, STORAGE | COPY_DST | COPY_SRC);
+    const staging = take(rows * endWords, MAP_READ | COPY_DST);
+    const buffers = [weights, weights, arena, ends];
+    const bindings = dispatches.map(({ groups }, index) => ({
+      groups,
+      group: device.createBindGroup({
+        layout,
+        entries: [
+          { binding: 0, resource: { buffer: table, offset: offsets[index]!, size: TABLE_BYTES } },
+          ...buffers.map((buffer, place) => ({ binding: place + 1, resource: { buffer } })),
+        ],
+      }),
+    }));
+    return { rows, ends, staging, bindings, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

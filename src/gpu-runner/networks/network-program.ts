@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
+import { compileParts } from "../environments/compose-rollout.ts";
+import { KIND } from "./lowering/network-op.ts";
+import type { ReadyOp } from "./plan-network.ts";
+import type { Layout } from "./schedule-operators.ts";
+
+const FOLDER = new URL("../../../kernels/network/", import.meta.url);
+const FILES = ["finish", "weights", "map", "convolve", "dense", "reduce", "recur", "network"];
+
+/** What a pipeline is made for: `override`s of the program. */
+type ProgramConstants = Readonly<Record<string, number>>;
+
+/** The program that runs networks, compiled once for all that have the same kinds of operators, and what it binds. */
+export class NetworkProgram {
+  readonly layout: GPUBindGroupLayout;
+  readonly #device: GPUDevice;
+  readonly #pipelines = new Map<string, Promise<GPUComputePipeline>>();
+  #module: Promise<GPUShaderModule> | undefined;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+    const types: GPUBufferBindingType[] = ["uniform", "read-only-storage", "read-only-storage", "storage", "storage"];
+    this.layout = device.createBindGroupLayout({
+      entries: types.map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } })),
+    });
+  }
+
+  /** Fails with `kernel-invalid` where the device does not take so many lanes. */
+  pipelineFor(constants: ProgramConstants): Promise<GPUComputePipeline> {
+    const key = JSON.stringify(constants);
+    const known = this.#pipelines.get(key);
+    if (known !== undefined) return known;
+    const made = this.#compile(constants);
+    this.#pipelines.set(key, made);
+    made.catch(() => this.#pipelines.delete(key));
+    return made;
+  }
+
+  async #compile(constants: ProgramConstants): Promise<GPUComputePipeline> {
+    this.#module ??= loadModule(this.#device);
+    const module = await this.#module;
+    return withErrorScopes(this.#device, () =>
+      this.#device.createComputePipelineAsync({
+        label: "network",
+        layout: this.#device.createPipelineLayout({ bindGroupLayouts: [this.layout] }),
+        compute: { module, entryPoint: "main", constants },
+      }),
+    );
+  }
+}
+
+async function loadModule(device: GPUDevice): Promise<GPUShaderModule> {
+  const parts = FILES.map(async (name) => {
+    const file = `${name}.wgsl`;
+    return { file, code: await readFile(new URL(file, FOLDER), "utf8") };
+  });
+  return compileParts(device, await Promise.all(parts));
+}
+
+/** Of two operands, in kernels/network/map.wgsl. */
+const POWER = 5;
+
+/** What the program leaves out for a network, and how many lanes it has. */
+export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layout, "lanes">): ProgramConstants {
+  const has = (test: (numbers: ReadyOp["numbers"]) => boolean) =>
+    Number(operators.some(({ numbers }) => test(numbers)));
+  const hasKind = (...kinds: (keyof typeof KIND)[]) => has(({ kind }) => kinds.some((each) => KIND[each] === kind));
+  return {
+    lanes,
+    has_map: hasKind("map"),
+    has_convolve: hasKind("convolve"),
+    has_convolve_each: hasKind("convolveEach"),
+    has_dense: has(({ kind, rows }) => kind === KIND.dense && rows === 1),
+    has_dense_rows: has(({ kind, rows = 1 }) => kind === KIND.dense && rows > 1),
+    has_pool: hasKind("pool"),
+    has_reduce: hasKind("reduce"),
+    has_softmax: hasKind("softmax"),
+    has_recur: hasKind("gru", "lstm"),
+    has_power: has(({ kind, which }) => kind === KIND.map && which === POWER),
+    has_transposed: has(({ kind, which }) => (kind === KIND.convolve || kind === KIND.convolveEach) && which === 1),
+    has_summands: has(({ kind, other }) => kind !== KIND.map && other !== undefined),
+    has_grid: has(({ quantised }) => quantised === 1),
+    activations: operators.reduce((bits, { numbers }) => bits | (1 << (numbers["activation"] ?? 0)), 0),
+    has_packed: has(({ weightType = 0 }) => weightType !== 0),
+  };
+}

@@ -1,0 +1,200 @@
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { countElements, DTYPE_BYTES, type Tensor, typedView } from "../../protocol/wire/tensor.ts";
+import { shareCoreUntil } from "../devices/gpu/wait-for-gpu.ts";
+import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
+import { bindNetwork, type BoundNetwork, writeTables } from "./network-buffers.ts";
+import type { NetworkContext } from "./open-network.ts";
+import { constantsOf, type NetworkProgram } from "./network-program.ts";
+import type { NetworkEnd, NetworkPlan } from "./plan-network.ts";
+import { type Dispatch, type Layout, scheduleOperators } from "./schedule-operators.ts";
+
+const MiB = 2 ** 20;
+/** What the activations of a batch may take; larger ones run in parts. */
+const MAX_ARENA_BYTES = 64 * MiB;
+/** Workgroups along an axis, by WebGPU's least limits. */
+const MAX_GROUPS = 65_535;
+
+interface Spread {
+  readonly dispatches: readonly Dispatch[];
+  readonly pipeline: GPUComputePipeline;
+  readonly table: GPUBuffer;
+  readonly offsets: readonly number[];
+}
+
+/** A network on a device. Runs wait for each other. */
+export class Network {
+  /** Rows that run at a time; more of them run in parts. */
+  readonly rowsAtMost: number;
+  readonly #context: NetworkContext;
+  readonly #program: NetworkProgram;
+  readonly #plan: NetworkPlan;
+  readonly #weights: GPUBuffer;
+  #spread: Spread | null = null;
+  #bound: BoundNetwork | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(context: NetworkContext, program: NetworkProgram, plan: NetworkPlan, weights: GPUBuffer) {
+    this.#context = context;
+    this.#program = program;
+    this.#plan = plan;
+    this.#weights = weights;
+    const { maxStorageBufferBindingSize } = context.device.limits;
+    const rowBytes = 4 * Math.max(plan.arenaWords, plan.endWords);
+    const fitting = Math.floor(Math.min(MAX_ARENA_BYTES, maxStorageBufferBindingSize) / rowBytes);
+    if (rowBytes > maxStorageBufferBindingSize || plan.weights.byteLength > maxStorageBufferBindingSize) {
+      throw new ProblemError(
+        "invalid-model",
+        "The wgsl backend cannot hold the network in one of the device's buffers.",
+      );
+    }
+    this.rowsAtMost = Math.min(MAX_GROUPS, Math.max(1, fitting));
+  }
+
+  /** Dispatches of a run. */
+  get dispatches(): number {
+    return this.#spread?.dispatches.length ?? 0;
+  }
+
+  /** How the operators are grouped now, for telling layouts apart that come to the same. */
+  get shape(): string {
+    return this.#spread?.dispatches.map(({ operators, groups }) => `${operators.length}x${groups}`).join() ?? "";
+  }
+
+  /** Inputs of zeros. */
+  zeros(rows: number): Tensor[] {
+    return this.#plan.inputs.map(({ name, dtype, shape, words }) => {
+      const bytes = new Uint8Array(rows * words * DTYPE_BYTES[dtype]);
+      return { name, dtype, shape: shape.with(0, rows), bytes };
+    });
+  }
+
+  /** Runs in another layout from now on. Fails with `kernel-invalid` where the device cannot. */
+  async spread(layout: Layout): Promise<void> {
+    const { device, pool } = this.#context;
+    const pipeline = await this.#program.pipelineFor(constantsOf(this.#plan.operators, layout));
+    const dispatches = scheduleOperators(this.#plan.operators, layout);
+    const { bytes, offsets } = writeTables(dispatches);
+    const table = await pool.acquireSurely(bytes.byteLength, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
+    device.queue.writeBuffer(table, 0, bytes);
+    this.#release();
+    this.#spread = { dispatches, pipeline, table, offsets };
+  }
+
+  /**
+   * Computes the outputs of any number of rows, in the model's order. Fails with `invalid-request` for inputs that are
+   * not the network's.
+   */
+  run(inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const turn = this.#last.then(() => this.#run(inputs));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Gives its buffers back, once what runs has ended. */
+  close(): void {
+    void this.#last.then(() => {
+      this.#release();
+      this.#context.pool.release(this.#weights);
+    });
+  }
+
+  async #run(inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const startedAt = performance.now();
+    const values = this.#plan.inputs.map((end) => readInput(end, inputs));
+    const rows = values[0]!.length / this.#plan.inputs[0]!.words;
+    if (!values.every(({ length }, index) => length === rows * this.#plan.inputs[index]!.words)) {
+      throw new ProblemError("invalid-request", "The inputs have different numbers of rows.");
+    }
+    const outputs = this.#plan.outputs.map(({ words }) => new Float32Array(rows * words));
+    const times = { uploadMs: performance.now() - startedAt, computeMs: 0, readbackMs: 0 };
+    for (let first = 0; first < rows; first += this.rowsAtMost) {
+      const part = { first, rows: Math.min(this.rowsAtMost, rows - first) };
+      const spent = await this.#runPart(values, outputs, part);
+      times.uploadMs += spent.uploadMs;
+      times.computeMs += spent.computeMs;
+      times.readbackMs += spent.readbackMs;
+    }
+    return { tensors: this.#plan.outputs.map((end, index) => writeOutput(end, outputs[index]!, rows)), times };
+  }
+
+  async #runPart(
+    values: readonly Float32Array<ArrayBuffer>[],
+    outputs: readonly Float32Array[],
+    { first, rows }: { readonly first: number; readonly rows: number },
+  ): Promise<InferenceOutcome["times"]> {
+    const { device } = this.#context;
+    const { ends, staging, bindings } = this.#roomFor(rows);
+    const startedAt = performance.now();
+    for (const [index, { before, words }] of this.#plan.inputs.entries()) {
+      device.queue.writeBuffer(ends, 4 * rows * before, values[index]!, first * words, rows * words);
+    }
+    const encoder = device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    pass.setPipeline(this.#spread!.pipeline);
+    for (const { group, groups } of bindings) {
+      pass.setBindGroup(0, group);
+      pass.dispatchWorkgroups(groups, rows);
+    }
+    pass.end();
+    const from = 4 * rows * this.#plan.outputs[0]!.before;
+    const bytes = 4 * rows * this.#plan.endWords - from;
+    encoder.copyBufferToBuffer(ends, from, staging, 0, bytes);
+    device.queue.submit([encoder.finish()]);
+    const uploadedAt = performance.now();
+    await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, bytes));
+    const computedAt = performance.now();
+    const found = new Float32Array(staging.getMappedRange(0, bytes));
+    for (const [index, { before, words }] of this.#plan.outputs.entries()) {
+      const at = (before - this.#plan.outputs[0]!.before) * rows;
+      outputs[index]!.set(found.subarray(at, at + rows * words), first * words);
+    }
+    staging.unmap();
+    const readbackMs = performance.now() - computedAt;
+    return { uploadMs: uploadedAt - startedAt, computeMs: computedAt - uploadedAt, readbackMs };
+  }
+
+  /** Buffers for at least so many rows; they are kept, and grow by doubling. */
+  #roomFor(rows: number): BoundNetwork {
+    if (this.#bound !== null && this.#bound.rows >= rows) return this.#bound;
+    this.#bound?.release();
+    this.#bound = null;
+    const room = Math.min(this.rowsAtMost, 2 ** Math.ceil(Math.log2(rows)));
+    const parts = { ...this.#spread!, weights: this.#weights, rows: room };
+    this.#bound = bindNetwork(this.#context, this.#program.layout, this.#plan, parts);
+    return this.#bound;
+  }
+
+  #release(): void {
+    this.#bound?.release();
+    this.#bound = null;
+    if (this.#spread !== null) this.#context.pool.release(this.#spread.table);
+    this.#spread = null;
+  }
+}
+
+/** The numbers of an input as the kernels take them. */
+function readInput({ name, dtype, shape, words }: NetworkEnd, tensors: readonly Tensor[]): Float32Array<ArrayBuffer> {
+  const tensor = tensors.find((each) => each.name === name);
+  const wanted = `${dtype} [rows, ${shape.slice(1).join(", ")}]`;
+  const fits = tensor?.dtype === dtype && tensor.shape.slice(1).join() === shape.slice(1).join();
+  if (!fits || tensor.shape.length !== shape.length || countElements(tensor.shape) === 0) {
+    throw new ProblemError("invalid-request", `The input '${name}' is not ${wanted}.`, {
+      errors: [{ pointer: `#/inputs/${name}`, message: `must be ${wanted}` }],
+    });
+  }
+  const values = typedView(tensor);
+  if (values.length !== tensor.shape[0]! * words) {
+    throw new ProblemError("invalid-request", `The input '${name}' does not fill its shape.`);
+  }
+  if (values instanceof Float32Array && values.buffer instanceof ArrayBuffer)
+    return values as Float32Array<ArrayBuffer>;
+  return Float32Array.from(values as ArrayLike<number>);
+}
+
+function writeOutput({ name, dtype, shape }: NetworkEnd, values: Float32Array, rows: number): Tensor {
+  const whole = { name, dtype, shape: shape.with(0, rows) };
+  if (dtype === "float32") return { ...whole, bytes: new Uint8Array(values.buffer) };
+  const bytes = new Uint8Array(values.length * DTYPE_BYTES[dtype]);
+  typedView({ ...whole, bytes }).set(values as never);
+  return { ...whole, bytes };
+}

@@ -1,0 +1,150 @@
+import { countElements, type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
+import { type DType, DTYPE_BYTES } from "../../protocol/wire/tensor.ts";
+import { lowerNode } from "./lowering/lower-node.ts";
+import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
+import { KIND, type OpNumbers } from "./lowering/network-op.ts";
+import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
+
+/** Regions begin where a vector of four does. */
+const ALIGNED_WORDS = 4;
+
+interface Life {
+  readonly region: Region;
+  /** Operators that write it first and touch it last. */
+  readonly from: number;
+  until: number;
+}
+
+/**
+ * Gives each region its offset in the arena: regions that are in use at the same time stand apart, others may share a
+ * place. The first gap that is wide enough is taken, the largest regions first.
+ */
+function placeRegions(operators: readonly PlannedOp[]): { offsets: Map<Region, number>; words: number } {
+  const placed: { life: Life; offset: number }[] = [];
+  let words = 0;
+  const lives = livesOf(operators).toSorted((one, other) => other.region.words - one.region.words);
+  for (const life of lives) {
+    const beside = placed
+      .filter(({ life: other }) => life.from <= other.until && other.from <= life.until)
+      .toSorted((one, other) => one.offset - other.offset);
+    let offset = 0;
+    for (const other of beside) {
+      if (offset + life.region.words <= other.offset) break;
+      offset = Math.max(offset, align(other.offset + other.life.region.words));
+    }
+    placed.push({ life, offset });
+    words = Math.max(words, align(offset + life.region.words));
+  }
+  return { offsets: new Map(placed.map(({ life, offset }) => [life.region, offset])), words };
+}
+
+function livesOf(operators: readonly PlannedOp[]): Life[] {
+  const lives = new Map<Region, Life>();
+  for (const [index, { input, other, output, cells, firstCells, products }] of operators.entries()) {
+    for (const spot of [input, other, output, cells, firstCells, products]) {
+      if (spot === undefined) continue;
+      const life = lives.get(spot.region);
+      if (life === undefined) lives.set(spot.region, { region: spot.region, from: index, until: index });
+      else life.until = index;
+    }
+  }
+  return [...lives.values()];
+}
+
+function align(words: number): number {
+  return Math.ceil(words / ALIGNED_WORDS) * ALIGNED_WORDS;
+}
+
+/** What enters or leaves a network: for one row the words that it takes, the rows standing one behind the other. */
+export interface NetworkEnd {
+  readonly name: string;
+  readonly dtype: Exclude<DType, "string">;
+  /** Of one row; its first axis is that of the rows. */
+  readonly shape: readonly number[];
+  readonly words: number;
+  /** Words of a row that stand before it: inputs come first, in the order of the file. */
+  readonly before: number;
+}
+
+/** An operator that is ready for the kernels. */
+export interface ReadyOp {
+  readonly numbers: OpNumbers;
+  readonly items: number;
+  readonly work: number;
+  /** Whether its lanes wait for each other, so that it takes one workgroup a row. */
+  readonly isSerial: boolean;
+}
+
+/** A network as the kernels run it. */
+export interface NetworkPlan {
+  readonly inputs: readonly NetworkEnd[];
+  readonly outputs: readonly NetworkEnd[];
+  readonly operators: readonly ReadyOp[];
+  /** Of one row. */
+  readonly arenaWords: number;
+  readonly endWords: number;
+  readonly weights: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Turns a network into operators of the kernels: each row of a batch by itself, activations in one arena. Fails with
+ * `invalid-model` where it has something that they do not know, naming operator and reason.
+ */
+export function planNetwork(model: OnnxModel): NetworkPlan {
+  const lowering = new Lowering(model);
+  let before = 0;
+  const end = (name: string, dtype: string, { shape }: Pick<Activation, "shape">): NetworkEnd => {
+    const node = { name, operator: "its inputs and outputs" };
+    if (!(dtype in DTYPE_BYTES) || dtype.endsWith("64")) throw unsupported(node, `they are ${dtype}`);
+    const words = countElements(shape);
+    before += words;
+    return { name, dtype: dtype as NetworkEnd["dtype"], shape, words, before: before - words };
+  };
+  const inputs = model.inputs.map(({ name, dtype }) => {
+    const input = lowering.reserve(endNode(name));
+    if (input.rowAxis !== 0) throw unsupported(endNode(name), "its first axis is not that of the rows");
+    const found = end(name, dtype, input);
+    const numbers = { input: found.before, items: found.words };
+    lowering.emit(endNode(name), { kind: "load", numbers, work: found.words }, input);
+    return found;
+  });
+  for (const node of model.nodes) lowerNode(lowering, node);
+  const outputs = model.outputs.map(({ name, dtype }) => {
+    const value = lowering.activationOf(endNode(name), 0);
+    if (value.rowAxis !== 0 || value.shape[0] !== 1)
+      throw unsupported(endNode(name), "its first axis is not that of the rows");
+    const found = end(name, dtype, value);
+    const numbers = { output: found.before, items: found.words };
+    lowering.operators.push({ kind: "store", numbers, input: value, work: found.words });
+    return found;
+  });
+  return { inputs, outputs, ...makeReady(lowering), endWords: before, weights: lowering.weights.toBytes() };
+}
+
+/** An input or output of the network as a node of its own. */
+function endNode(name: string): OnnxNode {
+  return { name, operator: "the end", domain: "", inputs: [name], outputs: [name], attributes: new Map() };
+}
+
+function makeReady({ operators }: Lowering): Pick<NetworkPlan, "operators" | "arenaWords"> {
+  const { offsets, words: arenaWords } = placeRegions(operators);
+  const at = (spot: PlannedOp["input"]) => (spot === undefined ? undefined : offsets.get(spot.region)! + spot.offset);
+  const ready = operators.map(({ kind, numbers, work, ...spots }): ReadyOp => {
+    const places = {
+      input: at(spots.input),
+      other: at(spots.other),
+      output: at(spots.output),
+      d1: at(spots.cells),
+      d2: at(spots.firstCells),
+      d3: at(spots.products),
+    };
+    const known = Object.fromEntries(Object.entries(places).filter(([, place]) => place !== undefined)) as OpNumbers;
+    return {
+      numbers: { ...numbers, ...known, kind: KIND[kind], arena: arenaWords },
+      items: numbers["items"]!,
+      work,
+      isSerial: kind === "gru" || kind === "lstm",
+    };
+  });
+  return { operators: ready, arenaWords };
+}

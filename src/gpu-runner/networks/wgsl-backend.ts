@@ -1,0 +1,86 @@
+import { readFile } from "node:fs/promises";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { Tensor } from "../../protocol/wire/tensor.ts";
+import type { Gpu } from "../devices/gpu/device.ts";
+import type { Network } from "./network.ts";
+import { type NetworkContext, openNetwork } from "./open-network.ts";
+import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
+
+const MEASURED_KEY = "measured";
+
+/** Models on a GPU by kernels of our own, all of them from one pool of buffers. */
+export class WgslBackend {
+  readonly #gpu: Pick<Gpu, "throwUncaptured">;
+  readonly #context: NetworkContext;
+  readonly #networks = new Map<string, Network>();
+
+  constructor(gpu: Pick<Gpu, "throwUncaptured">, context: NetworkContext) {
+    this.#gpu = gpu;
+    this.#context = context;
+  }
+
+  /**
+   * Loads an ONNX file by its path, or its content; what was loaded under the key before is replaced. Fails with
+   * `invalid-model` for what the kernels do not know, and with `backend-failed` where threads are asked for.
+   */
+  async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
+    if (threads > 1) {
+      throw new ProblemError("backend-failed", `Only the CPU provider takes threads; ${threads} were asked for.`);
+    }
+    const startedAt = performance.now();
+    const file = typeof model === "string" ? await readModelFile(model) : model;
+    const network = await openNetwork(this.#context, file);
+    this.#gpu.throwUncaptured();
+    this.unload(modelKey);
+    this.#networks.set(modelKey, network);
+    return { loadMs: performance.now() - startedAt };
+  }
+
+  /** Frees a model; one that is not loaded is no error. */
+  unload(modelKey: string): void {
+    this.#networks.get(modelKey)?.close();
+    this.#networks.delete(modelKey);
+  }
+
+  /** Runs a model on tensors by the names of its inputs. Fails with `not-found` for one that is not loaded. */
+  async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
+    const network = this.#networks.get(modelKey);
+    if (network === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
+    const outcome = await network.run(inputs);
+    this.#gpu.throwUncaptured();
+    return outcome;
+  }
+
+  /** Bytes of the device's memory that are in use with the model loaded and each of these batches run, in turn. */
+  async measureMemory(model: Uint8Array, batches: readonly (readonly Tensor[])[]): Promise<number[]> {
+    const { counters } = this.#context.pool;
+    const restBytes = counters.liveBytes;
+    await this.load(MEASURED_KEY, model);
+    const takenBytes: number[] = [];
+    for (const batch of batches) {
+      await this.run(MEASURED_KEY, batch);
+      takenBytes.push(Math.max(0, counters.liveBytes - restBytes));
+    }
+    this.unload(MEASURED_KEY);
+    return takenBytes;
+  }
+
+  /** Milliseconds until a model is loaded, its program compiled, and from there to its first answer. */
+  async measureStart(
+    model: Uint8Array,
+    tensors: readonly Tensor[],
+  ): Promise<{ loadMs: number; firstAnswerMs: number }> {
+    const { loadMs } = await this.load(MEASURED_KEY, model);
+    const loadedAtMs = performance.now();
+    await this.run(MEASURED_KEY, tensors);
+    const firstAnswerMs = performance.now() - loadedAtMs;
+    this.unload(MEASURED_KEY);
+    return { loadMs, firstAnswerMs };
+  }
+}
+
+function readModelFile(path: string): Promise<Uint8Array> {
+  return readFile(path).catch(() => {
+    throw new ProblemError("invalid-model", "The wgsl backend cannot read the model's file.");
+  });
+}

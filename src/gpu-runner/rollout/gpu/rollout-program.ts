@@ -1,0 +1,59 @@
+import { withErrorScopes } from "../../devices/gpu/error-scopes.ts";
+
+/** Read and written by kernels, filled from the host and read back. Functions: Dawn brings the constants when it is opened. */
+export function storageUsage(): GPUBufferUsageFlags {
+  return GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+}
+
+/** A few words that the host writes before a dispatch. */
+export function uniformUsage(): GPUBufferUsageFlags {
+  return GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
+}
+
+/** WGSL that stands behind a `lanes` override: its pipelines are made where they are first wanted. */
+export class RolloutProgram {
+  readonly #device: GPUDevice;
+  readonly #compile: () => Promise<GPUShaderModule>;
+  readonly #pipelines = new Map<string, Promise<GPUComputePipeline>>();
+  #module: Promise<GPUShaderModule> | null = null;
+
+  constructor(device: GPUDevice, compile: () => Promise<GPUShaderModule>) {
+    this.#device = device;
+    this.#compile = compile;
+  }
+
+  /** The pipeline of an entry point with workgroups of so many lanes, null of one without a choice. Fails like `compileModule`. */
+  pipeline(entryPoint: string, lanes: number | null): Promise<GPUComputePipeline> {
+    const key = `${entryPoint} ${lanes}`;
+    const known = this.#pipelines.get(key);
+    if (known !== undefined) return known;
+    const made = this.#make(entryPoint, lanes);
+    this.#pipelines.set(key, made);
+    return made;
+  }
+
+  async #make(entryPoint: string, lanes: number | null): Promise<GPUComputePipeline> {
+    const module = await (this.#module ??= this.#compile());
+    return withErrorScopes(this.#device, () =>
+      this.#device.createComputePipelineAsync({
+        layout: "auto",
+        compute: { module, entryPoint, ...(lanes !== null && { constants: { lanes } }) },
+      }),
+    );
+  }
+}
+
+/** Adds a dispatch to a pass, with buffers as the bindings that the entry point uses, by number; null: one that it does not. */
+export function addDispatch(
+  device: GPUDevice,
+  pass: GPUComputePassEncoder,
+  pipeline: GPUComputePipeline,
+  buffers: readonly (GPUBuffer | null)[],
+  workgroups: readonly [number, number] | GPUBuffer,
+): void {
+  const entries = buffers.flatMap((buffer, binding) => (buffer === null ? [] : [{ binding, resource: { buffer } }]));
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(0, device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
+  if (Array.isArray(workgroups)) pass.dispatchWorkgroups(workgroups[0], workgroups[1]);
+  else pass.dispatchWorkgroupsIndirect(workgroups as GPUBuffer, 0);
+}

@@ -1,0 +1,116 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { readGrant, splitTicket, type TicketGrant } from "../../../protocol/inference/ticket.ts";
+import type { TicketKey } from "../../../protocol/link.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+
+interface Key {
+  readonly keyId: string;
+  readonly secret: Buffer;
+  /** When a newer one came; infinite for the newest. */
+  readonly replacedAtMs: number;
+}
+
+/** How long the edge may sign with a key that it has replaced, with some room for the messages' way. */
+const HANDOVER_MS = 10_000;
+/** No ticket of a key lives longer after the next key came. */
+const KEPT_MS = HANDOVER_MS + LIMITS.ticketMs;
+
+/**
+ * The keys that the edge signs this runner's tickets with, and the edge's time, by which they end. That is
+ * reckoned from the last hand-over on the monotonic clock, so it lags by that message's way, and no more.
+ */
+export class TicketKeys {
+  #keys: readonly Key[] = [];
+  #edgeAheadMs = 0;
+
+  /** `nowMs` is the monotonic clock, here as below. */
+  take({ keyId, secret, atMs }: Omit<TicketKey, "type">, nowMs: number): void {
+    // Every connection brings one, so that there may be many.
+    const before = this.#keys
+      .map((key) => ({ ...key, replacedAtMs: Math.min(key.replacedAtMs, nowMs) }))
+      .filter(({ replacedAtMs }) => nowMs - replacedAtMs < KEPT_MS);
+    this.#keys = [{ keyId, secret: Buffer.from(secret, "base64url"), replacedAtMs: Infinity }, ...before];
+    this.#edgeAheadMs = atMs - nowMs;
+  }
+
+  find(keyId: string): Buffer | null {
+    return this.#keys.find((key) => key.keyId === keyId)?.secret ?? null;
+  }
+
+  edgeTimeMs(nowMs: number): number {
+    return nowMs + this.#edgeAheadMs;
+  }
+}
+
+/**
+ * What a ticket allows. Nothing in it is read before its MAC was found right. Throws `unauthorized` for
+ * what is none of this runner's; whether it has ended is not looked at.
+ */
+function readTicket(ticket: string, keys: Pick<TicketKeys, "find">, runnerId: string): TicketGrant {
+  const split = splitTicket(ticket);
+  const secret = split === null ? null : keys.find(split.keyId);
+  if (split === null || secret === null || !timingSafeEqual(macOf(secret, split.signed), split.mac)) {
+    throw refusal("unauthorized", "This is no ticket of this runner, or one of a key that it has no more.");
+  }
+  const grant = readGrant(split.payload);
+  if (grant === null || grant.runnerId !== runnerId) throw refusal("unauthorized", "The ticket is of another runner.");
+  return grant;
+}
+
+function macOf(secret: Buffer, signed: string): Buffer {
+  return createHmac("sha256", secret).update(signed).digest();
+}
+
+function refusal(code: "unauthorized" | "ticket-expired", detail: string): ProblemError {
+  return new ProblemError(code, detail, { errors: [{ pointer: "header/authorization", message: detail }] });
+}
+
+interface Entry {
+  readonly grant: TicketGrant;
+  requests: number;
+}
+
+/**
+ * The tickets that are in use, until they end. Each is verified when it first comes: reading it anew took a
+ * tenth of a millisecond of every request. It is good for so many requests and no more, should it leak.
+ */
+export class TicketBook {
+  readonly #keys: Pick<TicketKeys, "find" | "edgeTimeMs">;
+  readonly #runnerId: string;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(keys: Pick<TicketKeys, "find" | "edgeTimeMs">, runnerId: string) {
+    this.#keys = keys;
+    this.#runnerId = runnerId;
+  }
+
+  /**
+   * What the ticket in an `Authorization` header allows for one more request, at a time of the monotonic
+   * clock. Throws `unauthorized`, or `ticket-expired` where its time or its requests are over.
+   */
+  use(authorization: string | undefined, nowMs: number): TicketGrant {
+    const ticket = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+    if (ticket === undefined) throw refusal("unauthorized", "Send `Authorization: Bearer` and a ticket.");
+    const edgeTimeMs = this.#keys.edgeTimeMs(nowMs);
+    const entry = this.#entries.get(ticket) ?? this.#add(ticket, edgeTimeMs);
+    if (edgeTimeMs >= entry.grant.expiresAtMs) throw refusal("ticket-expired", "The ticket's time is over.");
+    if (entry.requests >= LIMITS.ticketRequests) throw refusal("ticket-expired", "The ticket's requests are used up.");
+    entry.requests++;
+    return entry.grant;
+  }
+
+  #add(ticket: string, edgeTimeMs: number): Entry {
+    const entry = { grant: readTicket(ticket, this.#keys, this.#runnerId), requests: 0 };
+    if (entry.grant.expiresAtMs <= edgeTimeMs) return entry;
+    if (this.#entries.size >= LIMITS.ticketsHeld) {
+      for (const [key, { grant }] of this.#entries) if (grant.expiresAtMs <= edgeTimeMs) this.#entries.delete(key);
+      if (this.#entries.size >= LIMITS.ticketsHeld) {
+        const detail = `${LIMITS.ticketsHeld} tickets are in use on this runner.`;
+        throw new ProblemError("overloaded", detail, { retryAfterMs: 1_000 });
+      }
+    }
+    this.#entries.set(ticket, entry);
+    return entry;
+  }
+}

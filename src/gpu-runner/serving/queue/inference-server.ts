@@ -1,0 +1,277 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Fault } from "../../../protocol/wire/fault.ts";
+import type { InferOffer } from "../../../protocol/link.ts";
+import type { ServiceTimes } from "../../../protocol/inference/inference.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import type { Tensor } from "../../../protocol/wire/tensor.ts";
+import { joinTensors, rowsOf, splitRows } from "./join-tensors.ts";
+import { insertByUrgency, judgeArrival, RefusalMemory } from "./judge-arrival.ts";
+import { type Caps, LineTable, type ServedLine } from "./line-table.ts";
+import { modelKeyOf } from "./model-key.ts";
+import { type BatchPlan, planBatch, type Running, type Waiting } from "./play-queue.ts";
+import { levelOf } from "./service-times.ts";
+import { ServingMeter } from "./serving-meter.ts";
+
+/** What executes a request: a device's process, with the model loaded. */
+export interface InferenceBackend {
+  infer(
+    modelKey: string,
+    tensors: readonly Tensor[],
+    options: { requestId: string },
+  ): Promise<{ tensors: Tensor[]; times: { uploadMs: number; computeMs: number; readbackMs: number } }>;
+}
+
+/**
+ * What a server has to know of a request beside its tensors. `maxInFlight` counts what waits and runs of its
+ * model under its threads on this device, whoever asked; of a higher priority it takes the place of another.
+ */
+export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs">, Caps {
+  /** Threads that the model was loaded with; one where it is absent. */
+  readonly threads?: number;
+  /** 0.99 where it is absent. */
+  readonly confidence?: number;
+  /** 0 where it is absent. */
+  readonly priority?: number;
+  /** Whether it may share a batch: the model computes each row by itself. */
+  readonly joins?: boolean;
+  /**
+   * Whether nobody waits for its answer but the watch. It gives way to whoever waits, is computed by itself, and
+   * neither counts nor teaches anything.
+   */
+  readonly isProbe?: boolean;
+  /** Aborted where nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly tensors: Tensor[];
+  readonly times: ServiceTimes;
+  /** Rows of the batch that it was computed in. */
+  readonly rows: number;
+  /** How long what waits and runs now is expected to take. */
+  readonly backlogMs: number;
+  /** What was mended on the way; absent where there was nothing. */
+  readonly faults?: Fault[];
+}
+
+interface Work extends Waiting {
+  readonly line: ServedLine;
+  readonly arrivedMs: number;
+  readonly modelKey: string;
+  readonly tensors: readonly Tensor[];
+  readonly faults: Fault[];
+  readonly isProbe: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly answer: Promise<Answer>;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface RunningBatch extends Running {
+  readonly works: readonly Work[];
+}
+
+/** Below that of any request. */
+const PROBE_PRIORITY = -1;
+
+/**
+ * The requests of one device. Each is judged when it comes, by what the queue is expected to do; then
+ * those that may share a batch are computed together, one batch at a time.
+ */
+export class InferenceServer {
+  readonly meter = new ServingMeter();
+  readonly #backend: InferenceBackend;
+  readonly #now: () => number;
+  readonly #lines = new LineTable();
+  /** What waits, most urgent first. */
+  #order: readonly Work[] = [];
+  #running: RunningBatch | null = null;
+  readonly #refusals = new RefusalMemory();
+  /** When all that waits is expected to be done, as it was last found out. */
+  #doneMs = 0;
+
+  constructor(backend: InferenceBackend, now = () => performance.now()) {
+    this.#backend = backend;
+    this.#now = now;
+  }
+
+  /**
+   * Answers a request that came at `arrivedMs`, or throws: `overloaded` at once where it would be late or
+   * make others late, `budget-exceeded` once it is plain that it cannot be in time.
+   */
+  serve(request: ServerRequest, tensors: readonly Tensor[], arrivedMs: number = this.#now()): Promise<Answer> {
+    const { requestId: id, budgetMs, confidence = 0.99, joins = false, isProbe = false, signal } = request;
+    const priority = isProbe ? PROBE_PRIORITY : (request.priority ?? 0);
+    const modelKey = modelKeyOf(request);
+    const rows = rowsOf(tensors);
+    const sizeBytes = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+    const line = isProbe
+      ? this.#lines.probeLineOf(modelKey, tensors)
+      : this.#lines.lineOf(modelKey, tensors, joins && rows !== null, request);
+    const deadlineMs = arrivedMs + budgetMs;
+    const waiting = { id, line, deadlineMs, priority, level: levelOf(confidence), rows: rows ?? 1, sizeBytes };
+    const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
+    this.#enter({ ...waiting, arrivedMs, modelKey, tensors, faults: [], isProbe, signal, answer, resolve, reject });
+    if (this.#running === null) void this.#drain();
+    if (!isProbe) this.meter.came(this.waiting);
+    return answer;
+  }
+
+  /** Requests that wait; probes, which come last, are none. */
+  get waiting(): number {
+    let count = this.#order.length;
+    while (this.#order[count - 1]?.isProbe) count--;
+    return count;
+  }
+
+  /** Requests that are computed now, without probes. */
+  get computing(): number {
+    return this.#running?.works.filter(({ isProbe }) => !isProbe).length ?? 0;
+  }
+
+  /** Waits until nothing of a model waits or runs here, what was about to come when this was called included. */
+  async settled(modelKey: string): Promise<void> {
+    for (;;) {
+      await nextTurn();
+      const works = [...this.#order, ...(this.#running?.works ?? [])].filter((work) => work.modelKey === modelKey);
+      if (works.length === 0) return;
+      await Promise.allSettled(works.map(({ answer }) => answer));
+    }
+  }
+
+  /** Drops a request that waits; one that runs is finished and its answer ignored by the edge. */
+  cancel(requestId: string): void {
+    const cancelled = this.#order.find(({ id }) => id === requestId);
+    if (cancelled === undefined) return;
+    this.#leave([cancelled]);
+    cancelled.reject(new ProblemError("budget-exceeded", "The request ended before it began."));
+  }
+
+  #enter(work: Work): void {
+    const nowMs = this.#now();
+    if (this.#refusals.covers(work)) {
+      return this.#refuse(work, createOverloaded("What waits already leaves no room for it.", this.#doneMs - nowMs));
+    }
+    const verdict = judgeArrival(this.#order, work, nowMs, this.#running);
+    switch (verdict.kind) {
+      case "admitted":
+        this.#order = verdict.order;
+        this.#doneMs = nowMs + verdict.backlogMs;
+        for (const each of verdict.pushedOut) {
+          this.#refuse(each, createOverloaded("Something more important came.", verdict.backlogMs));
+        }
+        return;
+      case "trial":
+        this.#order = [{ ...work, isTrial: true }];
+        return;
+      case "doomed":
+        return this.#refuse(work, createOverloaded("The model takes longer here now than the budget lasts.", 0));
+      case "overloaded":
+        this.#refusals.note(work);
+        this.#doneMs = nowMs + verdict.backlogMs;
+        return this.#refuse(work, createOverloaded(verdict.reason, verdict.backlogMs));
+    }
+  }
+
+  #refuse(work: Work, problem: ProblemError): void {
+    if (!work.isProbe) this.meter.refused();
+    work.reject(problem);
+  }
+
+  #leave(works: readonly Work[]): void {
+    this.#refusals.clear();
+    const left = new Set(works);
+    this.#order = this.#order.filter((each) => !left.has(each));
+  }
+
+  async #drain(): Promise<void> {
+    let { batch, backlogMs } = this.#takeBatch();
+    while (batch.length > 0) {
+      const answer = await this.#compute(batch);
+      ({ batch, backlogMs } = this.#takeBatch());
+      answer(backlogMs);
+    }
+  }
+
+  /** Takes what is to be computed now out of the queue, and answers the doomed. */
+  #takeBatch(): Pick<BatchPlan<Work>, "batch" | "backlogMs"> {
+    const startedMs = this.#now();
+    const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs);
+    this.#leave([...doomed, ...batch]);
+    for (const each of doomed) {
+      this.#refuse(each, new ProblemError("budget-exceeded", "The budget ran out in the queue."));
+    }
+    this.#running =
+      batch[0] === undefined
+        ? null
+        : { line: batch[0].line, rows: countRows(batch), startedMs, requests: batch.length, works: batch };
+    return { batch, backlogMs };
+  }
+
+  /** Computes a batch. Gives back what answers its requests, once it is known what waits now. */
+  async #compute(batch: readonly Work[]): Promise<(backlogMs: number) => void> {
+    const startedMs = this.#now();
+    const { modelKey, id: requestId, line, isProbe } = batch[0]!;
+    const rows = countRows(batch);
+    const meter = isProbe ? null : this.meter;
+    meter?.began(startedMs);
+    try {
+      const inputs = batch.length === 1 ? batch[0]!.tensors : joinTensors(batch.map(({ tensors }) => tensors));
+      const { tensors, times } = await this.#backend.infer(modelKey, inputs, { requestId });
+      const outputs =
+        batch.length === 1
+          ? [tensors]
+          : splitRows(
+              tensors,
+              batch.map((each) => each.rows),
+            );
+      if (outputs === null) throw new ProblemError("backend-failed", "The outputs have not the rows of the inputs.");
+      const endedMs = this.#now();
+      const serviceMs = endedMs - startedMs;
+      // A device that was lost has been started again meanwhile.
+      if (!isProbe && batch.every(({ faults }) => faults.length === 0)) line.times.note(rows, serviceMs, endedMs);
+      const queuedMs = batch.map(({ arrivedMs }) => startedMs - arrivedMs);
+      meter?.computed(rows, times, queuedMs);
+      // The way into and out of the device's process counts with the transfers.
+      const readbackMs = Math.max(0, serviceMs - times.uploadMs - times.computeMs);
+      return (backlogMs) => {
+        for (const [index, { faults, resolve }] of batch.entries()) {
+          // What an attempt that was lost took is time that the request waited.
+          const all = { ...times, queueMs: queuedMs[index]!, readbackMs };
+          resolve({ tensors: outputs[index]!, times: all, rows, backlogMs, ...(faults.length > 0 && { faults }) });
+        }
+      };
+    } catch (error) {
+      this.#fail(batch, error);
+      return () => {};
+    } finally {
+      meter?.ended(this.#now());
+    }
+  }
+
+  /**
+   * What fails alone is refused, but once more tried where the device was lost under it. Of a joined batch
+   * one request may be to blame: each of them is tried by itself.
+   */
+  #fail(batch: readonly Work[], error: unknown): void {
+    const lost = error instanceof ProblemError && error.problem.code === "device-lost" ? error.problem : null;
+    for (const work of batch) {
+      const isTried = lost === null ? batch.length === 1 : work.faults.length > 0;
+      if (isTried || work.signal?.aborted === true) {
+        if (!work.isProbe) this.meter.failed();
+        work.reject(error);
+      } else {
+        const faults: Fault[] = lost === null ? [] : [{ code: lost.code, detail: lost.detail, action: "retried" }];
+        this.#order = insertByUrgency(this.#order, { ...work, line: work.line.alone, faults });
+      }
+    }
+  }
+}
+
+function countRows(batch: readonly Work[]): number {
+  return batch.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function createOverloaded(reason: string, backlogMs: number): ProblemError {
+  return new ProblemError("overloaded", reason, { retryAfterMs: Math.max(1, Math.ceil(backlogMs)) });
+}

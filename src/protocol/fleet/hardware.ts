@@ -1,0 +1,216 @@
+import { z } from "@hono/zod-openapi";
+import { createContentId } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Instant } from "../wire/page.ts";
+import { Problem } from "../wire/problem.ts";
+import { DType } from "../wire/tensor.ts";
+import { RolloutEnvironment } from "./rollout-environment.ts";
+import { Roofline } from "./roofline.ts";
+
+/** What executes a model. `ort-webgpu`, `wgsl`, `cpu-simd` and `edge-wasm` join as placements learn them. */
+export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).openapi("Backend");
+export type Backend = z.infer<typeof Backend>;
+
+/** Everything that changes what a measurement means: another value, another series. */
+export const Fingerprint = z
+  .object({
+    adapter: z.string().nullable(),
+    driver: z.string().nullable(),
+    dawn: z.string().nullable(),
+    toggles: z.array(z.string()),
+    ort: z.string().nullable(),
+    cpu: z.string(),
+  })
+  .openapi("Fingerprint");
+export type Fingerprint = z.infer<typeof Fingerprint>;
+
+/** Key of a device: unique on its runner. */
+export const DeviceKey = z.string().min(1).max(LIMITS.deviceKeyLength).openapi({ description: "`gpu0`, `cpu`" });
+
+/** A kernel that failed on a device again and again: until then it is not run there, and jobs go elsewhere. */
+export const QuarantinedKernel = z
+  .object({
+    kernel: z.string(),
+    /** How it failed last. */
+    code: Problem.shape.code,
+    failures: z.number().int().min(1),
+    until: Instant,
+  })
+  .openapi("QuarantinedKernel");
+export type QuarantinedKernel = z.infer<typeof QuarantinedKernel>;
+
+/** The card behind a GPU, as its driver's program or the system's files tell of it; null is what they do not tell. */
+export const GpuBoard = z
+  .object({
+    name: z.string().max(256).nullable(),
+    uuid: z.string().max(128).nullable(),
+    memoryBytes: z.number().nullable(),
+    maxClockMhz: z.number().nullable(),
+    maxMemoryClockMhz: z.number().nullable(),
+    powerLimitW: z.number().nullable(),
+    source: z.string().max(64).openapi({ description: "`nvidia-smi` or `sysfs`" }),
+  })
+  .openapi("GpuBoard");
+export type GpuBoard = z.infer<typeof GpuBoard>;
+
+/** One adapter, or the CPU, of a runner. A `software` device is an emulation and never compared with a GPU. */
+export const Device = z
+  .object({
+    key: DeviceKey,
+    kind: z.enum(["gpu", "cpu"]),
+    name: z.string().max(256),
+    software: z.boolean(),
+    fingerprint: Fingerprint,
+    backends: z.array(Backend),
+    servesModels: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Whether models run by `wgsl` on a GPU; those of ONNX Runtime always serve some" }),
+    features: z.array(z.string()),
+    limits: z.record(z.string(), z.number()),
+    memoryBytes: z.number().nullable(),
+    board: GpuBoard.optional().openapi({ description: "Absent where nothing tells of it" }),
+    timestampQuantised: z
+      .boolean()
+      .nullable()
+      .openapi({ description: "True where GPU timestamps come in steps too coarse to trust; null without timestamps" }),
+    roofline: Roofline.nullable()
+      .default(null)
+      .openapi({ description: "Null until the device's first benchmark, which is when its roofs are measured" }),
+    /** Absent where there is none. */
+    quarantined: z.array(QuarantinedKernel).max(LIMITS.quarantinedKernels).optional(),
+  })
+  .openapi("Device");
+export type Device = z.infer<typeof Device>;
+
+/** Kinds of instructions that compute several numbers at once, or products of matrices. */
+export const InstructionSetName = z
+  .enum(["SSE4", "AVX", "AVX2", "AVX-512", "AMX", "NEON", "SVE", "SVE2"])
+  .openapi("InstructionSetName");
+export type InstructionSetName = z.infer<typeof InstructionSetName>;
+
+/** One of them that a processor has, with those of its extensions that stand apart, such as `VNNI`. */
+const InstructionSet = z.object({ name: InstructionSetName, parts: z.array(z.string().max(32)).max(32) });
+export type InstructionSet = z.infer<typeof InstructionSet>;
+
+const CpuCache = z.object({
+  level: z.number().int(),
+  kind: z.enum(["data", "instruction", "unified"]),
+  sizeBytes: z.number(),
+  sharedBy: z.number().int().min(1).openapi({ description: "Logical cores that share it" }),
+});
+export type CpuCache = z.infer<typeof CpuCache>;
+
+/** The machine around the devices. */
+export const Hardware = z
+  .object({
+    hostname: z.string(),
+    os: z.string(),
+    arch: z.string(),
+    cpu: z.object({
+      model: z.string(),
+      physicalCores: z.number().int(),
+      logicalCores: z.number().int(),
+      speedGhz: z.number().nullable(),
+      features: z.array(z.string()),
+      instructionSets: z.array(InstructionSet).optional(),
+      caches: z.array(CpuCache).max(16).optional().openapi({ description: "Of the first core" }),
+      baseClockMhz: z.number().nullable().optional(),
+      maxClockMhz: z.number().nullable().optional(),
+    }),
+    memoryBytes: z.number().int(),
+    container: z
+      .object({ cores: z.number().positive().nullable(), memoryBytes: z.number().nullable() })
+      .optional()
+      .openapi({ description: "What the runner may use of the machine; null: all of it" }),
+    virtual: z.boolean(),
+    node: z.string(),
+  })
+  .openapi("Hardware");
+export type Hardware = z.infer<typeof Hardware>;
+
+/** One size that a kernel's caller chooses, with its bounds. */
+export const KernelDimension = z.object({
+  name: z.string(),
+  description: z.string(),
+  min: z.number().int(),
+  max: z.number().int(),
+  default: z.number().int(),
+});
+
+/** A storage buffer of a kernel; rows are padded to the alignment on the device. */
+const AnnouncedBinding = z.object({
+  name: z.string(),
+  access: z.enum(["read", "write", "scratch"]),
+  dtype: DType,
+  alignment: z.array(z.number().int()),
+});
+
+/** A kernel as a runner announces it; the edge knows kernels only so. */
+export const KernelAnnouncement = z
+  .object({
+    name: z.string().max(LIMITS.nameLength),
+    description: z.string(),
+    dimensions: z.array(KernelDimension),
+    /** The dimension that counts independent items; absent where there is none. */
+    batchDimension: z.string().optional(),
+    dtypes: z.array(DType),
+    features: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "WebGPU features that a device needs for it; absent: none" }),
+    variants: z.array(z.string()),
+    bindings: z.array(AnnouncedBinding).optional(),
+    axes: z
+      .record(z.string(), z.array(z.object({ name: z.string(), values: z.array(z.number()), default: z.number() })))
+      .optional()
+      .openapi({ description: "Tuning axes by variant" }),
+  })
+  .openapi("Kernel");
+export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
+
+/** What a runner says of itself when it connects. */
+export const Capabilities = z
+  .object({
+    version: z.string(),
+    hardware: Hardware,
+    devices: z.array(Device).max(LIMITS.devices),
+    kernels: z.array(KernelAnnouncement).max(256),
+    environments: z
+      .array(RolloutEnvironment)
+      .max(256)
+      .optional()
+      .openapi({ description: "That it evaluates policies in; absent from an older runner: none" }),
+    jobSlots: z.number().int().min(1).max(64),
+    userKernels: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Takes benchmarks of submitted kernels, whose program comes with the offer" }),
+    direct: z
+      .object({ url: z.url({ protocol: /^https?$/ }).max(LIMITS.urlLength) })
+      .optional()
+      .openapi({ description: "Where it takes inferences with a ticket; absent: it has no listener" }),
+  })
+  .openapi("Capabilities");
+export type Capabilities = z.infer<typeof Capabilities>;
+
+/** A fingerprint as text: equal ones have equal text, whatever the order of their fields. */
+export function fingerprintText(fingerprint: Fingerprint): string {
+  const { adapter, driver, dawn, toggles, ort, cpu } = fingerprint;
+  return JSON.stringify([adapter, driver, dawn, toggles, ort, cpu]);
+}
+
+/** Id of a fingerprint: what a device is called where several runners have the same. */
+export function fingerprintIdOf(fingerprint: Fingerprint): Promise<string> {
+  return createContentId("fingerprint", fingerprintText(fingerprint));
+}
+
+const MODEL_BACKENDS: ReadonlySet<Backend> = new Set(["ort-cpu", "ort-webgpu"]);
+
+/** What executes models on a device of a runner; undefined where it serves none. Kernels run by `wgsl` on every GPU. */
+export function modelBackendOf({
+  backends,
+  servesModels = false,
+}: Pick<Device, "backends" | "servesModels">): Backend | undefined {
+  return backends.find((backend) => MODEL_BACKENDS.has(backend) || (backend === "wgsl" && servesModels));
+}

@@ -1,0 +1,102 @@
+import { z } from "@hono/zod-openapi";
+import { idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Instant } from "../wire/page.ts";
+
+/** Where bytes may lie, nearest to the kernels first. The edge is where all of them come from. */
+export const TierName = z.enum(["gpu", "host", "disk", "edge"]).openapi("TierName");
+export type TierName = z.infer<typeof TierName>;
+
+/** Those that a runner has once; of the others there is one for each device. */
+const SHARED_TIERS = TierName.exclude(["gpu"]).options;
+
+const count = z.number().int().min(0);
+
+/** What a runner fetched ahead into a tier. */
+const PrefetchState = z.object({
+  pattern: z
+    .enum(["sequential", "strided", "temporal"])
+    .nullable()
+    .openapi({ description: "What the last accesses look like; null where nothing is foretold" }),
+  confidence: z.number().min(0).max(1),
+  depth: count.openapi({ description: "Accesses that it looks ahead; 0 while it rests after wrong ones" }),
+  issued: count,
+  useful: count,
+  wrong: count,
+  accuracy: z.number().min(0).max(1).nullable().openapi({ description: "useful / (useful + wrong)" }),
+});
+
+/** One tier of a runner; each GPU has one of its own. `edge` has neither capacity nor contents. */
+export const MemoryTier = z
+  .object({
+    tier: TierName,
+    deviceKey: z.string().nullable(),
+    capacityBytes: z.number().nullable(),
+    usedBytes: count,
+    items: count,
+    pinnedItems: count,
+    pinnedBytes: count,
+    hits: count,
+    misses: count,
+    evictions: count,
+    refusals: count.openapi({ description: "Items that were not taken in: too large, or worth less than all others" }),
+    failures: count.openapi({ description: "Reads that were damaged and writes that failed, such as on a full disk" }),
+    prefetch: PrefetchState.nullable(),
+  })
+  .openapi("MemoryTier");
+export type MemoryTier = z.infer<typeof MemoryTier>;
+
+/** Buffers of one GPU; null counters where its process did not answer in time. */
+export const PoolState = z
+  .object({
+    deviceKey: z.string(),
+    counters: z
+      .object({
+        capBytes: count,
+        liveBytes: count,
+        idleBytes: count,
+        peakBytes: count,
+        created: count,
+        reused: count,
+        destroyed: count,
+        refused: count,
+      })
+      .nullable(),
+  })
+  .openapi("PoolState");
+export type PoolState = z.infer<typeof PoolState>;
+
+/** Times of migrations between two tiers, of items above the next smaller class and up to `upToBytes`. */
+export const MigrationTimes = z
+  .object({
+    from: TierName,
+    to: TierName,
+    upToBytes: z.number().int().nullable(),
+    count,
+    bytes: count,
+    p50Ms: z.number(),
+    p99Ms: z.number(),
+  })
+  .openapi("MigrationTimes");
+export type MigrationTimes = z.infer<typeof MigrationTimes>;
+
+/** What a runner tells of its memory since it started. */
+export const MemoryReport = z.object({
+  tiers: z.array(MemoryTier).max(LIMITS.devices + SHARED_TIERS.length),
+  pools: z.array(PoolState).max(LIMITS.devices),
+  migrations: z.array(MigrationTimes).max(128),
+  background: z.object({
+    bytesPerSecond: count.openapi({ description: "What migrations behind requests may move" }),
+    waiting: count,
+    done: count,
+    skipped: count.openapi({ description: "Not begun, since too many waited" }),
+  }),
+});
+export type MemoryReport = z.infer<typeof MemoryReport>;
+
+/** A runner's memory as it told when it was asked. */
+export const RunnerMemory = MemoryReport.extend({
+  runnerId: idSchema("runner"),
+  reportedAt: Instant,
+}).openapi("RunnerMemory");
+export type RunnerMemory = z.infer<typeof RunnerMemory>;

@@ -1,0 +1,205 @@
+import { z } from "@hono/zod-openapi";
+import { Baseline, BaselineInput, BaselinePage, CompareQuery, ComparisonReply } from "./comparison.ts";
+import {
+  Heatmap,
+  HeatmapQuery,
+  HistoryLeaderboard,
+  HistoryLeaderboardQuery,
+  HistoryQuery,
+  HistoryQueryReply,
+  Scaling,
+  ScalingQuery,
+} from "./history-query.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { NoiseQuery, NoiseReply, SeriesDetail } from "./detection.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { PointsQuery, PointsReply } from "./history.ts";
+import { idSchema } from "../wire/id.ts";
+import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
+import { IfMatch, Name, PageQuery } from "../wire/page.ts";
+import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
+import { SeriesPage, SeriesQuery } from "./series.ts";
+import { FLAT_MEDIA_TYPES } from "../wire/table-format.ts";
+
+const byBaselineName = z.object({ name: Name.openapi({ description: "Name of a baseline" }) });
+const ifMatch = z.object({ "if-match": IfMatch });
+
+const bySeriesId = z.object({ id: idSchema("series") });
+
+/** The memory: series, their points, and what is read from them. */
+export const historyEndpoints = {
+  listSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series",
+    tag: "history",
+    summary: "Find series by any of their dimensions, newest first",
+    access: "read",
+    query: SeriesQuery,
+    reply: { status: 200, schema: SeriesPage, alsoAs: FLAT_MEDIA_TYPES },
+  }),
+  getSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series/{id}",
+    tag: "history",
+    summary: "Describe a series, and the same on other hardware before it and after",
+    access: "read",
+    params: bySeriesId,
+    reply: { status: 200, schema: SeriesDetail },
+    problems: ["not-found"],
+  }),
+  getSeriesNoise: defineEndpoint({
+    method: "get",
+    path: "/v1/history/series/{id}/noise",
+    tag: "history",
+    summary: "How noisy a series is, the smallest change that it could show, and how many runs a change needs",
+    access: "read",
+    params: bySeriesId,
+    query: NoiseQuery,
+    reply: { status: 200, schema: NoiseReply },
+    problems: ["not-found"],
+  }),
+  muteSeries: defineEndpoint({
+    method: "post",
+    path: "/v1/history/series/{id}/mute",
+    tag: "history",
+    summary: "Mute a series: its further changes alert nobody",
+    access: "submit",
+    params: bySeriesId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: SeriesDetail },
+    problems: ["not-found"],
+  }),
+  unmuteSeries: defineEndpoint({
+    method: "post",
+    path: "/v1/history/series/{id}/unmute",
+    tag: "history",
+    summary: "Let the changes of a series alert again",
+    access: "submit",
+    params: bySeriesId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: SeriesDetail },
+    problems: ["not-found"],
+  }),
+  listPoints: defineEndpoint({
+    method: "get",
+    path: "/v1/history/points",
+    tag: "history",
+    summary: "A series over time, merged by step, with any percentiles",
+    access: "read",
+    query: PointsQuery,
+    reply: { status: 200, schema: PointsReply, alsoAs: FLAT_MEDIA_TYPES },
+    problems: ["not-found"],
+  }),
+  reportPoints: defineEndpoint({
+    method: "post",
+    path: "/v1/history/points",
+    tag: "history",
+    summary: "Report what was measured outside: in our form, or as a benchmark tool wrote it",
+    description:
+      "The points are stored when the reply comes. The same run with the same content again gives the run that is " +
+      "there already, with status 200. See docs/protocol.md for the tools.",
+    access: "submit",
+    query: ReportQuery,
+    body: ReportInput,
+    rawBody: { mediaTypes: ["application/json", "application/x-ndjson"], maxBytes: LIMITS.reportBodyBytes },
+    repeatable: "as-it-is",
+    reply: { status: 201, schema: ReportReply },
+    problems: ["conflict"],
+  }),
+  queryHistory: defineEndpoint({
+    method: "get",
+    path: "/v1/history/query",
+    tag: "history",
+    summary: "Several series at once over time or as a whole, merged by device, variant, batch or any other dimension",
+    access: "read",
+    query: HistoryQuery,
+    reply: { status: 200, schema: HistoryQueryReply, alsoAs: FLAT_MEDIA_TYPES },
+  }),
+  readHeatmap: defineEndpoint({
+    method: "get",
+    path: "/v1/history/heatmap",
+    tag: "history",
+    summary: "How often which values were measured over time, of one series or several put together",
+    access: "read",
+    query: HeatmapQuery,
+    reply: { status: 200, schema: Heatmap },
+  }),
+  readScaling: defineEndpoint({
+    method: "get",
+    path: "/v1/history/scaling",
+    tag: "history",
+    summary: "How a metric changes with batch size, or with any other configuration that is a number",
+    access: "read",
+    query: ScalingQuery,
+    reply: { status: 200, schema: Scaling, alsoAs: FLAT_MEDIA_TYPES },
+  }),
+  readHistoryLeaderboard: defineEndpoint({
+    method: "get",
+    path: "/v1/history/leaderboard",
+    tag: "history",
+    summary: "Devices, or variants or backends, by the median of what they measured of one kernel or model",
+    access: "read",
+    query: HistoryLeaderboardQuery,
+    reply: { status: 200, schema: HistoryLeaderboard, alsoAs: FLAT_MEDIA_TYPES },
+  }),
+  readPredictionCalibration: defineEndpoint({
+    method: "get",
+    path: "/v1/history/calibration",
+    tag: "history",
+    summary: "Of the requests that were predicted to be in time, how many were, by placement and confidence",
+    access: "read",
+    query: PredictionCalibrationQuery,
+    reply: { status: 200, schema: PredictionCalibration },
+  }),
+  compareSeries: defineEndpoint({
+    method: "get",
+    path: "/v1/history/compare",
+    tag: "history",
+    summary: "Compare B with A: runs, labels, windows, devices, revisions or a baseline, series by series",
+    access: "read",
+    query: CompareQuery,
+    reply: { status: 200, schema: ComparisonReply },
+    problems: ["not-found"],
+  }),
+  listBaselines: defineEndpoint({
+    method: "get",
+    path: "/v1/history/baselines",
+    tag: "history",
+    summary: "List pinned baselines by name",
+    access: "read",
+    query: PageQuery,
+    reply: { status: 200, schema: BaselinePage },
+  }),
+  getBaseline: defineEndpoint({
+    method: "get",
+    path: "/v1/history/baselines/{name}",
+    tag: "history",
+    summary: "Describe a pinned baseline",
+    access: "read",
+    params: byBaselineName,
+    reply: { status: 200, schema: Baseline },
+    problems: ["not-found"],
+  }),
+  pinBaseline: defineEndpoint({
+    method: "put",
+    path: "/v1/history/baselines/{name}",
+    tag: "history",
+    summary: "Pin a baseline: a run, a label, a window; to move one wants If-Match with its ETag",
+    access: "submit",
+    params: byBaselineName,
+    headers: ifMatch,
+    body: BaselineInput,
+    reply: { status: 201, schema: Baseline },
+    problems: ["precondition-required", "precondition-failed"],
+  }),
+  deleteBaseline: defineEndpoint({
+    method: "delete",
+    path: "/v1/history/baselines/{name}",
+    tag: "history",
+    summary: "Unpin a baseline",
+    access: "submit",
+    params: byBaselineName,
+    reply: { status: 204 },
+    problems: ["not-found"],
+  }),
+} as const;

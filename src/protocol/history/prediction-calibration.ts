@@ -1,0 +1,58 @@
+import { z } from "@hono/zod-openapi";
+import { Backend } from "../fleet/hardware.ts";
+import { idSchema } from "../wire/id.ts";
+import { Instant } from "../wire/page.ts";
+import { Step } from "./history.ts";
+
+/** Confidences that predictions are judged at; one between two counts for the lower. */
+const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999] as const;
+
+/** The level that a prediction made with this confidence is judged at. */
+export function calibratedLevel(confidence: number): number {
+  return LEVELS.findLast((level) => level <= confidence) ?? LEVELS[0];
+}
+
+export const PredictionCalibrationQuery = z
+  .object({
+    model: z.string().max(128).optional().openapi({ description: "Such as `lenet5@1`" }),
+    placement: idSchema("placement").optional().openapi({ description: "Predictions of this placement only" }),
+    confidence: z.coerce
+      .number()
+      .min(0.5)
+      .max(0.999)
+      .optional()
+      .openapi({ description: "Predictions of this confidence only" }),
+    from: Instant.optional().openapi({ description: "Absent: from the beginning" }),
+    to: Instant.optional().openapi({ description: "Absent: to the end" }),
+    step: Step.default("1h").openapi({ description: "Counts of the same step are added up" }),
+  })
+  .refine(
+    (query) => query.from === undefined || query.to === undefined || Date.parse(query.from) < Date.parse(query.to),
+    { path: ["to"], message: "must lie after from" },
+  );
+export type PredictionCalibrationQuery = z.infer<typeof PredictionCalibrationQuery>;
+
+const counts = {
+  requests: z.number().int().openapi({ description: "Admitted because they were predicted to be in time" }),
+  inTime: z.number().int().openapi({ description: "Of these, answered within their budget" }),
+  asPredicted: z.number().int().openapi({ description: "Of these, answered within the predicted latency" }),
+};
+
+/** What became of predictions of one placement at one confidence. */
+const CalibratedPrediction = z
+  .object({
+    model: z.string(),
+    placementId: idSchema("placement"),
+    variant: z.string(),
+    backend: Backend,
+    confidence: z.number(),
+    ...counts,
+    steps: z.array(z.object({ at: Instant, ...counts })).openapi({ description: "Oldest first" }),
+  })
+  .openapi("CalibratedPrediction");
+export type CalibratedPrediction = z.infer<typeof CalibratedPrediction>;
+
+export const PredictionCalibration = z
+  .object({ items: z.array(CalibratedPrediction), truncated: z.boolean() })
+  .openapi("PredictionCalibration");
+export type PredictionCalibration = z.infer<typeof PredictionCalibration>;

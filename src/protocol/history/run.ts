@@ -1,0 +1,76 @@
+import { z } from "@hono/zod-openapi";
+import { JobResult, JobSpec } from "../jobs/job.ts";
+import { Clock } from "../wire/distribution.ts";
+import { idSchema } from "../wire/id.ts";
+import { Instant } from "../wire/page.ts";
+
+/** Whose output a report is; `native` is our own form. */
+export const ReportFormat = z
+  .enum(["native", "google-benchmark", "criterion", "hyperfine", "mitata", "tinybench"])
+  .openapi("ReportFormat");
+export type ReportFormat = z.infer<typeof ReportFormat>;
+
+/** What a run timed, value by value and in order, where that was kept. */
+export const RunSamples = z
+  .object({
+    measurements: z.array(
+      z.object({
+        subject: z.string(),
+        metric: z.string(),
+        unit: z.string(),
+        clock: Clock.nullable(),
+        /** Absent where the runner sent it, which knows no series. */
+        series: idSchema("series").optional(),
+        values: z.array(z.number()),
+      }),
+    ),
+  })
+  .openapi("RunSamples");
+export type RunSamples = z.infer<typeof RunSamples>;
+
+const samplesBytes = z
+  .number()
+  .int()
+  .nullable()
+  .openapi({ description: "Size of its raw samples as they are kept, compressed; null where none are" });
+
+/** One execution of a job that ended well. */
+const JobRun = z
+  .object({
+    origin: z.literal("job"),
+    id: idSchema("run"),
+    jobId: idSchema("job"),
+    attempt: z.number().int(),
+    runnerId: idSchema("runner"),
+    deviceKey: z.string(),
+    spec: JobSpec,
+    result: JobResult,
+    traceBytes: z.number().int().nullable().openapi({ description: "Size of its trace; null where none is kept" }),
+    samplesBytes,
+    startedAt: Instant,
+    endedAt: Instant,
+  })
+  .openapi("JobRun");
+export type JobRun = z.infer<typeof JobRun>;
+
+/** One execution elsewhere, of which somebody reported what was measured. */
+export const ReportRun = z
+  .object({
+    origin: z.literal("report"),
+    id: idSchema("run"),
+    owner: z.string().openapi({ description: "Id of the key that reported it" }),
+    name: z.string(),
+    tool: ReportFormat,
+    label: z.string().nullable(),
+    revision: z.string().nullable(),
+    points: z.number().int(),
+    samplesBytes,
+    at: Instant.openapi({ description: "When it ran; where it did not say, when it came" }),
+    storedAt: Instant,
+  })
+  .openapi("ReportRun");
+export type ReportRun = z.infer<typeof ReportRun>;
+
+/** One execution that measured. */
+export const Run = z.discriminatedUnion("origin", [JobRun, ReportRun]).openapi("Run");
+export type Run = z.infer<typeof Run>;

@@ -1,0 +1,70 @@
+import { z } from "@hono/zod-openapi";
+import { DeviceKey } from "../fleet/hardware.ts";
+import { idSchema } from "../wire/id.ts";
+import { LatencySplit, ServiceTimes } from "./inference.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Labels, Name } from "../wire/page.ts";
+import { JsonTensor, JsonTensorInput, TensorHeader } from "../wire/tensor.ts";
+
+/** What everybody who has a kernel computed may ask for. */
+export const computeWishes = {
+  budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).default(1_000),
+  runnerId: idSchema("runner").optional(),
+  labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
+};
+
+/** Inputs of a service as JSON, by name. */
+export const JsonInputs = z
+  .record(z.string(), JsonTensorInput)
+  .refine(
+    (inputs) => Object.keys(inputs).length <= LIMITS.tensorsPerRequest,
+    `at most ${LIMITS.tensorsPerRequest} inputs`,
+  );
+
+/** Where something was computed, and where the time went. */
+const computedFields = {
+  requestId: idSchema("request"),
+  runnerId: idSchema("runner"),
+  deviceKey: DeviceKey,
+  software: z.boolean(),
+  kernel: Name,
+  variant: Name,
+  latency: LatencySplit,
+  budgetMs: z.number(),
+};
+export const ComputeReply = z
+  .object({ ...computedFields, outputs: z.record(z.string(), JsonTensor) })
+  .openapi("ComputeReply");
+export type ComputeReply = z.infer<typeof ComputeReply>;
+
+/** Header of the reply in the binary form. */
+export const ComputeReplyHeader = z.object({ ...computedFields, tensors: z.array(TensorHeader) });
+export type ComputeReplyHeader = z.infer<typeof ComputeReplyHeader>;
+
+/** An input of a kernel that the runner fetches as an artifact and keeps on its device: rows padded as the binding is. */
+const ResidentInput = z.object({ binding: Name, digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) });
+
+/** Header of the frame that asks a runner to compute a kernel of its own on the inputs that follow. */
+export const ComputeOffer = z.object({
+  type: z.literal("compute"),
+  requestId: idSchema("request"),
+  kernel: Name,
+  shape: z.record(z.string(), z.number().int().min(1)),
+  /** Of inputs that do not follow and are not resident: the kernel makes them itself. */
+  seed: z.number().int(),
+  resident: z.array(ResidentInput).max(1),
+  tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
+});
+export type ComputeOffer = z.infer<typeof ComputeOffer>;
+
+/** Header of the frame that answers it, with the kernel's outputs. */
+export const ComputeResult = z.object({
+  type: z.literal("computeResult"),
+  requestId: idSchema("request"),
+  deviceKey: DeviceKey,
+  software: z.boolean(),
+  variant: Name,
+  times: ServiceTimes,
+  tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
+});
+export type ComputeResult = z.infer<typeof ComputeResult>;

@@ -1,0 +1,158 @@
+import { z } from "@hono/zod-openapi";
+import { Backend } from "../fleet/hardware.ts";
+import { faultFields } from "../wire/fault.ts";
+import { idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Labels, Name } from "../wire/page.ts";
+import { JsonTensor, JsonTensorInput, TensorHeader } from "../wire/tensor.ts";
+
+/** What may be in the way of a placement, and what more of an answer from there. */
+export const ADMISSION_PROBLEMS = [
+  "not-found",
+  "budget-unattainable",
+  "no-placement",
+  "runner-offline",
+  "overloaded",
+  "runner-lost",
+] as const;
+
+/** The same, and what may go wrong behind it. */
+export const INFERENCE_PROBLEMS = [
+  ...ADMISSION_PROBLEMS,
+  "budget-exceeded",
+  "device-lost",
+  "out-of-memory",
+  "backend-failed",
+  "model-quarantined",
+] as const;
+
+/** What every inference may ask for, whatever form it comes in. */
+export const wishFields = {
+  budgetMs: z
+    .number()
+    .min(LIMITS.minBudgetMs)
+    .max(LIMITS.maxBudgetMs)
+    .openapi({ description: "Milliseconds from the arrival at the edge to the reply" }),
+  confidence: z.number().min(0.5).max(0.999).default(0.99).openapi({
+    description: "How sure the prediction must be to fit the budget",
+  }),
+  minFidelity: z.number().min(0).max(1).default(0).openapi({
+    description: "Variants below this are not taken, where the model's own file has 1",
+  }),
+  priority: z.number().int().min(0).max(LIMITS.maxPriority).default(0).openapi({
+    description: "Higher ones go first in a runner's queue",
+  }),
+  onMiss: z.enum(["reject", "best-effort"]).default("reject").openapi({
+    description:
+      "`best-effort`: where nothing is predicted to fit, the fastest placement tries, and the budget still ends the wait",
+  }),
+  backend: Backend.optional().openapi({ description: "Only what this executes" }),
+  profile: Name.optional().openapi({ description: "Only devices that fit this hardware profile" }),
+  labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
+  runnerId: idSchema("runner").optional().openapi({ description: "Only this runner" }),
+  placementId: idSchema("placement").optional().openapi({ description: "Only this placement" }),
+};
+export const InferWishes = z.object(wishFields);
+export type InferWishes = z.infer<typeof InferWishes>;
+
+const requestFields = {
+  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
+  ...wishFields,
+};
+
+/** An inference request as JSON. */
+export const InferRequest = z
+  .strictObject({
+    ...requestFields,
+    inputs: z
+      .record(z.string(), JsonTensorInput)
+      .refine(
+        (inputs) => Object.keys(inputs).length <= LIMITS.tensorsPerRequest,
+        `at most ${LIMITS.tensorsPerRequest} inputs`,
+      ),
+  })
+  .openapi("InferRequest");
+export type InferRequest = z.infer<typeof InferRequest>;
+
+/** Media type of the binary form: one frame whose header is `InferFrameHeader`. */
+export const FRAME_MEDIA_TYPE = "application/vnd.millrace.frame";
+
+export const InferFrameHeader = z.strictObject({
+  ...requestFields,
+  tensors: z.array(TensorHeader).min(1).max(LIMITS.tensorsPerRequest),
+});
+export type InferFrameHeader = z.infer<typeof InferFrameHeader>;
+
+/** The same as a runner sends it under load: for one placement of its own. */
+export const LinkInferHeader = InferFrameHeader.extend({ placementId: idSchema("placement") });
+export type LinkInferHeader = z.infer<typeof LinkInferHeader>;
+
+/** Parts of a service as the runner measured them on its monotonic clock, in milliseconds. */
+export const ServiceTimes = z.object({
+  queueMs: z.number().min(0),
+  uploadMs: z.number().min(0),
+  computeMs: z.number().min(0),
+  readbackMs: z.number().min(0),
+});
+export type ServiceTimes = z.infer<typeof ServiceTimes>;
+
+/**
+ * Where the time went. `edgeMs` and `linkMs` are from the edge's clock, which is coarse (1 ms) and
+ * advances only across I/O; the rest is the runner's. `totalMs` is from arrival to reply.
+ */
+export const LatencySplit = ServiceTimes.extend({
+  totalMs: z.number().min(0),
+  edgeMs: z.number().min(0),
+  linkMs: z.number().min(0),
+}).openapi("LatencySplit");
+export type LatencySplit = z.infer<typeof LatencySplit>;
+
+const replyFields = {
+  requestId: idSchema("request"),
+  model: z.string(),
+  version: z.number().int(),
+  placement: z.object({
+    id: idSchema("placement"),
+    runnerId: idSchema("runner"),
+    deviceKey: z.string(),
+    software: z.boolean(),
+    variant: z.string(),
+    backend: Backend,
+    batch: z.number().int().openapi({ description: "Rows of the batch that it was computed in" }),
+    fidelity: z.number(),
+  }),
+  latency: LatencySplit,
+  prediction: z
+    .object({
+      confidence: z.number(),
+      latencyMs: z.number(),
+      linkMs: z.number(),
+      queueMs: z.number(),
+      serviceMs: z.number(),
+    })
+    .openapi({
+      description: "What `latencyMs` is made of: the way there and back, what has to be done before, the service",
+    }),
+  budgetMs: z.number(),
+  budgetMet: z.boolean(),
+  passedOver: z
+    .object({
+      placementId: idSchema("placement"),
+      variant: z.string(),
+      fidelity: z.number(),
+      latencyMs: z.number().openapi({ description: "Predicted, as for the placement that was chosen" }),
+    })
+    .optional()
+    .openapi({
+      description:
+        "Why it was no better variant: the fastest placement of a higher fidelity, which is predicted to exceed the budget; absent where none is",
+    }),
+  ...faultFields,
+};
+
+export const InferReply = z.object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) }).openapi("InferReply");
+export type InferReply = z.infer<typeof InferReply>;
+
+/** Header of the reply in the binary form. */
+export const InferReplyHeader = z.object({ ...replyFields, tensors: z.array(TensorHeader) });
+export type InferReplyHeader = z.infer<typeof InferReplyHeader>;

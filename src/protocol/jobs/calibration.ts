@@ -1,0 +1,63 @@
+import { z } from "@hono/zod-openapi";
+import { Distribution } from "../wire/distribution.ts";
+import { Environment, targetFields } from "./job-fields.ts";
+import { Backend } from "../fleet/hardware.ts";
+import { idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { MemoryFit, SweepStep } from "../models/model.ts";
+import { Name } from "../wire/page.ts";
+import { Problem } from "../wire/problem.ts";
+import { ServingConfiguration } from "../fleet/serving.ts";
+
+/** Places a model version on a runner: loads, checks and measures every variant by every backend. */
+export const calibrationFields = {
+  kind: z.literal("calibration"),
+  modelVersionId: idSchema("modelVersion"),
+  iterations: z.number().int().min(10).max(LIMITS.maxIterations).default(300),
+  maxRows: z.number().int().min(1).max(LIMITS.batchRows).default(32).openapi({
+    description: "Batches are measured in powers of two up to here, while they still gain throughput",
+  }),
+  timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
+  ...targetFields,
+};
+export const CalibrationSpec = z.object(calibrationFields).openapi("CalibrationSpec");
+export type CalibrationSpec = z.infer<typeof CalibrationSpec>;
+
+/**
+ * One backend's outcome for a variant. `agrees` compares with the CPU provider on seeded inputs, `fidelity`
+ * with the version's own file there: the share of inputs with the same largest element in every output.
+ */
+export const CalibratedPlacement = z.object({
+  deviceKey: z.string(),
+  variant: Name,
+  backend: Backend,
+  agrees: z.boolean(),
+  maxRelativeError: z.number(),
+  fidelity: z.number().min(0).max(1),
+  loadMs: z.number(),
+  /** By batch size, rising from 1. */
+  sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
+  memory: MemoryFit.nullable(),
+  /** What it was measured under; absent: the one that every placement begins with. */
+  configuration: ServingConfiguration.optional(),
+  /** What lies around the service, where that is not the runner's link. */
+  linkMs: Distribution.optional(),
+  environment: Environment,
+});
+export type CalibratedPlacement = z.infer<typeof CalibratedPlacement>;
+
+export const CalibrationResult = z
+  .object({
+    kind: z.literal("calibration"),
+    modelVersionId: idSchema("modelVersion"),
+    placements: z.array(CalibratedPlacement).min(1).max(64),
+    /** What a device, or the CPU provider that it is compared with, could not run at all. */
+    skipped: z
+      .array(z.object({ deviceKey: z.string(), variant: Name, backend: Backend, problem: Problem }))
+      .max(64)
+      .optional(),
+    /** Runner to edge and back over the socket, on the runner's clock. */
+    linkMs: Distribution,
+  })
+  .openapi("CalibrationResult");
+export type CalibrationResult = z.infer<typeof CalibrationResult>;

@@ -1,0 +1,78 @@
+import { z } from "@hono/zod-openapi";
+import { Environment, targetFields } from "./job-fields.ts";
+import { idSchema } from "../wire/id.ts";
+import { JobArtifact } from "./job-artifact.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { MeasuredFidelity, Recipe } from "../models/variant.ts";
+import { VersionData } from "../models/model.ts";
+import { Name } from "../wire/page.ts";
+
+const requestFields = {
+  recipe: Recipe,
+  timeoutMs: z.number().int().min(1_000).max(LIMITS.compressionMs).default(600_000),
+  ...targetFields,
+};
+const askedFields = {
+  version: z.number().int().min(1).optional().openapi({ description: "Absent: the latest" }),
+  name: Name.optional().openapi({ description: "Of the variant; absent: after the recipe, such as `int4-g32`" }),
+  ...requestFields,
+};
+const jobFields = {
+  kind: z.literal("compression"),
+  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }),
+};
+
+/** A variant as it is asked for under its model: `POST /v1/models/{model}/variants`. */
+export const CompressionRequest = z.strictObject(askedFields).openapi("CompressionRequest");
+export type CompressionRequest = z.infer<typeof CompressionRequest>;
+
+/** Makes a smaller variant of a version, measures how good it is, and publishes it. */
+export const CompressionInput = z.strictObject({ ...jobFields, ...askedFields });
+export const CompressionSpec = z
+  .object({
+    ...jobFields,
+    ...requestFields,
+    version: z.number().int().min(1),
+    name: Name,
+    modelVersionId: idSchema("modelVersion"),
+    /** Of the version's own file. */
+    digest: z.string(),
+    /** As it was when the job was asked for. */
+    data: VersionData.nullable(),
+  })
+  .openapi("CompressionSpec");
+export type CompressionSpec = z.infer<typeof CompressionSpec>;
+
+const layerFields = { layer: z.string().max(256), operator: z.string().max(64) };
+
+export const CompressionResult = z
+  .object({
+    kind: z.literal("compression"),
+    model: z.string().openapi({ description: "Such as `lenet5@1`" }),
+    modelVersionId: idSchema("modelVersion"),
+    variant: Name,
+    recipe: Recipe,
+    chosenEnergy: z.number().nullable().openapi({ description: "What a search for `minFidelity` ended at" }),
+    calibration: z
+      .object({ rows: z.number().int(), distribution: z.string().max(256) })
+      .nullable()
+      .openapi({ description: "What ranges were found on, or a student learned from; null of other recipes" }),
+    parentBytes: z.number().int().min(1),
+    file: JobArtifact,
+    changed: z
+      .array(z.object({ ...layerFields, what: z.string().max(256) }))
+      .max(LIMITS.compressedLayers)
+      .openapi({ description: "Layers with what was done to them; of more, the first" }),
+    left: z
+      .array(z.object({ ...layerFields, why: z.string().max(256) }))
+      .max(LIMITS.compressedLayers)
+      .openapi({ description: "Layers that stayed as they were; of more, the first" }),
+    fidelity: MeasuredFidelity,
+    publication: z
+      .enum(["published", "taken", "full", "unusable"])
+      .nullable()
+      .openapi({ description: "Whether it became a variant: its name may be another file's by now" }),
+    environment: Environment,
+  })
+  .openapi("CompressionResult");
+export type CompressionResult = z.infer<typeof CompressionResult>;

@@ -1,0 +1,89 @@
+import { z } from "@hono/zod-openapi";
+import { defineEndpoint } from "../endpoint.ts";
+import { idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+
+/** Files that a job may leave beside its result, by what is in them. */
+export const JobArtifactName = z
+  .enum(["episodes", "checkpoint", "policy", "population", "archive", "variant", "replay"])
+  .openapi("JobArtifactName");
+export type JobArtifactName = z.infer<typeof JobArtifactName>;
+
+/** What the file may be, as it is sent and as it is given out again. */
+export const ARTIFACT_MEDIA_TYPES = ["application/octet-stream", "application/json", "application/vnd.apache.parquet"];
+
+const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits");
+
+/** A file that a runner left for a job; the latest of its name is kept. */
+export const JobArtifact = z
+  .object({
+    name: JobArtifactName,
+    digest: Digest,
+    sizeBytes: z.number().int().min(0).max(LIMITS.jobArtifactBytes),
+    mediaType: z.string().max(128),
+  })
+  .openapi("JobArtifact");
+export type JobArtifact = z.infer<typeof JobArtifact>;
+
+const JobArtifactList = z.object({ items: z.array(JobArtifact) }).openapi("JobArtifactList");
+
+/** The lease that a runner reads and writes a job's files under. */
+const LeaseQuery = z.object({
+  epoch: z.coerce.number().int().min(1).openapi({ description: "Epoch of the lease under which the runner works" }),
+});
+
+/** The body is the file itself. */
+const JobArtifactUploadQuery = LeaseQuery.extend({
+  digest: Digest.openapi({ description: "SHA-256 of the body" }),
+});
+
+const byJobId = z.object({ id: idSchema("job") });
+const byArtifact = byJobId.extend({ name: JobArtifactName.openapi({ description: "What the file is of the job" }) });
+
+/** Routes of the files that jobs leave beside their results. */
+export const artifactEndpoints = {
+  putJobArtifact: defineEndpoint({
+    method: "put",
+    path: "/v1/link/jobs/{id}/artifacts/{name}",
+    tag: "runners",
+    summary: "Leave a file for a job, as the runner that holds its lease",
+    description: "The latest of a name is kept. The same again changes nothing.",
+    access: "runner",
+    params: byArtifact,
+    query: JobArtifactUploadQuery,
+    rawBody: { mediaTypes: ARTIFACT_MEDIA_TYPES, maxBytes: LIMITS.jobArtifactBytes },
+    reply: { status: 200, schema: JobArtifact },
+    problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
+  }),
+  fetchJobArtifact: defineEndpoint({
+    method: "get",
+    path: "/v1/link/jobs/{id}/artifacts/{name}",
+    tag: "runners",
+    summary: "Fetch a file that a job has by now, as the runner that holds its lease",
+    access: "runner",
+    params: byArtifact,
+    query: LeaseQuery,
+    reply: { status: 200, mediaType: "application/octet-stream" },
+    problems: ["not-found"],
+  }),
+  listJobArtifacts: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs/{id}/artifacts",
+    tag: "jobs",
+    summary: "List the files that a job left beside its result, or has left by now",
+    access: "read",
+    params: byJobId,
+    reply: { status: 200, schema: JobArtifactList },
+    problems: ["not-found"],
+  }),
+  getJobArtifact: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs/{id}/artifacts/{name}",
+    tag: "jobs",
+    summary: "Fetch a file of a job; takes `Range` and `If-None-Match`",
+    access: "read",
+    params: byArtifact,
+    reply: { status: 200, mediaType: "application/octet-stream" },
+    problems: ["not-found"],
+  }),
+} as const;

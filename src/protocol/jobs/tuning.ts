@@ -1,0 +1,115 @@
+import { z } from "@hono/zod-openapi";
+import { benchmarkFields } from "./benchmark.ts";
+import { Clock, Distribution } from "../wire/distribution.ts";
+import { Environment, targetFields } from "./job-fields.ts";
+import { faultFields } from "../wire/fault.ts";
+import { Fingerprint, fingerprintText } from "../fleet/hardware.ts";
+import { createContentId, idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Instant, Name, PageQuery, pageOf } from "../wire/page.ts";
+import { DType } from "../wire/tensor.ts";
+
+/** Searches a kernel's variants and axes for what is fastest on a device at a shape. */
+export const tuningFields = {
+  kind: z.literal("tuning"),
+  kernel: benchmarkFields.kernel,
+  shape: benchmarkFields.shape,
+  dtype: benchmarkFields.dtype,
+  budgetMs: z.number().int().min(LIMITS.minTuningBudgetMs).max(LIMITS.maxTuningBudgetMs).default(30_000).openapi({
+    description: "The search ends within about this time, with the best that it has found",
+  }),
+  seed: benchmarkFields.seed,
+  fresh: z.boolean().default(false).openapi({ description: "Search again even where the answer is known" }),
+  ...targetFields,
+};
+export const TuningSpec = z.object(tuningFields).openapi("TuningSpec");
+export type TuningSpec = z.infer<typeof TuningSpec>;
+
+const Sizes = z.record(z.string(), z.number().int());
+
+/** A variant with a value for each of its axes. */
+const Choice = z.object({ variant: Name, axes: Sizes });
+
+/** A choice and its runs in the last rung. */
+const TimedChoice = Choice.extend({ ms: Distribution }).openapi("TimedChoice");
+
+/** One candidate and what became of it. */
+export const TuningTrial = Choice.extend({
+  outcome: z.enum(["timed", "too-slow", "wrong", "invalid", "untried"]).openapi({
+    description:
+      "`wrong`: differs from the reference, never timed; `invalid`: does not compile or fit; `too-slow`: given up after its check; `untried`: the budget ended first",
+  }),
+  reason: z.string().max(LIMITS.tuningReasonLength).nullable(),
+  rungsMs: z.array(z.array(z.number()).max(LIMITS.tuningRounds)).max(LIMITS.tuningRungs).openapi({
+    description: "Its runs in order, rung by rung; the first rung is the shortest run of its check",
+  }),
+}).openapi("TuningTrial");
+export type TuningTrial = z.infer<typeof TuningTrial>;
+
+/** What a search found: worth handing on to every runner with the same fingerprint. */
+export const Tuning = z.object({
+  kernel: Name,
+  dtype: DType,
+  /** The shape that was searched at, and the sizes that it stands for. */
+  shape: Sizes,
+  bucket: Sizes,
+  digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/)
+    .openapi({ description: "Of the candidates: names, axes, WGSL" }),
+  fingerprint: Fingerprint,
+  deviceName: z.string().max(256),
+  software: z.boolean(),
+  clock: Clock,
+  best: TimedChoice,
+  untuned: TimedChoice.nullable().openapi({ description: "The default; null where it does not run here or is wrong" }),
+  gain: z
+    .object({ ratio: z.number().positive(), low: z.number().nullable(), high: z.number().nullable() })
+    .nullable()
+    .openapi({ description: "How many times faster than the default, with a 95 % interval where runs allow one" }),
+  candidates: z.number().int().openapi({ description: "Combinations that there are; a large space is sampled" }),
+  budgetMs: z.number(),
+  spentMs: z.number(),
+  complete: z.boolean().openapi({ description: "False where the budget cut the search short" }),
+  tunedAt: Instant,
+});
+export type Tuning = z.infer<typeof Tuning>;
+
+/** A tuning with all that was tried for it. */
+export const TuningRecord = z.object({ tuning: Tuning, trials: z.array(TuningTrial).max(LIMITS.tuningTrials) });
+export type TuningRecord = z.infer<typeof TuningRecord>;
+
+export const TuningResult = TuningRecord.extend({
+  kind: z.literal("tuning"),
+  cached: z.boolean().openapi({ description: "Whether the answer was known and nothing was timed" }),
+  environment: Environment,
+  ...faultFields,
+}).openapi("TuningResult");
+export type TuningResult = z.infer<typeof TuningResult>;
+
+/** A tuning as the edge keeps it: the latest of its kernel, type, bucket, candidates and fingerprint. */
+export const StoredTuning = Tuning.extend({
+  id: idSchema("tuning"),
+  fingerprintId: idSchema("fingerprint"),
+  jobId: idSchema("job"),
+  runnerId: idSchema("runner"),
+}).openapi("Tuning");
+export type StoredTuning = z.infer<typeof StoredTuning>;
+export const TuningPage = pageOf(StoredTuning, "Tuning");
+export const StoredTuningRecord = TuningRecord.extend({ tuning: StoredTuning }).openapi("TuningRecord");
+export type StoredTuningRecord = z.infer<typeof StoredTuningRecord>;
+
+export const TuningListQuery = PageQuery.extend({
+  kernel: Name.optional().openapi({ description: "Tunings of this kernel only" }),
+  device: idSchema("fingerprint").optional().openapi({ description: "Id of a fingerprint, as a tuning gives it" }),
+});
+export type TuningListQuery = z.infer<typeof TuningListQuery>;
+
+/** What a tuning answers; another value of any of it is another tuning. */
+export type TuningKey = Pick<Tuning, "kernel" | "dtype" | "bucket" | "digest" | "fingerprint">;
+
+/** Id of the tuning that answers a key, the same on every runner and at the edge. */
+export function tuningIdOf({ kernel, dtype, bucket, digest, fingerprint }: TuningKey): Promise<string> {
+  const sizes = Object.entries(bucket).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createContentId("tuning", JSON.stringify([kernel, dtype, sizes, digest, fingerprintText(fingerprint)]));
+}

@@ -1,0 +1,98 @@
+import { z } from "@hono/zod-openapi";
+import { LIMITS } from "../wire/limits.ts";
+import { Instant, Name, pageOf } from "../wire/page.ts";
+import { LoadPath, ScenarioKind } from "./scenario.ts";
+
+/** What may be required. `memoryBytes` is of the runner's process, `gpuMemoryBytes` of buffers on the device. */
+export const RequiredMetric = z
+  .enum([
+    "latencyMs",
+    "throughputPerS",
+    "memoryBytes",
+    "gpuMemoryBytes",
+    "startupMs",
+    "artifactBytes",
+    "fidelity",
+    "errorRate",
+  ])
+  .openapi("RequiredMetric");
+export type RequiredMetric = z.infer<typeof RequiredMetric>;
+
+/** The scenarios that measure a metric; one that is not here belongs to the validation as a whole. */
+export const SCENARIOS_OF: Partial<Record<RequiredMetric, readonly ScenarioKind[]>> = {
+  latencyMs: ["singleStream", "multiStream", "server"],
+  throughputPerS: ["singleStream", "multiStream", "server", "offline"],
+  errorRate: ["singleStream", "multiStream", "server", "offline"],
+};
+
+const fields = {
+  metric: RequiredMetric,
+  percentile: z.number().gt(0).lt(1).optional().openapi({ description: "Of a latency; absent: 0.99" }),
+  scenario: ScenarioKind.optional().openapi({ description: "Absent: every scenario of the job that measures it" }),
+  path: LoadPath.optional().openapi({ description: "Absent: every path that was measured" }),
+  atMost: z.number().min(0).optional(),
+  atLeast: z.number().min(0).optional(),
+};
+
+/** One thing that is needed, such as `{"metric":"latencyMs","percentile":0.5,"atMost":10}`. */
+export const Requirement = z.object(fields).openapi("Requirement");
+export type Requirement = z.infer<typeof Requirement>;
+
+/** The same as it is asked for: one bound, and a percentile for latencies alone. */
+export const RequirementInput = z
+  .strictObject(fields)
+  .refine(({ atMost, atLeast }) => (atMost === undefined) !== (atLeast === undefined), {
+    message: "wants either atMost or atLeast",
+  })
+  .refine(({ metric, percentile }) => metric === "latencyMs" || percentile === undefined, {
+    message: "belongs to latencyMs alone",
+    path: ["percentile"],
+  })
+  .openapi("RequirementInput");
+
+export const RequirementsInput = z.array(RequirementInput).max(LIMITS.requirements);
+
+const setFields = {
+  name: Name,
+  description: z.string().max(512).default(""),
+  requirements: RequirementsInput.min(1),
+};
+
+/** Requirements under a name, so that many validations can use them. */
+export const RequirementSetInput = z.strictObject(setFields).openapi("RequirementSetInput");
+export type RequirementSetInput = z.infer<typeof RequirementSetInput>;
+export const RequirementSetUpdate = RequirementSetInput.omit({ name: true }).openapi("RequirementSetUpdate");
+export type RequirementSetUpdate = z.infer<typeof RequirementSetUpdate>;
+
+export const RequirementSet = z
+  .object({
+    name: Name,
+    description: z.string(),
+    requirements: z.array(Requirement),
+    version: z.number().int(),
+    updatedAt: Instant,
+  })
+  .openapi("RequirementSet");
+export type RequirementSet = z.infer<typeof RequirementSet>;
+export const RequirementSetPage = pageOf(RequirementSet, "RequirementSet");
+
+/**
+ * What became of one requirement under one scenario and path. `insufficient`: it seems to hold or not to, but the
+ * samples are too few to say so.
+ */
+export const Verdict = z
+  .object({
+    requirement: Requirement,
+    scenario: ScenarioKind.nullable(),
+    path: LoadPath.nullable(),
+    outcome: z.enum(["pass", "fail", "insufficient"]),
+    measured: z.number().nullable(),
+    low: z.number().nullable(),
+    high: z.number().nullable(),
+    margin: z.number().nullable().openapi({
+      description: "What is left, as a share of the bound: negative where it is missed",
+    }),
+    detail: z.string().max(512),
+  })
+  .openapi("Verdict");
+export type Verdict = z.infer<typeof Verdict>;

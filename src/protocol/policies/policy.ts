@@ -1,0 +1,114 @@
+import { z } from "@hono/zod-openapi";
+import { InferReplyHeader, wishFields } from "../inference/inference.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Labels } from "../wire/page.ts";
+import { Problem } from "../wire/problem.ts";
+
+/** How outputs become an action: the index of the largest, one drawn from their softmax, or all of them. */
+export const ActionChoice = z.enum(["argmax", "sample", "raw"]).openapi("ActionChoice");
+export type ActionChoice = z.infer<typeof ActionChoice>;
+
+const Seed = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 32 - 1);
+
+/** Of what is no number only the first is told: there may be as many as a body has room for. */
+const Observation = z
+  .array(z.custom<number>().openapi({ type: "number" }))
+  .min(1)
+  .max(LIMITS.observationElements)
+  .superRefine((values, context) => {
+    const wrong = values.findIndex((value) => !Number.isFinite(value));
+    if (wrong >= 0) context.addIssue({ code: "custom", path: [wrong], message: "must be a number" });
+  })
+  .openapi({ description: "Numbers of one observation, row-major" });
+
+/** How many there are is looked at before any of them. */
+const Observations = z
+  .array(z.any())
+  .min(1)
+  .max(LIMITS.observations)
+  .pipe(z.array(Observation))
+  .openapi({ type: "array", items: { type: "array", items: { type: "number" } } });
+
+/** Asks a policy what to do: in one situation, or in many at once. */
+export const ActRequest = z
+  .strictObject({
+    observation: Observation.optional(),
+    observations: Observations.optional(),
+    ...wishFields,
+    action: ActionChoice.default("argmax"),
+    seed: Seed.optional().openapi({
+      description: "Of sampled actions, random without one; the n-th observation has the n-th draw",
+    }),
+  })
+  .refine((request) => (request.observation === undefined) !== (request.observations === undefined), {
+    path: ["observation"],
+    message: "must be given, or observations, and not both",
+  })
+  .openapi("ActRequest");
+export type ActRequest = z.infer<typeof ActRequest>;
+
+/** An index, or all outputs. */
+const Action = z.union([z.number(), z.array(z.number())]);
+
+/** The action for an `observation`, or the `actions` for `observations` in their order. */
+export const ActReply = z
+  .object({
+    ...InferReplyHeader.omit({ tensors: true }).shape,
+    action: Action.optional(),
+    actions: z.array(Action).optional(),
+    seed: Seed.optional().openapi({ description: "Of sampled actions" }),
+  })
+  .openapi("ActReply");
+export type ActReply = z.infer<typeof ActReply>;
+
+/** What holds for every message of a stream: the wishes of any inference, as text. */
+export const ActStreamQuery = z.object({
+  ...wishFields,
+  budgetMs: z.coerce
+    .number()
+    .pipe(wishFields.budgetMs)
+    .openapi({ description: "Milliseconds from a message's arrival to its answer" }),
+  confidence: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.confidence)
+    .openapi({ description: "How sure the prediction must be to fit the budget" }),
+  minFidelity: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.minFidelity)
+    .openapi({ description: "Variants below this are not taken" }),
+  priority: z.coerce
+    .number()
+    .optional()
+    .pipe(wishFields.priority)
+    .openapi({ description: "Higher ones go first in a runner's queue" }),
+  labels: z
+    .string()
+    .transform((text) => Object.fromEntries(text.split(",").map((pair) => pair.split(/=(.*)/s).slice(0, 2))))
+    .pipe(Labels)
+    .optional()
+    .openapi({ type: "string", description: "Only runners that have all of these labels, such as `site=lab,rack=2`" }),
+  action: ActionChoice.default("argmax").openapi({ description: "How outputs become an action" }),
+  seed: z.coerce.number().pipe(Seed).optional().openapi({ description: "Of sampled actions" }),
+});
+export type ActStreamQuery = z.infer<typeof ActStreamQuery>;
+
+/** One observation of a stream; its answer has the same `seq`, which also numbers its draw. */
+export const StreamedObservation = z.strictObject({
+  seq: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  observation: Observation,
+});
+
+export type StreamedObservation = z.infer<typeof StreamedObservation>;
+
+/** The answer to one observation, in the order in which answers come. */
+export const StreamedAction = z.union([
+  z.object({ seq: z.number().int(), action: Action, seed: Seed.optional(), totalMs: z.number() }),
+  z.object({ seq: z.number().int().nullable(), problem: Problem }),
+]);
+export type StreamedAction = z.infer<typeof StreamedAction>;

@@ -1,0 +1,57 @@
+import { z } from "@hono/zod-openapi";
+import { defineEndpoint } from "../endpoint.ts";
+import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
+
+/** The operator's own project: always there, and its admin keys look after the others. */
+export const MAIN_PROJECT = "main";
+
+/** A tenant: whoever holds its keys sees its models, jobs and history, and nobody else's. */
+export const Project = z
+  .object({
+    name: Name,
+    createdAt: Instant.nullable().openapi({ description: "Null of `main`, which is always there" }),
+    closedAt: Instant.nullable().openapi({ description: "When its keys were revoked" }),
+  })
+  .openapi("Project");
+export type Project = z.infer<typeof Project>;
+
+const ProjectInput = z.strictObject({ name: Name }).openapi("ProjectInput");
+const ProjectPage = pageOf(Project, "Project");
+
+const byName = z.object({ name: Name.openapi({ description: "Name of a project" }) });
+
+/** Routes of the operator, who looks after the tenants. */
+export const projectEndpoints = {
+  createProject: defineEndpoint({
+    method: "post",
+    path: "/v1/projects",
+    tag: "keys",
+    summary: "Open a project; its first key is made with `POST /v1/keys` and its name",
+    access: "admin",
+    isOperators: true,
+    body: ProjectInput,
+    reply: { status: 201, schema: Project },
+    problems: ["conflict"],
+  }),
+  listProjects: defineEndpoint({
+    method: "get",
+    path: "/v1/projects",
+    tag: "keys",
+    summary: "Projects by name",
+    access: "admin",
+    isOperators: true,
+    query: PageQuery,
+    reply: { status: 200, schema: ProjectPage },
+  }),
+  closeProject: defineEndpoint({
+    method: "delete",
+    path: "/v1/projects/{name}",
+    tag: "keys",
+    summary: "Revoke all keys of a project for good, remove its runners and cancel its jobs; what it stored stays",
+    access: "admin",
+    isOperators: true,
+    params: byName,
+    reply: { status: 200, schema: Project },
+    problems: ["not-found", "conflict"],
+  }),
+};

@@ -1,2 +1,0 @@
-/** The release that edge and runner report. */
-export const VERSION = "0.1.0";

@@ -1,0 +1,129 @@
+import type { FindingKind } from "../protocol/fleet/health.ts";
+import type {
+  Alert,
+  AlertAction,
+  AlertKind,
+  AlertState,
+  Change,
+  ChangeEvidence,
+  FoundChange,
+} from "../protocol/history/alert.ts";
+import { formatMeasure, formatNumber, formatShare } from "./numbers.ts";
+import type { Tone } from "./tone.ts";
+
+/** How each state is shown. */
+export const ALERT_STATES: Record<AlertState, readonly [Tone, string]> = {
+  open: ["bad", "open"],
+  acknowledged: ["busy", "acknowledged"],
+  resolved: ["good", "resolved"],
+  dismissed: ["quiet", "dismissed"],
+  muted: ["quiet", "muted"],
+};
+
+const ACTIONS_OF: Record<AlertState, readonly AlertAction[]> = {
+  open: ["acknowledge", "resolve", "dismiss", "mute"],
+  acknowledged: ["resolve", "dismiss", "mute", "reopen"],
+  muted: ["acknowledge", "resolve", "dismiss", "reopen"],
+  resolved: ["mute", "reopen"],
+  dismissed: ["mute", "reopen"],
+};
+
+/** What can be done with an alert in a state. Of changes, it is their series that are muted. */
+export function actionsOf({ kind, state }: { kind: AlertKind; state: AlertState }): readonly AlertAction[] {
+  return ACTIONS_OF[state].filter((action) => action !== "mute" || kind === "finding");
+}
+
+/** Findings of the watch in the words of the page. */
+export const FINDING_WORDS: Record<FindingKind, string> = {
+  "thermal-throttling": "throttled by heat",
+  "host-contention": "slowed by other processes",
+  "slow-backend": "slow backend",
+  "latency-drift": "slower for no cause that is seen",
+  "low-utilisation": "badly used",
+  "memory-growth": "growing memory",
+  errors: "errors",
+  queueing: "queueing",
+};
+
+export const ACTION_WORDS: Record<AlertAction, { readonly press: string; readonly done: string }> = {
+  acknowledge: { press: "Acknowledge", done: "acknowledged" },
+  mute: { press: "Mute", done: "muted" },
+  resolve: { press: "Resolve", done: "resolved" },
+  dismiss: { press: "Dismiss", done: "dismissed" },
+  reopen: { press: "Reopen", done: "open again" },
+};
+
+/** What an alert is about, in few words. */
+export function nameAlert({ leading, finding }: Pick<Alert, "leading" | "finding">): string {
+  if (finding !== null) return finding.subject ?? finding.deviceKey ?? finding.runnerId;
+  return leading === null ? "" : nameChange(leading);
+}
+
+/** What a change is of, in few words. */
+export function nameChange({ series }: Pick<Change, "series">): string {
+  return `${series.subject} ${series.metric}${series.label === null ? "" : ` on ${series.label}`}`;
+}
+
+/** What else moved at the same time on the same device; null where nothing did. */
+export function describeNeighbours({
+  scope,
+  changes,
+  subjects,
+}: Pick<Alert, "scope" | "changes" | "subjects">): string | null {
+  if (scope === "machine")
+    return `${changes} changes of ${subjects} subjects on the same device: the machine, more likely than your code`;
+  return changes > 1 ? `${changes} changes of the same subject at the same time` : null;
+}
+
+/** The open ones first, then by when they began; each once. */
+export function orderAlerts(alerts: readonly Alert[]): Alert[] {
+  const unique = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
+  const rank = ({ state }: Alert) => (state === "open" ? 0 : 1);
+  return unique.toSorted((a, b) => rank(a) - rank(b) || b.createdAt.localeCompare(a.createdAt));
+}
+
+const KINDS: Record<FoundChange["kind"], string> = { step: "step", drift: "drift", threshold: "limit broken" };
+
+/** Nothing that is measured is surer than this is told. */
+const SUREST = 0.999;
+
+/** How far something moved: `+9.8 %`, or by how much where there is no share. */
+export function describeMove({
+  relativeChange,
+  from,
+  to,
+}: Pick<FoundChange, "relativeChange" | "from" | "to">): string {
+  return relativeChange === null ? signed(to - from, formatNumber) : signed(relativeChange, formatShare);
+}
+
+/** From where to where: `p50 from 10 ms to 11 ms`. */
+export function describeLevels({ statistic, from, to }: FoundChange, unit: string): string {
+  return `${statistic} from ${formatMeasure(from, unit)} to ${formatMeasure(to, unit)}`;
+}
+
+/** What kind of change it is, and how long it took where it took time. */
+export function describeKind({ kind, limits }: Pick<FoundChange, "kind" | "limits">): string {
+  return limits === null ? KINDS[kind] : `${KINDS[kind]} (${limits.threshold})`;
+}
+
+/** How sure it is, with the range that the share lies in; says so where nothing tells. */
+export function describeSureness({
+  confidence,
+  interval,
+  noiseFloor,
+  pointsBefore,
+  pointsAfter,
+}: ChangeEvidence): string {
+  const sure =
+    confidence === null
+      ? "not rated"
+      : `${confidence > SUREST ? "more than " : ""}${formatShare(Math.min(confidence, SUREST))} sure`;
+  const range =
+    interval === null ? "" : `, between ${signed(interval.low, formatShare)} and ${signed(interval.high, formatShare)}`;
+  const floor = noiseFloor === null ? "" : `; ${formatShare(noiseFloor)} counts as noise`;
+  return `${sure}${range}, from ${pointsBefore} points before and ${pointsAfter} after${floor}`;
+}
+
+function signed(value: number, format: (value: number) => string): string {
+  return `${value < 0 ? "−" : "+"}${format(Math.abs(value))}`;
+}

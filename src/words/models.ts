@@ -1,0 +1,95 @@
+import type { Backend } from "../protocol/fleet/hardware.ts";
+import type { InferReply, LatencySplit } from "../protocol/inference/inference.ts";
+import { FIRST_VARIANT, type ModelVariant, type Placement } from "../protocol/models/model.ts";
+import type { MeasuredFidelity, Recipe } from "../protocol/models/variant.ts";
+import { formatNumber, formatShare } from "./numbers.ts";
+
+/** The fidelity of a variant, and what it rests on. */
+export function describeFidelity(
+  { name, fidelity, measured }: Pick<ModelVariant, "name" | "fidelity" | "measured">,
+  placements: readonly Pick<Placement, "variant" | "fidelity">[],
+): { readonly share: string; readonly basis: string } {
+  if (name === FIRST_VARIANT) return { share: "–", basis: "what others are held against" };
+  if (measured !== null) return { share: formatShare(measured.value), basis: describeBasis(measured) };
+  if (fidelity !== null) return { share: formatShare(fidelity), basis: "as its uploader says" };
+  const found = placements.flatMap((placement) =>
+    placement.variant === name && placement.fidelity !== null ? [placement.fidelity] : [],
+  );
+  if (found.length === 0) return { share: "–", basis: "not measured yet" };
+  return { share: formatShare(Math.min(...found)), basis: "the least that calibrations found" };
+}
+
+function describeBasis(measured: MeasuredFidelity): string {
+  if (measured.basis === "metric") {
+    const { metric, variant, parent, rows } = measured;
+    return `${metric} ${formatNumber(variant)} beside ${formatNumber(parent)}, on ${formatNumber(rows)} rows of its data`;
+  }
+  const { inputs, relativeError } = measured;
+  return `agreement with ${FIRST_VARIANT} on ${formatNumber(inputs)} random inputs, relative error ${formatNumber(relativeError)}`;
+}
+
+/** A recipe in words: what it does to the version's own file. */
+export function describeRecipe(recipe: Recipe): string {
+  switch (recipe.method) {
+    case "fp16":
+      return "weights as floats of 16 bits";
+    case "int8":
+      return recipe.activations === "static"
+        ? `weights and activations of 8 bits, in ranges of at most ${formatNumber(recipe.calibrationRows)} rows`
+        : "weights of 8 bits";
+    case "int4":
+      return `weights of 4 bits in groups of ${recipe.blockSize}`;
+    case "low-rank":
+      if (recipe.rank !== undefined) return `layers of rank ${recipe.rank}`;
+      if (recipe.energy !== undefined) return `layers that keep ${formatShare(recipe.energy)} of their energy`;
+      return `layers of the least energy for a fidelity of ${formatShare(recipe.minFidelity!)}`;
+    case "pruned":
+      if (recipe.channels !== undefined) return `without the smallest ${formatShare(recipe.channels)} of channels`;
+      return `the smallest ${formatShare(recipe.sparsity!)} of weights are zero`;
+    case "distilled":
+      return `a student of ${recipe.student.length} ${recipe.student.length === 1 ? "layer" : "layers"}, taught for ${recipe.epochs} epochs`;
+  }
+}
+
+/** Parts of a way that are drawn alike, predicted or measured. */
+export type PartName = "edge" | "link" | "queue" | "upload" | "compute" | "readback" | "service" | "rest";
+
+export interface LatencyPart {
+  readonly name: PartName;
+  readonly ms: number;
+  /** Whose clock it was read on; null of a prediction, and of what is left over. */
+  readonly clock: "edge" | "runner" | null;
+}
+
+/** Less than this is rounding. */
+const LEAST_REST_MS = 0.005;
+
+/** Where a reply's time went, in the order of the way; `rest` is what no part accounts for. The edge alone has one part. */
+export function splitLatency(latency: LatencySplit, backend: Backend): LatencyPart[] {
+  const edge: LatencyPart = { name: "edge", ms: latency.edgeMs, clock: "edge" };
+  if (backend === "edge-wasm") return withRest([edge], latency.totalMs);
+  const parts: LatencyPart[] = [
+    edge,
+    { name: "link", ms: latency.linkMs, clock: "edge" },
+    { name: "queue", ms: latency.queueMs, clock: "runner" },
+    { name: "upload", ms: latency.uploadMs, clock: "runner" },
+    { name: "compute", ms: latency.computeMs, clock: "runner" },
+    { name: "readback", ms: latency.readbackMs, clock: "runner" },
+  ];
+  return withRest(parts, latency.totalMs);
+}
+
+/** What a prediction is made of; what its confidence adds to them is the rest. */
+export function splitPrediction(prediction: InferReply["prediction"]): LatencyPart[] {
+  const parts: LatencyPart[] = [
+    { name: "link", ms: prediction.linkMs, clock: null },
+    { name: "queue", ms: prediction.queueMs, clock: null },
+    { name: "service", ms: prediction.serviceMs, clock: null },
+  ];
+  return withRest(parts, prediction.latencyMs);
+}
+
+function withRest(parts: readonly LatencyPart[], totalMs: number): LatencyPart[] {
+  const restMs = totalMs - parts.reduce((sum, { ms }) => sum + ms, 0);
+  return restMs > LEAST_REST_MS ? [...parts, { name: "rest", ms: restMs, clock: null }] : [...parts];
+}

@@ -1,0 +1,107 @@
+import type { DiagnosisCheck } from "../protocol/fleet/health.ts";
+import type { Profile } from "../protocol/fleet/profile.ts";
+import type { Runner, RunnerState } from "../protocol/fleet/runner.ts";
+import { formatBytes, formatMeasure, formatNumber, formatShare } from "./numbers.ts";
+import type { Tone } from "./tone.ts";
+import { namePercentile } from "./validation.ts";
+
+/** How each outcome of a check is shown. */
+export const CHECK_OUTCOMES: Record<DiagnosisCheck["outcome"], readonly [Tone, string]> = {
+  pass: ["good", "pass"],
+  fail: ["bad", "fail"],
+  unknown: ["quiet", "not known"],
+};
+
+/** What is checked, in words. */
+export const CHECKS: Record<DiagnosisCheck["check"], string> = {
+  utilisation: "Utilisation",
+  occupancy: "Occupancy",
+  bandwidthShare: "Bandwidth",
+  pageOuts: "Page-outs",
+  queueDepth: "Queue depth",
+  hostLoad: "Host load",
+  memoryGrowth: "Memory growth",
+  errorRate: "Error rate",
+  p99: "p99 against its requirement",
+  throttling: "Throttling",
+};
+
+/** A value in the unit that a check or finding names: shares as per cent, bytes in binary units. */
+export function formatQuantity(value: number, unit: string): string {
+  if (unit.startsWith("share")) return `${formatShare(value)}${unit.slice("share".length)}`;
+  if (unit.startsWith("bytes")) return `${formatSignedBytes(value)}${unit.slice("bytes".length)}`;
+  return formatMeasure(value, unit);
+}
+
+function formatSignedBytes(bytes: number): string {
+  return bytes < 0 ? `−${formatBytes(-bytes)}` : formatBytes(bytes);
+}
+
+/** A line of a profile's fit as people read it: bytes come as plain numbers. */
+export function spellBytes(requirement: string, text: string): string {
+  return requirement.endsWith("bytes") ? text.replace(/\d+/, (bytes) => formatBytes(Number(bytes))) : text;
+}
+
+/** Those that failed first, then what is not known, each in the order of the checklist. */
+export function orderChecks(checks: readonly DiagnosisCheck[]): DiagnosisCheck[] {
+  const rank = { fail: 0, pass: 1, unknown: 2 } as const;
+  return checks.toSorted((a, b) => rank[a.outcome] - rank[b.outcome]);
+}
+
+/** How each state of a runner is shown. */
+export const RUNNER_TONES: Record<RunnerState, Tone> = {
+  online: "good",
+  draining: "warn",
+  registered: "busy",
+  offline: "bad",
+};
+
+/** A machine in few words. */
+export function describeMachine({ cpu, memoryBytes, os }: NonNullable<Runner["capabilities"]>["hardware"]): string {
+  return `${cpu.logicalCores} cores · ${formatBytes(memoryBytes)} · ${os}`;
+}
+
+/** Whether a runner can be asked anything now. */
+export function isConnected({ state }: Runner): boolean {
+  return state === "online" || state === "draining";
+}
+
+/** What a runner must have, in words. */
+export function describeRequirements({ requirements }: Pick<Profile, "requirements">): string {
+  const { device, allowSoftware, minLogicalCores, minMemoryBytes, minGpuMemoryBytes, instructionSets, features } =
+    requirements;
+  return list([
+    device === undefined ? null : device === "gpu" ? "a GPU" : "a CPU",
+    allowSoftware === false && "no software device",
+    minLogicalCores !== undefined && `${minLogicalCores} logical ${minLogicalCores === 1 ? "core" : "cores"}`,
+    minMemoryBytes !== undefined && `${formatBytes(minMemoryBytes)} of memory`,
+    minGpuMemoryBytes !== undefined && `${formatBytes(minGpuMemoryBytes)} of GPU memory`,
+    instructionSets?.join(", "),
+    features?.join(", "),
+  ]);
+}
+
+/** What a placement should reach, in words. */
+export function describeTargets({ targets }: Pick<Profile, "targets">): string {
+  const { latencyMs, percentile = 0.99, throughputRps, memoryBytes } = targets;
+  return list([
+    latencyMs !== undefined && `${namePercentile(percentile)} of ${formatMeasure(latencyMs, "ms")} at most`,
+    throughputRps !== undefined && `${formatNumber(throughputRps)} requests/s at least`,
+    memoryBytes !== undefined && `${formatBytes(memoryBytes)} at most`,
+  ]);
+}
+
+/** How models are set up by it, in words. */
+export function describeSettings({ settings }: Pick<Profile, "settings">): string {
+  const { backends, precision, maxBatch, threads } = settings;
+  return list([
+    backends?.join(", "),
+    precision,
+    maxBatch !== undefined && `batches of ${maxBatch} at most`,
+    threads !== undefined && `${threads} ${threads === 1 ? "thread" : "threads"}`,
+  ]);
+}
+
+function list(parts: readonly (string | false | null | undefined)[]): string {
+  return parts.filter(Boolean).join("; ") || "–";
+}

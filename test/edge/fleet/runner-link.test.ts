@@ -1,0 +1,238 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { measureOutcomes, type RequestOutcome } from "../../../src/edge/history/request-measurements.ts";
+import { configOf } from "../../../src/edge/config.ts";
+import { Outbox } from "../../../src/edge/link/outbox.ts";
+import { appendMeasurements } from "../../../src/edge/store/history/point-store.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { LIMITS } from "../../../src/protocol/wire/limits.ts";
+import { CLOSE_CODES, PING } from "../../../src/protocol/link.ts";
+import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
+import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
+import { callEdge, fetchEdge } from "../stack/edge-client.ts";
+import { linkStub, newOnlineRunner, newRunner, readUntil, submitJob } from "../stack/queue-client.ts";
+import { capabilities } from "../stack/samples.ts";
+import { BOUND } from "../stack/runner-script.ts";
+import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { troubleDatabase } from "../stack/troubled-database.ts";
+
+const stateOf = async (id: string) => (await callEdge("GET", `/v1/runners/${id}`)).json.state;
+
+describe("the socket", () => {
+  it("is welcomed with the intervals that the edge dictates", async () => {
+    const runner = await newRunner();
+    const scripted = await ScriptedRunner.connect(runner);
+    scripted.send({ type: "hello", capabilities, running: [] });
+    const welcome = await scripted.next("welcome");
+    expect(welcome).toMatchObject({ runnerId: runner.runnerId, placed: [] });
+    expect(Object.values(welcome.intervals).every((ms) => (ms ?? 0) > 0)).toBe(true);
+    scripted.send({ type: "echo", id: 7 });
+    expect((await scripted.next("echoReply")).id).toBe(7);
+  });
+
+  it("is closed for what is not of the protocol, and only for that", async () => {
+    const garbage = [
+      "{",
+      "null",
+      '{"type":7}',
+      '{"type":""}',
+      '{"type":"hello"}',
+      '{"type":"heartbeat","running":[{"jobId":"x","epoch":0}]}',
+      new Uint8Array([1, 2, 3]),
+      new Uint8Array([255, 255, 255, 255, 0]),
+    ];
+    for (const message of garbage) {
+      const { scripted } = await newOnlineRunner();
+      scripted.socket.send(message);
+      expect((await scripted.nextClose()).code, String(message)).toBe(CLOSE_CODES.protocolError);
+    }
+  });
+
+  it("carries as many requests at once as it may, and says so of one more", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const link = linkStub(runnerId);
+    const ask = () => link.infer(createId("request"), new Uint8Array(1), 20_000);
+    const asked = Array.from({ length: LIMITS.inFlightPerRunner }, ask);
+    await vi.waitFor(() => expect(scripted.frames).toHaveLength(LIMITS.inFlightPerRunner), BOUND);
+    expect(await ask()).toMatchObject({ ok: false, heard: false, problem: { code: "overloaded", retryAfterMs: 100 } });
+    expect(scripted.frames).toHaveLength(LIMITS.inFlightPerRunner);
+    scripted.socket.close();
+    const codes = (await Promise.all(asked)).map((outcome) => (outcome.ok ? "" : outcome.problem.code));
+    expect(new Set(codes)).toEqual(new Set(["runner-lost"]));
+  });
+
+  it("gives way to a newer one of the same runner, which stays online", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
+    const second = await ScriptedRunner.online(runner);
+    expect((await first.nextClose()).code).toBe(CLOSE_CODES.replaced);
+    second.send({ type: "echo", id: 1 });
+    await second.next("echoReply");
+    expect(await stateOf(runner.runnerId)).toBe("online");
+  });
+
+  it("that fell silent is ended by the alarm and its runner goes offline", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    await runInDurableObject(linkStub(runnerId), (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
+      }
+    });
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect((await scripted.nextClose()).code).toBe(CLOSE_CODES.silent);
+    await expect.poll(() => stateOf(runnerId), BOUND).toBe("offline");
+  });
+
+  it("is looked at when it can first be dead, and no ping moves that further than it reaches", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { silentMs } = configOf(env);
+    const seen = () =>
+      runInDurableObject(linkStub(runnerId), async (_, state) => {
+        const [socket] = state.getWebSockets();
+        return {
+          alarmMs: await state.storage.getAlarm(),
+          acceptedMs: attachmentOf(socket!).acceptedAtMs,
+          pingMs: state.getWebSocketAutoResponseTimestamp(socket!)?.getTime() ?? null,
+        };
+      });
+    const before = await seen();
+    expect(before.pingMs).toBeNull();
+    expect(before.alarmMs).toBe(before.acceptedMs + silentMs);
+    scripted.socket.send(PING);
+    await expect.poll(() => scripted.pongs, BOUND).toBe(1);
+    await runDurableObjectAlarm(linkStub(runnerId));
+    const after = await seen();
+    expect(after.pingMs).not.toBeNull();
+    expect(after.alarmMs).toBe((after.pingMs ?? 0) + silentMs);
+  });
+
+  it("that pings lives on", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    scripted.socket.send(PING);
+    await expect.poll(() => scripted.pongs, BOUND).toBe(1);
+    await runInDurableObject(linkStub(runnerId), (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
+      }
+    });
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect(await stateOf(runnerId)).toBe("online");
+    expect(scripted.closed).toBeNull();
+  });
+
+  it("that follows at once keeps its runner online, though the end of the one before is still being written", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
+    const end = { isReached: false, isHeld: true, isWritten: false };
+    const heal = await troubleDatabase(linkStub(runner.runnerId), async (run) => {
+      if (end.isReached) return run();
+      end.isReached = true;
+      while (end.isHeld) await scheduler.wait(5);
+      const written = await run();
+      end.isWritten = true;
+      return written;
+    });
+    first.socket.close(1000, "cut");
+    await expect.poll(() => end.isReached, BOUND).toBe(true);
+    const second = await ScriptedRunner.online(runner);
+    const { id } = await submitJob({ runnerId: runner.runnerId });
+    expect((await second.next("offer")).lease.jobId).toBe(id);
+    end.isHeld = false;
+    await expect.poll(() => end.isWritten, BOUND).toBe(true);
+    await heal();
+    expect(await stateOf(runner.runnerId)).toBe("online");
+    await runInDurableObject(linkStub(runner.runnerId), async (_, { storage }) => {
+      expect(await storage.get("connected")).toBe(runner.runnerId);
+    });
+  });
+
+  it("survives an eviction of its object", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    await evictDurableObject(linkStub(runnerId));
+    scripted.send({ type: "echo", id: 3 });
+    expect((await scripted.next("echoReply")).id).toBe(3);
+    expect(await stateOf(runnerId)).toBe("online");
+  });
+});
+
+describe("measurements of requests", () => {
+  const outcome = (subject: string, totalMs: number): RequestOutcome => ({
+    project: MAIN_PROJECT,
+    subject,
+    variant: "fp32",
+    backend: "ort-cpu",
+    batch: 1,
+    software: false,
+    fingerprint: { adapter: null, driver: null, dawn: null, toggles: [], ort: "1", cpu: "sample" },
+    totalMs,
+    rows: null,
+    split: null,
+    forecast: null,
+  });
+  const stored = async (subject: string) => {
+    const { results } = await env.DB.prepare(
+      "select sum(p.count) as count, sum(p.sum) as total from points p join series s on s.no = p.series_no where s.subject = ? and s.metric = 'totalMs'",
+    )
+      .bind(subject)
+      .all<{ count: number; total: number }>();
+    return results[0];
+  };
+
+  /** Rings until all that was recorded has moved on: it is due a moment after it came. */
+  const flushed = (link: ReturnType<typeof linkStub>, subject: string) =>
+    vi.waitFor(async () => {
+      await runDurableObjectAlarm(link);
+      expect(await stored(subject)).toEqual({ count: 3, total: 7 });
+    }, BOUND);
+
+  it("outlive an eviction and reach the history once", async () => {
+    const { runnerId } = await newRunner();
+    await linkStub(runnerId).record([outcome("evicted@1", 1), outcome("evicted@1", 2)]);
+    await evictDurableObject(linkStub(runnerId));
+    await linkStub(runnerId).record([outcome("evicted@1", 4)]);
+    await flushed(linkStub(runnerId), "evicted@1");
+    await runDurableObjectAlarm(linkStub(runnerId));
+    expect(await stored("evicted@1")).toEqual({ count: 3, total: 7 });
+  });
+
+  it("that the history does not take keep no runner online, and are announced as far as it took them", async () => {
+    const { runnerId } = await newRunner();
+    // As after a restart of the edge: nobody told of the end of the socket.
+    await env.DB.prepare("update runners set online = 1, connected_at_ms = 1 where id = ?").bind(runnerId).run();
+    const changes = await fetchEdge("GET", "/v1/events");
+    const link = linkStub(runnerId);
+    await runInDurableObject(link, async (_, { storage, id }) => {
+      await storage.put("connected", runnerId);
+      const outbox = new Outbox(storage.sql, id.toString());
+      const [measured] = measureOutcomes([outcome("taken@1", 7)]);
+      // A whole batch, and one row that nobody can read.
+      for (let row = 0; row < 2_000; row++) outbox.add(measured!, 1);
+      outbox.add({ ...measured!, key: null as never }, 1);
+      await storage.setAlarm(Date.now() + 60_000);
+    });
+    await runDurableObjectAlarm(link);
+    expect(await stateOf(runnerId)).toBe("offline");
+    expect(await stored("taken@1")).toEqual({ count: 2_000, total: 14_000 });
+    await readUntil(changes, "event: history");
+    await runInDurableObject(link, (_, { storage }) => {
+      storage.sql.exec("delete from outbox");
+    });
+  });
+
+  it("count once when a flush is cut off behind its write, though more came meanwhile", async () => {
+    const { runnerId } = await newRunner();
+    const link = linkStub(runnerId);
+    await link.record([outcome("cut@1", 1), outcome("cut@1", 2)]);
+    await runInDurableObject(link, async (_, { storage, id }) => {
+      const { measurements } = new Outbox(storage.sql, id.toString()).takeBatch();
+      await appendMeasurements(env.DB, measurements);
+      // Cut off here: nobody calls done.
+    });
+    await evictDurableObject(link);
+    await link.record([outcome("cut@1", 4)]);
+    await flushed(link, "cut@1");
+    await runDurableObjectAlarm(link);
+    expect(await stored("cut@1")).toEqual({ count: 3, total: 7 });
+  });
+});

@@ -1,0 +1,225 @@
+import { env } from "cloudflare:workers";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mergePoints } from "../../../src/edge/history/query/merge-parts.ts";
+import { readHistory } from "../../../src/edge/history/rollup/read-history.ts";
+import { rollUp } from "../../../src/edge/history/rollup/roll-up.ts";
+import { tendHistory } from "../../../src/edge/history/tend-history.ts";
+import { openProject } from "../../../src/edge/store/database.ts";
+import { appendMeasurements, type Measurement } from "../../../src/edge/store/history/point-store.ts";
+import { readUnrolled, saveRollups } from "../../../src/edge/store/history/rollup-store.ts";
+import { findStoredSeries, readSelection, seriesIdOf } from "../../../src/edge/store/history/series-store.ts";
+import { summarise } from "../../../src/stats/distribution/distribution.ts";
+import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";
+import { mainEnv } from "../stack/edge-client.ts";
+
+const DAY_MS = 86_400_000;
+const START_MS = Date.parse("2026-03-01T00:00:00.000Z");
+const WHOLE = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+const FORM = { percentiles: [50, 95, 99], sketches: true };
+let samplesSeen = 0;
+
+function measured(subject: string, atMs: number, values: number[], runId: string | null = null): Measurement {
+  const { count, min, max, sum, sketch } = summarise(values);
+  return {
+    project: MAIN_PROJECT,
+    key: {
+      subjectKind: "benchmark",
+      subject,
+      metric: "wallMs",
+      unit: "ms",
+      clock: null,
+      direction: "lower",
+      configuration: {},
+      fingerprint: null,
+      software: false,
+      label: null,
+    },
+    atMs,
+    sourceId: `source-${samplesSeen++}`,
+    runId,
+    aggregate: { count, min, max, sum, sketch },
+  };
+}
+
+async function numberOf(subject: string): Promise<number> {
+  const { id } = await seriesIdOf(measured(subject, 0, [1]).key, MAIN_PROJECT);
+  return (await findStoredSeries(openProject(mainEnv), id))?.no ?? -1;
+}
+
+/** The series by a step, with sums rounded: floating sums depend on the order in their last digit. */
+async function read(no: number, stepMs: number | null) {
+  const { buckets } = await readHistory(env.DB, [no], WHOLE, stepMs);
+  const points = await mergePoints(buckets, stepMs, FORM);
+  return points.map((point) => ({ ...point, mean: Number(point.mean.toPrecision(12)) }));
+}
+
+async function countOf(table: "points" | "rollups", where: string): Promise<number> {
+  const found = await env.DB.prepare(`select count(*) as n from ${table} where ${where}`).first<{ n: number }>();
+  return found?.n ?? -1;
+}
+
+const point = fc.record({
+  // Of one day and a half, so that all widths have several points in a rollup and several rollups.
+  atMs: fc.nat(1.5 * DAY_MS).map((ms) => START_MS + ms),
+  values: fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 5 }),
+  runId: fc.constantFrom(null, "run_a", "run_b"),
+});
+const batches = fc.array(fc.array(point, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 });
+
+describe("rolling up", () => {
+  it("loses nothing: whenever it happened, every step gives what all points together give", async () => {
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(batches, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), async (parts, rolls) => {
+        const [rolled, plain] = [`rolled-${round}`, `plain-${round++}`];
+        for (const [index, part] of parts.entries()) {
+          await appendMeasurements(
+            env.DB,
+            part.map(({ atMs, values, runId }) => measured(rolled, atMs, values, runId)),
+          );
+          if (rolls[index]) await rollUp(env.DB, 10);
+        }
+        // These stay as they came, and are merged by the step when they are read.
+        await appendMeasurements(
+          env.DB,
+          parts.flat().map(({ atMs, values, runId }) => measured(plain, atMs, values, runId)),
+        );
+        const [rolledNo, plainNo] = [await numberOf(rolled), await numberOf(plain)];
+        for (const stepMs of [60_000, 300_000, 3_600_000, DAY_MS, 7 * DAY_MS, 28 * DAY_MS])
+          expect(await read(rolledNo, stepMs)).toEqual(await read(plainNo, stepMs));
+        const total = parts.flat().length;
+        const { id } = await seriesIdOf(measured(rolled, 0, [1]).key, MAIN_PROJECT);
+        const [series] = (await readSelection(openProject(mainEnv), { series: [id] }, 1)).series;
+        expect(series?.points).toBe(total);
+        expect(series?.lastPointAtMs).toBe(Math.max(...parts.flat().map(({ atMs }) => atMs)));
+      }),
+      { numRuns: 12, seed: 20_261_121 },
+    );
+  });
+
+  it("puts a late point into the rollups of its time", async () => {
+    await appendMeasurements(env.DB, [measured("late", START_MS, [1]), measured("late", START_MS + DAY_MS, [9])]);
+    await rollUp(env.DB, 10);
+    await appendMeasurements(env.DB, [measured("late", START_MS + 30_000, [3])]);
+    await rollUp(env.DB, 10);
+    const no = await numberOf("late");
+    expect((await read(no, DAY_MS)).map(({ count, max }) => [count, max])).toEqual([
+      [2, 3],
+      [1, 9],
+    ]);
+    expect(await countOf("rollups", `series_no = ${no} and step_ms = 60000`)).toBe(2);
+  });
+
+  it("names the run of a rollup only if all of it came from that one", async () => {
+    await appendMeasurements(env.DB, [
+      measured("runs", START_MS, [1], "run_a"),
+      measured("runs", START_MS + 3_600_000, [1], "run_b"),
+    ]);
+    await rollUp(env.DB, 10);
+    const no = await numberOf("runs");
+    expect((await read(no, 3_600_000)).map(({ runId }) => runId)).toEqual(["run_a", "run_b"]);
+    expect((await read(no, DAY_MS)).map(({ runId }) => runId)).toEqual([null]);
+  });
+
+  it("counts a step once, even if two begin it at the same time", async () => {
+    await appendMeasurements(
+      env.DB,
+      Array.from({ length: 50 }, (_, i) => measured("twice", START_MS + i * 1_000, [i])),
+    );
+    await Promise.all([rollUp(env.DB, 10), rollUp(env.DB, 10), rollUp(env.DB, 10)]);
+    await rollUp(env.DB, 10);
+    expect(await read(await numberOf("twice"), DAY_MS)).toMatchObject([{ count: 50, max: 49 }]);
+  });
+
+  it("changes nothing with a step that another one overtook", async () => {
+    await appendMeasurements(env.DB, [measured("overtaken", START_MS, [1])]);
+    const { state, points } = await readUnrolled(env.DB, 10);
+    await rollUp(env.DB, 10);
+    const no = await numberOf("overtaken");
+    const before = await read(no, DAY_MS);
+    const seq = points.at(-1)?.seq ?? 0;
+    const stale = { seriesNo: no, stepMs: DAY_MS, atMs: START_MS, runId: null, ...measured("x", 0, [7]).aggregate };
+    expect(await saveRollups(env.DB, state, seq, [stale], [[no, 1, 0]])).toBe("overtaken");
+    expect(await read(no, DAY_MS)).toEqual(before);
+    expect((await readUnrolled(env.DB, 10)).points).toEqual([]);
+  });
+
+  it("reads a long span of many series by pages, in order", async () => {
+    const minutes = 700;
+    const subjects = ["page-a", "page-b", "page-c"];
+    for (const subject of subjects)
+      await appendMeasurements(
+        env.DB,
+        Array.from({ length: minutes }, (_, i) => measured(subject, START_MS + i * 60_000, [i])),
+      );
+    while (!(await rollUp(env.DB, 10)).isDone);
+    const numbers = await Promise.all(subjects.map(numberOf));
+    const { buckets, rowsRead } = await readHistory(env.DB, numbers.toReversed(), WHOLE, 60_000);
+    expect(buckets.map(({ seriesNo, min }) => [seriesNo, min])).toEqual(
+      numbers.toSorted((a, b) => a - b).flatMap((no) => Array.from({ length: minutes }, (_, i) => [no, i])),
+    );
+    // What is billed is what was asked for, not all that lies around it.
+    expect(rowsRead).toBeLessThan(1.2 * buckets.length);
+  });
+
+  it("finds series without reading the points that are rolled up", async () => {
+    const subject = "found-cheaply";
+    await appendMeasurements(
+      env.DB,
+      Array.from({ length: 500 }, (_, i) => measured(subject, START_MS + i * 60_000, [i])),
+    );
+    while (!(await rollUp(env.DB, 10)).isDone);
+    await appendMeasurements(env.DB, [measured(subject, START_MS, [1])]);
+    let rowsRead = 0;
+    const counting = new Proxy(env.DB, {
+      get(target, name) {
+        if (name === "prepare") return target.prepare.bind(target);
+        return async (statements: D1PreparedStatement[]) => {
+          const results = await target.batch(statements);
+          for (const { meta } of results) rowsRead += meta.rows_read;
+          return results;
+        };
+      },
+    });
+    const { series } = await readSelection(openProject({ ...mainEnv, DB: counting }), { subject }, 10);
+    expect(series.map(({ points }) => points)).toEqual([501]);
+    expect(rowsRead).toBeGreaterThan(0);
+    expect(rowsRead).toBeLessThan(100);
+  });
+
+  it("is stored in the order of its key", async () => {
+    const { sql = "" } =
+      (await env.DB.prepare("select sql from sqlite_master where name = 'rollups'").first<{ sql: string }>()) ?? {};
+    expect(sql).toMatch(/WITHOUT ROWID/);
+  });
+});
+
+describe("tending the history", () => {
+  it("forgets old points of requests and old fine rollups, but none of runs and no day", async () => {
+    const nowMs = Date.now();
+    const hourMs = nowMs - (nowMs % 3_600_000);
+    const old = nowMs - 500 * DAY_MS;
+    await appendMeasurements(env.DB, [
+      measured("kept", old, [1], null),
+      measured("kept", old + 1, [2], "run_a"),
+      measured("kept", nowMs, [3], null),
+    ]);
+    await env.DB.prepare("update history_state set detected_seq = 1e9").run();
+    const no = await numberOf("kept");
+    // Each part of the series has one hour of the day.
+    for (let hour = 0; hour < 24; hour++) await tendHistory(env, hourMs + hour * 3_600_000);
+    expect(await countOf("points", `series_no = ${no}`)).toBe(2);
+    expect(await countOf("points", `series_no = ${no} and run_id is not null`)).toBe(1);
+    expect(await countOf("rollups", `series_no = ${no} and step_ms = 60000`)).toBe(1);
+    expect(await countOf("rollups", `series_no = ${no} and step_ms = 3600000`)).toBe(1);
+    expect((await read(no, DAY_MS)).map(({ count }) => count)).toEqual([2, 1]);
+  });
+
+  it("deletes no point that was not looked at for changes", async () => {
+    await env.DB.prepare("update history_state set detected_seq = 0, pruned_seq = 0").run();
+    await appendMeasurements(env.DB, [measured("unseen", START_MS, [1], null)]);
+    await tendHistory(env, Date.now());
+    expect(await countOf("points", `series_no = ${await numberOf("unseen")}`)).toBe(1);
+  });
+});

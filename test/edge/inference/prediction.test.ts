@@ -1,0 +1,337 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { attach, attachmentOf } from "../../../src/edge/link/runner-socket.ts";
+import { InferReply } from "../../../src/protocol/inference/inference.ts";
+import type { InferOffer } from "../../../src/protocol/link.ts";
+import { PredictionCalibration } from "../../../src/protocol/history/prediction-calibration.ts";
+import { createProblem, type ProblemCode } from "../../../src/protocol/wire/problem.ts";
+import { callEdge, createToken, pointersOf, problemOf, type RegisteredRunner } from "../stack/edge-client.ts";
+import { linkStub } from "../stack/queue-client.ts";
+import { BOUND } from "../stack/runner-script.ts";
+import { calibrationResult } from "../stack/samples.ts";
+import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { cartpole } from "../stack/zoo.ts";
+
+/** Two runners that serve the same model, each to be asked for by its label. */
+
+interface Site {
+  readonly name: string;
+  readonly runner: RegisteredRunner;
+  scripted: ScriptedRunner;
+}
+
+const sites: Site[] = [];
+let input = "";
+let output = "";
+
+const infer = (changes: object = {}) =>
+  callEdge("POST", "/v1/infer", {
+    body: { model: "predicted", budgetMs: 5_000, inputs: { [input]: { data: [[1, 2, 3, 4]] } }, ...changes },
+  });
+const at = ({ name }: Site, changes: object = {}) => infer({ labels: { site: name }, ...changes });
+const outputs = () => [
+  { name: output, dtype: "float32" as const, shape: [1, 2], bytes: new Uint8Array(Float32Array.from([1, 2]).buffer) },
+];
+const answer = (site: Site, offer: InferOffer, backlogMs = 0) => site.scripted.answer(offer, outputs(), backlogMs);
+const answerNext = async (site: Site, backlogMs = 0) =>
+  answer(site, (await site.scripted.nextInfer()).offer, backlogMs);
+const refuseNext = async (site: Site, code: ProblemCode) => {
+  const { offer } = await site.scripted.nextInfer();
+  site.scripted.send({ type: "inferFailed", requestId: offer.requestId, problem: createProblem(code, "Not now.") });
+  return offer;
+};
+/** The runner that got the request, and the other one. */
+const whoWasAsked = async (): Promise<[Site, Site]> => {
+  const index = await vi.waitFor(() => {
+    const found = sites.findIndex(({ scripted }) => scripted.frames.length > 0);
+    expect(found).toBeGreaterThanOrEqual(0);
+    return found;
+  }, BOUND);
+  return [sites[index]!, sites[1 - index]!];
+};
+/** Answers what the edge asks of its own where a request finds the runner silent, until it is not. */
+const answerProbes = async (site: Site) => {
+  await vi.waitFor(async () => {
+    await at(site, { budgetMs: 0.1 });
+    expect(site.scripted.frames.length).toBeGreaterThan(0);
+  }, BOUND);
+  await answerNext(site);
+  await isReady(site);
+  for (const { scripted } of sites) scripted.frames.length = 0;
+};
+/** Until nothing but the budget is in the way: so it is online, placed, heard and known to this isolate. */
+const isReady = async (site: Site) =>
+  vi.waitFor(async () => expect(problemOf(await at(site, { budgetMs: 0.1 })).code).toBe("budget-unattainable"), BOUND);
+
+async function connect(name: string): Promise<Site> {
+  const body = { token: await createToken(), name, labels: { site: name } };
+  const runner: RegisteredRunner = (await callEdge("POST", "/v1/runners", { key: null, body })).json;
+  return { name, runner, scripted: await ScriptedRunner.online(runner) };
+}
+
+beforeAll(async () => {
+  const uploaded = await callEdge("POST", "/v1/models?name=predicted", {
+    body: cartpole,
+    headers: { "content-type": "application/octet-stream" },
+  });
+  input = uploaded.json.version.inputs[0].name;
+  output = uploaded.json.version.outputs[0].name;
+  for (const name of ["north", "south"]) {
+    const site = await connect(name);
+    sites.push(site);
+    site.scripted.succeed(await site.scripted.next("offer"), calibrationResult(uploaded.json.version.id));
+    expect((await site.scripted.next("jobSettled")).stored).toBe(true);
+    await isReady(site);
+  }
+});
+
+describe("the wishes of a request", () => {
+  it("choose among the runners", async () => {
+    for (const site of sites) {
+      const wishes = { profile: "memory-constrained", backend: "ort-cpu", minFidelity: 1 };
+      const pending = at(site, wishes);
+      await answerNext(site);
+      expect(InferReply.parse((await pending).json).placement.runnerId).toBe(site.runner.runnerId);
+    }
+  });
+
+  it("that nothing meets find no placement, and say which they were", async () => {
+    for (const wish of [{ labels: { site: "east" } }, { backend: "wgsl" }, { profile: "gpu-accelerated" }]) {
+      const problem = problemOf(await infer(wish));
+      expect(problem).toMatchObject({ code: "no-placement", status: 503 });
+      expect(problem.detail).toContain(JSON.stringify(wish));
+    }
+  });
+
+  it("name a profile that exists", async () => {
+    expect(pointersOf(await infer({ profile: "no-such-profile" }))).toEqual(["#/profile"]);
+  });
+});
+
+describe("a queue", () => {
+  it("that is in the way refuses with the time it needs, and lets a best effort try", async () => {
+    const north = sites[0]!;
+    const first = at(north);
+    await answerNext(north, 60_000);
+    await first;
+    const refused = await at(north);
+    const problem = problemOf(refused);
+    expect(problem).toMatchObject({ code: "overloaded", status: 503 });
+    expect(problem.retryAfterMs).toBeGreaterThan(40_000);
+    expect(problem.retryAfterMs).toBeLessThan(60_000);
+    expect(Number(refused.headers.get("retry-after"))).toBe(Math.ceil(problem.retryAfterMs! / 1_000));
+    const tried = at(north, { onMiss: "best-effort" });
+    const { offer } = await north.scripted.nextInfer();
+    // Else its runner would refuse it for what the edge let pass.
+    expect(offer.confidence).toBe(0);
+    answer(north, offer);
+    const reply = InferReply.parse((await tried).json);
+    expect(reply.budgetMet).toBe(true);
+    expect(reply.prediction.queueMs).toBeGreaterThan(40_000);
+  });
+
+  it("of one runner leaves the request to the other", async () => {
+    const [north, south] = [sites[0]!, sites[1]!];
+    const first = at(north);
+    await answerNext(north, 60_000);
+    await first;
+    const pending = infer();
+    await answerNext(south);
+    expect(InferReply.parse((await pending).json).placement.runnerId).toBe(south.runner.runnerId);
+    const last = at(north, { onMiss: "best-effort" });
+    await answerNext(north);
+    await last;
+  });
+});
+
+describe("a request whose runner fails under it", () => {
+  it.each(["overloaded", "budget-exceeded", "device-lost", "runner-lost"] as const)(
+    "with %s is tried elsewhere once, and says so",
+    async (code) => {
+      const pending = infer();
+      const [lost, other] = await whoWasAsked();
+      const offer = await refuseNext(lost, code);
+      const { offer: second } = await other.scripted.nextInfer();
+      expect(second.requestId).not.toBe(offer.requestId);
+      expect(second.budgetMs).toBeLessThanOrEqual(offer.budgetMs);
+      // A late answer to the first attempt is none to the request.
+      answer(lost, offer);
+      answer(other, second);
+      const reply = InferReply.parse((await pending).json);
+      expect(reply.placement.runnerId).toBe(other.runner.runnerId);
+      expect(reply.requestId).toBe(second.requestId);
+      expect(reply.faults).toMatchObject([{ code, action: "retried-elsewhere" }]);
+      // What the refusal taught is set right for the next test.
+      const repair = at(lost, { onMiss: "best-effort" });
+      await answerNext(lost);
+      await repair;
+    },
+  );
+
+  it("is not tried a third time, nor where it said which runner", async () => {
+    const pending = infer();
+    const [first, second] = await whoWasAsked();
+    await refuseNext(first, "device-lost");
+    await refuseNext(second, "device-lost");
+    expect(problemOf(await pending).code).toBe("device-lost");
+    for (const site of sites) {
+      const alone = at(site);
+      await refuseNext(site, "device-lost");
+      expect(problemOf(await alone).code).toBe("device-lost");
+    }
+    expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
+  });
+
+  it("for a reason that is its own is not tried again", async () => {
+    const pending = infer();
+    const [first] = await whoWasAsked();
+    await refuseNext(first, "backend-failed");
+    expect(problemOf(await pending).code).toBe("backend-failed");
+    expect(sites.flatMap(({ scripted }) => scripted.frames)).toEqual([]);
+  });
+
+  it("by dying goes elsewhere, and so does what comes after", async () => {
+    const pending = infer();
+    const [dead, other] = await whoWasAsked();
+    await dead.scripted.nextInfer();
+    dead.scripted.socket.close();
+    await answerNext(other);
+    expect(InferReply.parse((await pending).json).faults).toMatchObject([
+      { code: "runner-lost", action: "retried-elsewhere" },
+    ]);
+    for (let i = 0; i < 4; i++) {
+      const next = infer();
+      await answerNext(other);
+      expect(InferReply.parse((await next).json)).not.toHaveProperty("faults");
+    }
+    dead.scripted = await ScriptedRunner.online(dead.runner);
+    await answerProbes(dead);
+  });
+
+  it.each([
+    [
+      "another socket takes over",
+      async (lost: Site) => {
+        const successor = await ScriptedRunner.online(lost.runner);
+        return () => (lost.scripted = successor);
+      },
+    ],
+    [
+      "it falls silent",
+      async (lost: Site) => {
+        const link = linkStub(lost.runner.runnerId);
+        await runInDurableObject(link, (_, state) => {
+          for (const socket of state.getWebSockets()) attach(socket, { ...attachmentOf(socket), acceptedAtMs: 1 });
+        });
+        await runDurableObjectAlarm(link);
+        return async () => (lost.scripted = await ScriptedRunner.online(lost.runner));
+      },
+    ],
+  ] as const)("because %s goes elsewhere at once, and gets one answer", async (_, lose) => {
+    const pending = infer();
+    const [lost, other] = await whoWasAsked();
+    await lost.scripted.nextInfer();
+    const recover = await lose(lost);
+    const { offer: second } = await other.scripted.nextInfer();
+    answer(other, second);
+    const reply = InferReply.parse((await pending).json);
+    expect(reply).toMatchObject({ requestId: second.requestId, placement: { runnerId: other.runner.runnerId } });
+    expect(reply.faults).toMatchObject([{ code: "runner-lost", action: "retried-elsewhere" }]);
+    await recover();
+    await answerProbes(lost);
+  });
+});
+
+describe("a runner that stops answering", () => {
+  it("is left for others, refuses at once where it is alone, and comes back with a probe", async () => {
+    const [north, south] = [sites[0]!, sites[1]!];
+    const missed = at(north, { budgetMs: 300 });
+    await north.scripted.nextInfer();
+    expect(problemOf(await missed).code).toBe("budget-exceeded");
+    for (let i = 0; i < 4; i++) {
+      const pending = infer();
+      await answerNext(south);
+      expect(InferReply.parse((await pending).json).placement.runnerId).toBe(south.runner.runnerId);
+    }
+    const refused = problemOf(await at(north));
+    expect(refused).toMatchObject({ code: "runner-offline", retryAfterMs: 1_000 });
+    await answerProbes(north);
+    const back = at(north);
+    await answerNext(north);
+    expect((await back).status).toBe(200);
+  });
+});
+
+describe("the history", () => {
+  it("counts what was refused by reason", async () => {
+    const refusals = async () => {
+      const { items } = (await callEdge("GET", "/v1/history/series?subject=predicted@1&limit=200")).json;
+      return items
+        .map(({ metric }: { metric: string }) => metric)
+        .filter((metric: string) => metric.startsWith("refused."));
+    };
+    await vi.waitFor(
+      async () =>
+        expect((await refusals()).toSorted()).toEqual([
+          "refused.backend-failed",
+          "refused.budget-exceeded",
+          "refused.budget-unattainable",
+          "refused.device-lost",
+          "refused.no-placement",
+          "refused.overloaded",
+          "refused.runner-offline",
+        ]),
+      BOUND,
+    );
+  });
+
+  it("says how many predictions held, by placement and confidence", async () => {
+    const [north] = sites;
+    for (const confidence of [0.9, 0.92]) {
+      const pending = at(north!, { confidence });
+      await answerNext(north!);
+      expect((await pending).status).toBe(200);
+    }
+    const read = async (query = "") =>
+      PredictionCalibration.parse((await callEdge("GET", `/v1/history/calibration${query}`)).json).items;
+    const nine = await vi.waitFor(async () => {
+      const found = (await read("?model=predicted@1")).find(({ confidence }) => confidence === 0.9);
+      expect(found?.requests).toBe(2);
+      return found!;
+    }, BOUND);
+    expect(nine).toMatchObject({ variant: "fp32", backend: "ort-cpu", inTime: 2 });
+    expect(nine.steps.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+    // However many points an hour has, it is one step.
+    for (const { at: begin } of nine.steps) expect(Date.parse(begin) % 3_600_000).toBe(0);
+    expect(nine.steps.length).toBeLessThanOrEqual(2);
+    const others = await read(`?placement=${nine.placementId}&confidence=0.99`);
+    expect(others).toMatchObject([{ placementId: nine.placementId, confidence: 0.99 }]);
+    // It missed one, and some attempts were refused by the runner; the best efforts are not judged.
+    expect(others[0]!.inTime).toBeLessThan(others[0]!.requests);
+    expect(await read("?model=nobody@1")).toEqual([]);
+    expect(await read("?from=2099-01-01T00:00:00Z&to=2099-01-02T00:00:00Z")).toEqual([]);
+    const reversed = await callEdge("GET", "/v1/history/calibration?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z");
+    expect(pointersOf(reversed)).toEqual(["query/to"]);
+  });
+});
+
+// Last: what was answered late is learnt from.
+describe("a runner that is drained under a request", () => {
+  it("answers it, and gets no other", async () => {
+    const pending = infer();
+    const [drained, other] = await whoWasAsked();
+    const { offer } = await drained.scripted.nextInfer();
+    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/drain`);
+    await vi.waitFor(
+      async () => expect(problemOf(await at(drained, { budgetMs: 0.1 })).code).toBe("runner-offline"),
+      BOUND,
+    );
+    const next = infer();
+    await answerNext(other);
+    expect(InferReply.parse((await next).json).placement.runnerId).toBe(other.runner.runnerId);
+    answer(drained, offer);
+    expect(InferReply.parse((await pending).json).placement.runnerId).toBe(drained.runner.runnerId);
+    await callEdge("POST", `/v1/runners/${drained.runner.runnerId}/resume`);
+    await isReady(drained);
+  });
+});

@@ -1,0 +1,514 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import { JobStore } from "../../../src/edge/queue/job-store.ts";
+import { BenchmarkSpec } from "../../../src/protocol/jobs/benchmark.ts";
+import type { Capabilities } from "../../../src/protocol/fleet/hardware.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import type { Offer } from "../../../src/protocol/link.ts";
+import { createProblem } from "../../../src/protocol/wire/problem.ts";
+import { callEdge, problemOf } from "../stack/edge-client.ts";
+import { competitor } from "../stack/kernel-samples.ts";
+import {
+  countRuns,
+  expireLeases,
+  linkStub,
+  newOnlineRunner,
+  newRunner,
+  queueStub,
+  readEvents,
+  readJob,
+  submitJob,
+} from "../stack/queue-client.ts";
+import { BOUND } from "../stack/runner-script.ts";
+import { benchmarkResult, capabilities, throughputResult } from "../stack/samples.ts";
+import { ScriptedRunner } from "../stack/scripted-runner.ts";
+import { troubleDatabase } from "../stack/troubled-database.ts";
+
+/** The check of a new kernel as a runner gets it. */
+let submissions = 0;
+async function offerSubmitted(scripted: ScriptedRunner): Promise<Offer> {
+  const body = { ...competitor, name: `queued-${submissions++}` };
+  expect((await callEdge("POST", "/v1/kernels", { body })).status).toBe(201);
+  return scripted.next("offer");
+}
+
+describe("a job", () => {
+  it("is offered, reports progress, and ends in one run with its points", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    const { id } = await submitJob({ label: "main" });
+    const offer = await scripted.next("offer");
+    expect(offer).toMatchObject({
+      lease: { jobId: id, epoch: 1 },
+      attempt: 1,
+      spec: { kernel: "triad", label: "main" },
+      model: null,
+    });
+    scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "measure", done: 1, total: 2 } });
+    await expect.poll(async () => (await readJob(id)).progress, BOUND).toEqual({ phase: "measure", done: 1, total: 2 });
+    scripted.succeed(offer);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    const job = await readJob(id);
+    expect(job).toMatchObject({
+      state: "succeeded",
+      runnerId,
+      attempt: 1,
+      runId: id.replace("job_", "run_"),
+      result: { kernel: "triad" },
+      problem: null,
+    });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+  });
+
+  it("waits while the runner's slot is taken, and gets it next", async () => {
+    const { scripted } = await newOnlineRunner();
+    const jobs = [await submitJob(), await submitJob(), await submitJob()];
+    for (const { id } of jobs) {
+      const offer = await scripted.next("offer");
+      expect(offer.lease.jobId).toBe(id);
+      expect(scripted.received).toEqual([]);
+      scripted.succeed(offer);
+      await scripted.next("jobSettled");
+    }
+  });
+
+  it("waits for a runner that it is meant for", async () => {
+    const { scripted } = await newOnlineRunner();
+    const other = await newRunner();
+    const pinned = await submitJob({ runnerId: other.runnerId });
+    const fast = await submitJob({ profile: "gpu-accelerated" });
+    const free = await submitJob();
+    expect((await scripted.next("offer")).lease.jobId).toBe(free.id);
+    const meant = await ScriptedRunner.online(other);
+    expect((await meant.next("offer")).lease.jobId).toBe(pinned.id);
+    expect((await readJob(fast.id)).state).toBe("queued");
+  });
+
+  it("is not held up by older ones that nobody can take, however many they are", async () => {
+    const { scripted } = await newOnlineRunner();
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      const store = new JobStore(storage.sql);
+      const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: "nobodys" });
+      for (let count = 0; count < 450; count++) {
+        const id = createId("job", count + 1);
+        store.insert({
+          id,
+          project: "main",
+          submittedBy: null,
+          spec,
+          profile: null,
+          idempotencyKey: null,
+          requestHash: "",
+          createdAtMs: count,
+          maxAttempts: 1,
+        });
+      }
+    });
+    const { id } = await submitJob();
+    expect((await scripted.next("offer")).lease.jobId).toBe(id);
+    await runInDurableObject(queueStub(), (_, { storage }) => {
+      storage.sql.exec("delete from jobs where spec->>'kernel' = 'nobodys'");
+    });
+  });
+
+  it("waits while the only runner drains", async () => {
+    const { runnerId, scripted } = await newOnlineRunner();
+    await callEdge("POST", `/v1/runners/${runnerId}/drain`);
+    const { id } = await submitJob();
+    expect((await readJob(id)).state).toBe("queued");
+    await callEdge("POST", `/v1/runners/${runnerId}/resume`);
+    expect((await scripted.next("offer")).lease.jobId).toBe(id);
+  });
+});
+
+describe("an attempt that fails", () => {
+  it("is made again while the problem may pass, and the job fails when it may not", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const first = await scripted.next("offer");
+    scripted.send({
+      type: "jobOutcome",
+      lease: first.lease,
+      outcome: { ok: false, problem: createProblem("device-lost", "It died.") },
+    });
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    const second = await scripted.next("offer");
+    expect(second).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+    scripted.send({
+      type: "jobOutcome",
+      lease: second.lease,
+      outcome: { ok: false, problem: createProblem("kernel-incorrect", "It is wrong.") },
+    });
+    await scripted.next("jobSettled");
+    expect(await readJob(id)).toMatchObject({
+      state: "failed",
+      attempt: 2,
+      problem: { code: "kernel-incorrect" },
+      runId: null,
+    });
+    expect((await readEvents(id)).map(({ type }) => type)).toEqual([
+      "queued",
+      "leased",
+      "requeued",
+      "leased",
+      "failed",
+    ]);
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a result whose run was stored before its lease ended", () => {
+  it("is the one that counts, for the job as for the history, though a later attempt has another", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const first = await scripted.next("offer");
+    // The run gets through, its points do not.
+    const statements = { done: 0 };
+    const heal = await troubleDatabase(queueStub(), (run) =>
+      statements.done++ === 0 ? run() : Promise.reject(new Error("away")),
+    );
+    scripted.succeed(first, benchmarkResult([1, 2, 3]));
+    await expect.poll(() => countRuns(id), BOUND).toEqual({ runs: 1, points: 0 });
+    await expect.poll(() => statements.done, BOUND).toBeGreaterThan(1);
+    await heal();
+    await expireLeases();
+    scripted.succeed(await scripted.next("offer"), { ...benchmarkResult([7, 8, 9]), variant: "other" });
+    await scripted.next("jobSettled");
+    const job = await readJob(id);
+    const run = (await callEdge("GET", `/v1/runs/${job.runId}`)).json;
+    expect(job).toMatchObject({ state: "succeeded", attempt: 2 });
+    expect(run).toMatchObject({ attempt: 1, result: benchmarkResult([1, 2, 3]) });
+    expect(job.result).toEqual(run.result);
+    const { items } = (await callEdge("GET", `/v1/history/series?subject=triad&variant=other`)).json;
+    expect(items).toEqual([]);
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+  });
+});
+
+describe("a failure of a submitted kernel", () => {
+  const failure = { ok: false, problem: createProblem("kernel-invalid", "It does not compile.") } as const;
+
+  it("ends its job though the database is away", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { lease } = await offerSubmitted(scripted);
+    const heal = await troubleDatabase(queueStub(), () => Promise.reject(new Error("away")));
+    scripted.send({ type: "jobOutcome", lease, outcome: failure });
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    await heal();
+    expect(await readJob(lease.jobId)).toMatchObject({ state: "failed", problem: { code: "kernel-invalid" } });
+  });
+
+  it("does not end a job that was cancelled while it was written down", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { lease } = await offerSubmitted(scripted);
+    const note = { isReached: false, isHeld: true };
+    const heal = await troubleDatabase(queueStub(), async (run) => {
+      note.isReached = true;
+      while (note.isHeld) await scheduler.wait(5);
+      return run();
+    });
+    scripted.send({ type: "jobOutcome", lease, outcome: failure });
+    await expect.poll(() => note.isReached, BOUND).toBe(true);
+    await callEdge("POST", `/v1/jobs/${lease.jobId}/cancel`);
+    note.isHeld = false;
+    expect((await scripted.next("jobSettled")).stored).toBe(false);
+    await heal();
+    expect((await readJob(lease.jobId)).state).toBe("cancelled");
+  });
+});
+
+describe("a result whose distributions cannot be read", () => {
+  it.each([
+    ["no sketch", { sketch: "garbage" }],
+    ["a sketch of other samples", { count: 4 }],
+    ["no samples", { count: 0 }],
+    ["crossed extremes", { min: 9 }],
+  ])("such as %s fails the job and is not stored", async (_, changes) => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const result = benchmarkResult();
+    scripted.succeed(await scripted.next("offer"), { ...result, wallMs: { ...result.wallMs, ...changes } });
+    await scripted.next("jobSettled");
+    expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" }, result: null });
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a throughput job", () => {
+  it("leaves its rate, share and latency in the history, by the depth that was found", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob({ kind: "throughput" });
+    const result = throughputResult();
+    scripted.succeed(await scripted.next("offer"), result);
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(await readJob(id)).toMatchObject({ state: "succeeded", result });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 3 });
+    const { items } = (await callEdge("GET", "/v1/history/series?subject=triad&metric=busyShare")).json;
+    expect(items).toMatchObject([{ configuration: { n: 64, depth: 2 }, direction: "higher", clock: "gpu-timestamp" }]);
+  });
+
+  it("fails where the result is of another kind or element type", async () => {
+    const { scripted } = await newOnlineRunner();
+    for (const result of [benchmarkResult(), { ...throughputResult(), dtype: "int32" as const }]) {
+      const { id } = await submitJob({ kind: "throughput", dtype: "float32" });
+      scripted.succeed(await scripted.next("offer"), result);
+      await scripted.next("jobSettled");
+      expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
+    }
+  });
+});
+
+describe("a lease", () => {
+  it("that runs out is given again, and the job fails after the last attempt", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id, maxAttempts } = await submitJob();
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      expect(await scripted.next("offer")).toMatchObject({ lease: { jobId: id, epoch: attempt }, attempt });
+      await expireLeases();
+    }
+    expect(await readJob(id)).toMatchObject({
+      state: "failed",
+      attempt: maxAttempts,
+      problem: { code: "lease-expired" },
+    });
+    expect(scripted.received).toEqual([]);
+  });
+
+  it("that has ended makes its late result worthless: the job ends once, by the new one", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const old = await scripted.next("offer");
+    await expireLeases();
+    const current = await scripted.next("offer");
+    scripted.succeed(old);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: old.lease, stored: false });
+    expect((await readJob(id)).state).toBe("leased");
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+    scripted.succeed(current);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: current.lease, stored: true });
+    scripted.succeed(old);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: old.lease, stored: false });
+    expect(await readJob(id)).toMatchObject({ state: "succeeded", attempt: 2 });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+    expect((await readEvents(id)).filter(({ type }) => type === "succeeded")).toHaveLength(1);
+  });
+
+  it("belongs to its runner: another one's outcome, progress or renewal does nothing", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    const thief = await newOnlineRunner();
+    thief.scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "stolen", done: 1, total: 1 } });
+    thief.scripted.succeed(offer);
+    expect((await thief.scripted.next("jobSettled")).stored).toBe(false);
+    thief.scripted.send({ type: "heartbeat", running: [offer.lease] });
+    expect((await thief.scripted.next("jobCancel")).lease).toEqual(offer.lease);
+    expect(await readJob(id)).toMatchObject({ state: "leased", progress: null });
+  });
+
+  it("is kept by a runner that comes back with it, and ended at once by one without", async () => {
+    const runner = await newRunner();
+    const first = await ScriptedRunner.online(runner);
+    const { id } = await submitJob();
+    const { lease } = await first.next("offer");
+    first.socket.close(1000, "cut");
+    await first.nextClose();
+    const stale = { ...lease, epoch: 9 };
+    const second = await ScriptedRunner.online(runner, [lease, stale]);
+    expect((await second.next("jobCancel")).lease).toEqual(stale);
+    expect(await readJob(id)).toMatchObject({ state: "leased", attempt: 1 });
+    second.socket.close(1000, "restarted");
+    await second.nextClose();
+    const third = await ScriptedRunner.online(runner);
+    expect(await third.next("offer")).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+  });
+
+  it("of a runner that vanished goes to another when it runs out", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { id } = await submitJob();
+    await scripted.next("offer");
+    scripted.socket.close(1000, "gone");
+    await expect.poll(async () => (await callEdge("GET", `/v1/runners/${runnerId}`)).json.state, BOUND).toBe("offline");
+    expect((await readJob(id)).state).toBe("leased");
+    await expireLeases();
+    expect((await readJob(id)).state).toBe("queued");
+    const other = await newOnlineRunner();
+    expect((await other.scripted.next("offer")).lease).toEqual({ jobId: id, epoch: 2 });
+  });
+
+  it("of a runner that is removed ends with it", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { id } = await submitJob();
+    await scripted.next("offer");
+    await callEdge("DELETE", `/v1/runners/${runnerId}`);
+    expect(await readJob(id)).toMatchObject({ state: "queued", attempt: 1, problem: { code: "runner-lost" } });
+  });
+
+  it("that nobody but a removed runner could take ends the job", async () => {
+    const { runnerId } = await newOnlineRunner();
+    await callEdge("POST", `/v1/runners/${runnerId}/drain`);
+    const { id } = await submitJob({ runnerId });
+    await callEdge("DELETE", `/v1/runners/${runnerId}`);
+    expect(await readJob(id)).toMatchObject({ state: "failed", attempt: 0, problem: { code: "runner-lost" } });
+  });
+
+  it("of a cancelled job is taken back, and its result refused", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    await callEdge("POST", `/v1/jobs/${id}/cancel`);
+    expect((await scripted.next("jobCancel")).lease).toEqual(offer.lease);
+    scripted.succeed(offer);
+    expect((await scripted.next("jobSettled")).stored).toBe(false);
+    expect((await readJob(id)).state).toBe("cancelled");
+    expect(await countRuns(id)).toEqual({ runs: 0, points: 0 });
+  });
+});
+
+describe("a benchmark whose runner was lost", () => {
+  /** Another machine than that of the other scripted runners. */
+  const otherMachine: Capabilities = {
+    ...capabilities,
+    devices: capabilities.devices.map((device) => ({
+      ...device,
+      name: `Other ${device.name}`,
+      fingerprint: { ...device.fingerprint, cpu: "Other CPU" },
+    })),
+  };
+
+  it("tells that another device ran it: by its events, its attempt, its runner and its run", async () => {
+    const lost = await newOnlineRunner();
+    const { id } = await submitJob();
+    const { lease } = await lost.scripted.next("offer");
+    const problem = createProblem("runner-lost", "The runner was stopped.");
+    lost.scripted.send({ type: "leaving" });
+    lost.scripted.send({ type: "jobOutcome", lease, outcome: { ok: false, problem } });
+    expect((await lost.scripted.next("jobSettled")).stored).toBe(true);
+    const other = await newRunner();
+    const scripted = await ScriptedRunner.connect(other);
+    scripted.send({ type: "hello", capabilities: otherMachine, running: [] });
+    const offer = await scripted.next("offer");
+    expect(offer).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+    const result = benchmarkResult();
+    const [, device] = otherMachine.devices;
+    const ran = { deviceName: device!.name, fingerprint: device!.fingerprint };
+    scripted.succeed(offer, { ...result, environment: { ...result.environment, ...ran } });
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(await readJob(id)).toMatchObject({ attempt: 2, runnerId: other.runnerId, result: { environment: ran } });
+    expect((await readEvents(id)).map(({ type, attempt, detail }) => [type, attempt, detail])).toEqual([
+      ["queued", 0, null],
+      ["leased", 1, null],
+      ["requeued", 1, "The runner was stopped."],
+      ["leased", 2, null],
+      ["succeeded", 2, null],
+    ]);
+    const run = (await callEdge("GET", `/v1/runs/${id.replace("job_", "run_")}`)).json;
+    expect(run).toMatchObject({ runnerId: other.runnerId, result: { environment: ran } });
+  });
+
+  it("waits for it where it was meant for it alone", async () => {
+    const lost = await newRunner();
+    const first = await ScriptedRunner.online(lost);
+    const { id } = await submitJob({ runnerId: lost.runnerId });
+    await first.next("offer");
+    const other = await newOnlineRunner();
+    first.socket.close(1000, "gone");
+    await first.nextClose();
+    await expireLeases();
+    const free = await submitJob();
+    expect((await other.scripted.next("offer")).lease.jobId).toBe(free.id);
+    expect(await readJob(id)).toMatchObject({ state: "queued", attempt: 1, problem: { code: "lease-expired" } });
+    const back = await ScriptedRunner.online(lost);
+    expect(await back.next("offer")).toMatchObject({ lease: { jobId: id, epoch: 2 }, attempt: 2 });
+    expect(other.scripted.received.filter(({ type }) => type === "offer")).toEqual([]);
+  });
+});
+
+describe("an outcome that is sent again", () => {
+  it("is answered as stored and leaves one run and its points once", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    for (let i = 0; i < 3; i++) scripted.succeed(offer);
+    for (let i = 0; i < 3; i++)
+      expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    scripted.succeed(offer);
+    expect(await scripted.next("jobSettled")).toMatchObject({ lease: offer.lease, stored: true });
+    expect(await countRuns(id)).toEqual({ runs: 1, points: 2 });
+    expect((await readEvents(id)).map(({ type }) => type)).toEqual(["queued", "leased", "succeeded"]);
+  });
+
+  it("of a failure does not end the attempt after it", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const { lease } = await scripted.next("offer");
+    const failure = {
+      type: "jobOutcome",
+      lease,
+      outcome: { ok: false, problem: createProblem("device-lost", "It died.") },
+    } as const;
+    scripted.send(failure);
+    await scripted.next("offer");
+    scripted.send(failure);
+    await scripted.next("jobSettled");
+    expect((await scripted.next("jobSettled")).stored).toBe(false);
+    expect(await readJob(id)).toMatchObject({ state: "leased", attempt: 2 });
+  });
+});
+
+describe("eviction in mid-lease", () => {
+  it("of the queue loses nothing", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const waiting = await submitJob();
+    const offer = await scripted.next("offer");
+    scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "half", done: 1, total: 2 } });
+    await expect.poll(async () => (await readJob(id)).progress?.phase, BOUND).toBe("half");
+    const before = await readJob(id);
+    await evictDurableObject(queueStub());
+    expect(await readJob(id)).toEqual(before);
+    scripted.succeed(offer);
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect((await scripted.next("offer")).lease.jobId).toBe(waiting.id);
+  });
+
+  it("of the queue leaves its alarm, which ends the lease", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    await scripted.next("offer");
+    await evictDurableObject(queueStub());
+    await expireLeases();
+    expect((await scripted.next("offer")).lease).toEqual({ jobId: id, epoch: 2 });
+  });
+
+  it("of the link keeps the socket and what comes over it", async () => {
+    const { scripted, runnerId } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const offer = await scripted.next("offer");
+    await evictDurableObject(linkStub(runnerId));
+    scripted.succeed(offer);
+    expect((await scripted.next("jobSettled")).stored).toBe(true);
+    expect(scripted.closed).toBeNull();
+    expect((await readJob(id)).state).toBe("succeeded");
+  });
+});
+
+describe("the events of a job", () => {
+  it("follow it to its end, and are replayed behind Last-Event-ID", async () => {
+    const { scripted } = await newOnlineRunner();
+    const { id } = await submitJob();
+    const live = readEvents(id);
+    const offer = await scripted.next("offer");
+    scripted.send({ type: "jobProgress", lease: offer.lease, progress: { phase: "a", done: 1, total: 2 } });
+    scripted.succeed(offer);
+    const events = await live;
+    expect(events.map(({ type }) => type)).toEqual(["queued", "leased", "progress", "succeeded"]);
+    expect(await readEvents(id)).toEqual(events);
+    for (let i = 0; i < events.length; i++)
+      expect(await readEvents(id, String(events[i]?.seq))).toEqual(events.slice(i + 1));
+    expect(await readEvents(id, "nonsense")).toEqual(events);
+  });
+
+  it("of a job that is not there are a problem", async () => {
+    expect(problemOf(await callEdge("GET", `/v1/jobs/job_${"0".repeat(26)}/events`)).code).toBe("not-found");
+  });
+});

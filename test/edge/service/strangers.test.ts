@@ -1,0 +1,192 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import type { Principal } from "../../../src/edge/http/auth.ts";
+import { audited } from "../../../src/edge/http/bind.ts";
+import { RateLimited, spendRate } from "../../../src/edge/http/key-rate.ts";
+import { createSecret } from "../../../src/edge/store/secret.ts";
+import { endpoints } from "../../../src/protocol/endpoints.ts";
+import { createId } from "../../../src/protocol/wire/id.ts";
+import { ProblemError } from "../../../src/protocol/wire/problem.ts";
+import { callEdge, createKey, mainEnv, pointersOf, problemOf, registerRunner } from "../stack/edge-client.ts";
+
+/** One at once, and the next in a hundred seconds. */
+const SLOWEST = 0.01;
+
+describe("the rate of a key", () => {
+  it("stands in every reply, and ends in a refusal that says when to come again", async () => {
+    const created = await callEdge("POST", "/v1/keys", {
+      body: { name: "slow", scopes: ["read", "infer"], requestsPerSecond: 0.02 },
+    });
+    expect(created.json).toMatchObject({ requestsPerSecond: 0.02, lastUsedAt: null, oldSecretUntil: null });
+    const key = created.json.secret;
+    const first = await callEdge("GET", "/v1/runners", { key });
+    expect(first.status).toBe(200);
+    expect(first.headers.get("ratelimit-policy")).toBe('"key";q=1;w=2');
+    expect(first.headers.get("ratelimit")).toMatch(/^"key";r=0;t=50$/);
+    const second = await callEdge("GET", "/v1/runners", { key });
+    expect(problemOf(second)).toMatchObject({ code: "rate-limited", status: 429 });
+    expect(Number(second.headers.get("retry-after"))).toBeGreaterThan(30);
+    expect(second.headers.get("ratelimit")).toMatch(/^"key";r=0;t=\d+$/);
+    // The Open Inference Protocol has no status for it but that of a busy server.
+    expect((await callEdge("GET", "/v2/models/nobody", { key })).status).toBe(503);
+  });
+
+  it("is counted for each key apart", async () => {
+    const body = { name: "slow", scopes: ["read"], requestsPerSecond: SLOWEST };
+    for (let i = 0; i < 2; i++) {
+      const { secret } = (await callEdge("POST", "/v1/keys", { body })).json;
+      expect((await callEdge("GET", "/v1/runners", { key: secret })).status).toBe(200);
+    }
+  });
+
+  it("is within bounds", async () => {
+    for (const requestsPerSecond of [0, -1, 100_001, "many"]) {
+      const body = { name: "odd", scopes: ["read"], requestsPerSecond };
+      expect(pointersOf(await callEdge("POST", "/v1/keys", { body }))).toEqual(["#/requestsPerSecond"]);
+    }
+  });
+
+  const tenant = (project: string): Extract<Principal, { kind: "key" }> => {
+    return { kind: "key", id: createId("key"), project, scopes: ["read"], requestsPerSecond: null };
+  };
+  const ignore = () => {};
+
+  it("is shared by the keys of a tenant, and not by the operator's", () => {
+    const slow = { ...env, PROJECT_REQUESTS_PER_SECOND: String(SLOWEST) };
+    spendRate(slow, tenant("crowd"), ignore);
+    expect(() => spendRate(slow, tenant("crowd"), ignore)).toThrow(/^This project may send/);
+    spendRate(slow, tenant("others"), ignore);
+    for (let i = 0; i < 3; i++) spendRate(slow, tenant("main"), ignore);
+  });
+
+  it("is closed for a moment where the platform's counter says so, without a request that waits for it", async () => {
+    const counted: Promise<unknown>[] = [];
+    const key = tenant("main");
+    const closing = { ...env, KEY_LIMITER: { limit: async () => ({ success: false }) } };
+    spendRate(closing, key, (work) => counted.push(work));
+    await Promise.all(counted);
+    expect(() => spendRate(closing, key, ignore)).toThrow(RateLimited);
+    expect(() => spendRate(closing, { ...key, requestsPerSecond: 50 }, ignore)).toThrow(RateLimited);
+    // A higher limit of its own is not the platform's to judge.
+    spendRate(closing, { ...key, requestsPerSecond: 100_000 }, ignore);
+  });
+});
+
+describe("a stranger", () => {
+  it("who comes with wrong secrets again and again is not looked up any more, and known keys of that address are served", async () => {
+    const headers = { "cf-connecting-ip": "203.0.113.7" };
+    const { secret } = await createKey(["read"]);
+    expect((await callEdge("GET", "/v1/runners", { key: secret, headers })).status).toBe(200);
+    const knock = () => callEdge("GET", "/v1/runners", { key: createSecret("key"), headers });
+    const codes: string[] = [];
+    while (!codes.includes("rate-limited")) codes.push(problemOf(await knock()).code);
+    expect(codes.slice(0, 100)).toEqual(Array(100).fill("unauthorized"));
+    const refused = await knock();
+    expect(problemOf(refused).code).toBe("rate-limited");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await callEdge("GET", "/v1/runners", { key: secret, headers })).status).toBe(200);
+    const elsewhere = { "cf-connecting-ip": "203.0.113.8" };
+    expect((await callEdge("GET", "/v1/runners", { key: createSecret("key"), headers: elsewhere })).status).toBe(401);
+  });
+
+  it("who guesses tokens for runners is stopped, too", async () => {
+    const headers = { "cf-connecting-ip": "203.0.113.9" };
+    const guess = () =>
+      callEdge("POST", "/v1/runners", { key: null, headers, body: { token: createSecret("token"), name: "mine" } });
+    for (let i = 0; i < 100; i++) expect((await guess()).status).toBe(401);
+    const codes: string[] = [];
+    while (!codes.includes("rate-limited")) codes.push(problemOf(await guess()).code);
+    expect(codes.length).toBeLessThan(50);
+  });
+
+  it("who sends what cannot be a key costs no look-up and is never stopped", async () => {
+    const headers = { "cf-connecting-ip": "203.0.113.10" };
+    for (let i = 0; i < 150; i++) {
+      expect((await callEdge("GET", "/v1/runners", { key: "mk_short", headers })).status).toBe(401);
+    }
+  });
+});
+
+describe("a key's rotation", () => {
+  const works = async (key: string) => (await callEdge("GET", "/v1/runners", { key })).status === 200;
+  const rotate = (id: string, body: object = {}) => callEdge("POST", `/v1/keys/${id}/rotate`, { body });
+
+  it("lets both secrets in for a while, so that nobody stands before a closed door", async () => {
+    const { id, secret } = await createKey(["read"]);
+    const { json, status } = await rotate(id);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ id, scopes: ["read"] });
+    expect(Date.parse(json.oldSecretUntil)).toBeGreaterThan(Date.now() + 80_000_000);
+    expect([await works(secret), await works(json.secret)]).toEqual([true, true]);
+    // A second rotation ends the first secret at once.
+    const again = (await rotate(id)).json;
+    expect([await works(secret), await works(json.secret), await works(again.secret)]).toEqual([false, true, true]);
+  });
+
+  it("ends the old secret at once where it has leaked", async () => {
+    const { id, secret } = await createKey(["read"]);
+    const { json } = await rotate(id, { overlapMs: 0 });
+    expect([await works(secret), await works(json.secret)]).toEqual([false, true]);
+    const rows = await env.DB.prepare("select * from keys where id = ?").bind(id).all();
+    expect(JSON.stringify(rows.results)).not.toContain(json.secret);
+  });
+
+  it("is refused for keys that are revoked or not there, and for odd overlaps", async () => {
+    const { id } = await createKey(["read"]);
+    for (const overlapMs of [-1, 604_800_001, 0.5, "long"])
+      expect(pointersOf(await rotate(id, { overlapMs }))).toEqual(["#/overlapMs"]);
+    await callEdge("DELETE", `/v1/keys/${id}`);
+    expect(problemOf(await rotate(id)).code).toBe("conflict");
+    expect(problemOf(await rotate(createId("key"))).code).toBe("not-found");
+  });
+
+  it("tells when a key was used", async () => {
+    const { id, secret } = await createKey(["read"]);
+    await callEdge("GET", "/v1/runners", { key: secret });
+    const { items } = (await callEdge("GET", "/v1/keys")).json;
+    expect(Date.parse(items.find((key: { id: string }) => key.id === id).lastUsedAt)).toBeGreaterThan(0);
+  });
+});
+
+describe("the audit log", () => {
+  const read = async (query: string) => (await callEdge("GET", `/v1/audit?${query}`)).json;
+
+  it("has what an administrator did, by whom and how it ended, newest first", async () => {
+    const { id, secret } = await createKey(["admin"]);
+    const { runnerId } = await registerRunner();
+    await callEdge("POST", `/v1/runners/${runnerId}/drain`, { key: secret });
+    await callEdge("DELETE", `/v1/keys/${createId("key")}`, { key: secret });
+    await callEdge("GET", "/v1/keys", { key: secret });
+    const { items } = await read(`key=${id}`);
+    expect(items).toMatchObject([
+      { key: id, action: "DELETE /v1/keys/{id}", status: 404 },
+      { key: id, action: "POST /v1/runners/{id}/drain", path: `/v1/runners/${runnerId}/drain`, status: 200 },
+    ]);
+    expect(JSON.stringify(items)).not.toContain(secret);
+    const made = (await read("key=bootstrap&limit=200")).items;
+    expect(made.map(({ action }: { action: string }) => action)).toContain("POST /v1/keys");
+  });
+
+  it("is read page by page", async () => {
+    const { id, secret } = await createKey(["admin"]);
+    for (let i = 0; i < 5; i++) await callEdge("POST", "/v1/runners/tokens", { key: secret, body: {} });
+    const first = await read(`key=${id}&limit=3`);
+    const second = await read(`key=${id}&limit=3&cursor=${encodeURIComponent(first.nextCursor)}`);
+    const ids = [...first.items, ...second.items].map((entry: { id: string }) => entry.id);
+    expect(new Set(ids).size).toBe(5);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+    expect(second.nextCursor).toBeNull();
+  });
+});
+
+describe("what an administrator is refused", () => {
+  it("is written down, too, also where that comes at once", async () => {
+    const c = { get: () => "key_hasty", req: { path: "/v1/runners/x/share" } } as never;
+    const act = (): Promise<never> => {
+      throw new ProblemError("forbidden", "No.");
+    };
+    await expect(audited(c, mainEnv, endpoints.shareRunner, act)).rejects.toThrow("No.");
+    const query = env.DB.prepare("select action, status from audit_entries where key_id = 'key_hasty'");
+    expect((await query.all()).results).toEqual([{ action: "POST /v1/runners/{id}/share", status: 403 }]);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { estimateAggregate } from "../../../../src/edge/history/import/measure-report.ts";
+import { aggregateQuantile } from "../../../../src/stats/distribution/distribution.ts";
+import { decodeSketch } from "../../../../src/stats/distribution/sketch.ts";
+import { fc } from "../../property.ts";
+
+describe("an estimated aggregate", () => {
+  it("gives back the percentiles that were known", () => {
+    const percentiles = { p25: 2, p50: 3, p75: 5, p99: 40, "p99.9": 80 };
+    const aggregate = estimateAggregate({ count: 100_000, min: 1, max: 100, sum: 400_000, percentiles });
+    expect(aggregate).toMatchObject({ count: 100_000, min: 1, max: 100, sum: 400_000 });
+    for (const [name, value] of Object.entries(percentiles)) {
+      expect(aggregateQuantile(aggregate, Number(name.slice(1)) / 100) / value).toBeCloseTo(1, 2);
+    }
+    expect(aggregateQuantile(aggregate, 0)).toBe(1);
+    expect(aggregateQuantile(aggregate, 1) / 100).toBeCloseTo(1, 2);
+  });
+
+  it("has the mean for everything but the extremes where no percentile is known", () => {
+    const aggregate = estimateAggregate({ count: 100, min: 1, max: 100, sum: 500 });
+    for (const p of [0.05, 0.5, 0.95]) expect(aggregateQuantile(aggregate, p) / 5).toBeCloseTo(1, 2);
+    expect(aggregateQuantile(aggregate, 0.999) / 100).toBeCloseTo(1, 2);
+  });
+
+  it("holds as many values as it counts, however few and whichever percentiles are known", () => {
+    const ranks = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000 }), ranks, (count, known) => {
+        const percentiles = Object.fromEntries(known.map((p) => [`p${p}`, 1 + p / 100]));
+        const { sketch } = estimateAggregate({ count, min: 1, max: 2, sum: 1.5 * count, percentiles });
+        expect(decodeSketch(sketch).count).toBe(count);
+      }),
+    );
+  });
+});

@@ -1,0 +1,254 @@
+import { describe, expect, it } from "vitest";
+import { type ChoiceRules, choosePlacement } from "../../../../src/edge/inference/choose-placement.ts";
+import { predictIdleMs } from "../../../../src/edge/inference/predict/predict-latency.ts";
+import type { Outlook } from "../../../../src/edge/inference/predict/placement-watch.ts";
+import type { LivePlacement } from "../../../../src/edge/store/fleet/live-placement-store.ts";
+import { lehmer } from "../../../../src/stats/random/seeded.ts";
+import { livePlacement } from "./live-placement.ts";
+
+const outlook = (serviceMs: number, changes: Partial<Outlook> = {}): Outlook => ({
+  linkMs: 1,
+  serviceMs,
+  medianServiceMs: serviceMs,
+  queueMs: 0,
+  coldMs: 0,
+  isSilent: false,
+  ...changes,
+});
+
+interface Case {
+  readonly placements: readonly (readonly [LivePlacement, Outlook])[];
+  readonly budgetMs: number;
+  readonly wishes?: Partial<ChoiceRules["wishes"]>;
+  readonly spentMs?: number;
+  readonly draws?: readonly number[];
+  readonly calibratedMs?: number;
+}
+
+function choose({ placements, budgetMs, wishes = {}, spentMs = 0, draws = [0, 0], calibratedMs = 99 }: Case) {
+  const left = [...draws];
+  return choosePlacement(
+    placements.map(([placement]) => placement),
+    {
+      wishes: { budgetMs, minFidelity: 0, onMiss: "reject", ...wishes },
+      spentMs,
+      outlook: (wanted) => placements.find(([placement]) => placement === wanted)![1],
+      calibratedMs: () => calibratedMs,
+      random: () => left.shift()!,
+    },
+  );
+}
+
+/** The placement that was admitted, else what kept the request out. */
+const chosen = (given: Case): string => {
+  const choice = choose(given);
+  return choice.kind === "admitted" ? choice.candidate.placement.id : choice.kind;
+};
+
+describe("the choice of a placement", () => {
+  const exact = livePlacement("exact");
+  const rough = livePlacement("rough", { fidelity: 0.98, variant: "int8" });
+  const both = [
+    [rough, outlook(1)],
+    [exact, outlook(6)],
+  ] as const;
+
+  it("is the most faithful of those that fit", () => {
+    expect(chosen({ placements: both, budgetMs: 7 })).toBe("exact");
+    expect(chosen({ placements: both, budgetMs: 6.9 })).toBe("rough");
+    expect(choose({ placements: both, budgetMs: 7 })).toMatchObject({
+      fits: true,
+      candidate: { prediction: { latencyMs: 7, linkMs: 1, queueMs: 0, serviceMs: 6 } },
+    });
+  });
+
+  it("says which better one only the budget kept from being chosen", () => {
+    const passedOver = { placement: { id: "exact" }, prediction: { latencyMs: 7 } };
+    expect(choose({ placements: both, budgetMs: 6.9 })).toMatchObject({ kind: "admitted", passedOver });
+    expect(choose({ placements: both, budgetMs: 7 })).toMatchObject({ kind: "admitted", passedOver: null });
+    expect(choose({ placements: both.slice(0, 1), budgetMs: 6.9 })).toMatchObject({ passedOver: null });
+  });
+
+  it("then the cheapest, though a dearer one has less to do", () => {
+    const dear = [livePlacement("dear"), outlook(4)] as const;
+    const cheap = [livePlacement("cheap"), outlook(2, { queueMs: 3 })] as const;
+    expect(chosen({ placements: [dear, cheap], budgetMs: 10 })).toBe("cheap");
+    // Loaded so much that it does not fit, it is out.
+    expect(chosen({ placements: [dear, cheap], budgetMs: 5.5 })).toBe("dear");
+  });
+
+  it("then, of two at random that cost about the same, the one with less to do", () => {
+    const queues = [5, 1, 3];
+    const placements = queues.map(
+      (queueMs, index) => [livePlacement(`p${queueMs}`), outlook(2 + index / 10, { queueMs })] as const,
+    );
+    expect(chosen({ placements, budgetMs: 50, draws: [0, 0] })).toBe("p1");
+    expect(chosen({ placements, budgetMs: 50, draws: [0, 0.99] })).toBe("p3");
+    expect(chosen({ placements, budgetMs: 50, draws: [0.99, 0.99] })).toBe("p1");
+    expect(chosen({ placements, budgetMs: 50, draws: [0.99, 0] })).toBe("p3");
+  });
+
+  it("counts what waits, what is cold and what has passed against the budget", () => {
+    const busy = [[exact, outlook(1, { queueMs: 2, coldMs: 3 })]] as const;
+    expect(chosen({ placements: busy, budgetMs: 8, spentMs: 1 })).toBe("exact");
+    expect(chosen({ placements: busy, budgetMs: 7.9, spentMs: 1 })).toBe("overloaded");
+  });
+});
+
+describe("the wishes of a request", () => {
+  const here = livePlacement("here", { labels: { site: "lab", rack: "1" }, profiles: ["balanced"] });
+  const there = livePlacement("there", { backend: "ort-webgpu", fidelity: 0.9, variant: "int8" });
+  const placements = [
+    [here, outlook(6)],
+    [there, outlook(1)],
+  ] as const;
+  const wish = (wishes: Case["wishes"] & {}) => chosen({ placements, budgetMs: 100, wishes });
+
+  it("narrow the choice by fidelity, backend, profile, labels, runner and placement", () => {
+    expect(chosen({ placements, budgetMs: 2, wishes: { minFidelity: 0.9 } })).toBe("there");
+    expect(chosen({ placements, budgetMs: 2, wishes: { minFidelity: 0.91 } })).toBe("unattainable");
+    expect(wish({ backend: "ort-webgpu" })).toBe("there");
+    expect(wish({ runnerId: "rnr_there" })).toBe("there");
+    expect(wish({ placementId: "here" })).toBe("here");
+    expect(wish({ placementId: "gone" })).toBe("unmatched");
+    expect(wish({ placementId: "here", runnerId: "rnr_there" })).toBe("unmatched");
+    expect(wish({ profile: "balanced" })).toBe("here");
+    expect(wish({ labels: { site: "lab" } })).toBe("here");
+    expect(wish({ labels: { site: "lab", rack: "1" } })).toBe("here");
+  });
+
+  it("that nothing is like find no placement", () => {
+    expect(wish({ labels: { site: "lab", rack: "2" } })).toBe("unmatched");
+    expect(wish({ profile: "gpu-accelerated" })).toBe("unmatched");
+    expect(wish({ backend: "wgsl" })).toBe("unmatched");
+    expect(wish({ runnerId: "rnr_other" })).toBe("unmatched");
+    expect(chosen({ placements: [], budgetMs: 1 })).toBe("none");
+  });
+
+  it("for a best effort are tried on the fastest where none fits", () => {
+    const wishes = { onMiss: "best-effort" } as const;
+    expect(choose({ placements, budgetMs: 0.5, wishes })).toMatchObject({
+      fits: false,
+      candidate: { placement: { id: "there" } },
+    });
+    expect(choose({ placements, budgetMs: 50, wishes })).toMatchObject({ fits: true });
+  });
+});
+
+describe("what is in the way", () => {
+  const placement = livePlacement("only");
+  const only = (changes: Partial<Outlook> = {}) => [[placement, outlook(4, changes)]] as const;
+
+  it("is the budget, where no placement could meet it even idle", () => {
+    const slow = [livePlacement("slow", { variant: "int8" }), outlook(9)] as const;
+    expect(choose({ placements: [slow, ...only({ queueMs: 50 })], budgetMs: 4.9 })).toMatchObject({
+      kind: "unattainable",
+      idleMs: 5,
+      nearest: { placement: { id: "only" } },
+    });
+  });
+
+  it("is the queue, where one could if it were idle: until then it is to be waited", () => {
+    const other = [livePlacement("other"), outlook(4, { queueMs: 9 })] as const;
+    expect(choose({ placements: [other, ...only({ queueMs: 20 })], budgetMs: 6 })).toMatchObject({
+      kind: "overloaded",
+      retryAfterMs: 8,
+      nearest: { placement: { id: "other" } },
+    });
+  });
+
+  it("is a slow moment, where a placement could when it was measured", () => {
+    expect(choose({ placements: only(), budgetMs: 3, calibratedMs: 3 })).toMatchObject({
+      kind: "overloaded",
+      retryAfterMs: 2,
+    });
+    expect(chosen({ placements: only(), budgetMs: 3, calibratedMs: 3.1 })).toBe("unattainable");
+  });
+
+  it("is the time that has passed, where that alone is too much", () => {
+    expect(choose({ placements: only(), budgetMs: 5, spentMs: 1 })).toEqual({ kind: "late" });
+  });
+
+  it("is that nobody is online, or that whoever is has stopped answering", () => {
+    const gone = [livePlacement("gone", { online: false }), outlook(1)] as const;
+    const leaving = [livePlacement("leaving", { draining: true }), outlook(1)] as const;
+    const silent = [livePlacement("silent"), outlook(1, { isSilent: true })] as const;
+    expect(chosen({ placements: [gone, leaving], budgetMs: 9 })).toBe("offline");
+    expect(chosen({ placements: [gone, silent], budgetMs: 9 })).toBe("silent");
+    expect(chosen({ placements: [gone, leaving, silent, ...only()], budgetMs: 9 })).toBe("only");
+    // The silent one could, if it answered: the budget is not to blame.
+    expect(chosen({ placements: [silent, ...only()], budgetMs: 3 })).toBe("silent");
+  });
+});
+
+describe("of very many placements", () => {
+  const COUNT = 5_000;
+  /** A choice among as many, and how many of them were looked at. */
+  const chooseOfMany = (
+    changes: (index: number) => Partial<Outlook>,
+    {
+      budgetMs = 10,
+      fidelityOf = () => 1,
+      count = COUNT,
+    }: {
+      budgetMs?: number;
+      fidelityOf?: (index: number) => number;
+      count?: number;
+    } = {},
+  ) => {
+    const placements = Array.from({ length: count }, (_, index) =>
+      livePlacement(`p${index}`, { fidelity: fidelityOf(index) }),
+    );
+    const indices = new Map(placements.map((placement, index) => [placement, index]));
+    const looked = new Set<LivePlacement>();
+    const choice = choosePlacement(placements, {
+      wishes: { budgetMs, minFidelity: 0, onMiss: "reject" },
+      spentMs: 0,
+      outlook: (placement) => {
+        looked.add(placement);
+        return outlook(1, changes(indices.get(placement)!));
+      },
+      calibratedMs: (placement) => predictIdleMs(outlook(1, changes(indices.get(placement)!))),
+      random: lehmer(),
+    });
+    return { choice, looked: looked.size };
+  };
+  const SLOW = { serviceMs: 50, medianServiceMs: 50 };
+
+  it("sixteen decide, of which one fits that is as faithful as any", () => {
+    const { choice, looked } = chooseOfMany(() => ({}));
+    expect(choice).toMatchObject({ kind: "admitted", fits: true });
+    expect(looked).toBe(16);
+    expect(chooseOfMany(() => ({}), { count: 64 }).looked).toBe(64);
+  });
+
+  it("each is as likely to be looked at, and who has less to do is chosen", () => {
+    const { choice } = chooseOfMany((index) => ({ queueMs: index % 2 === 0 ? 0 : 5 }));
+    expect(choice).toMatchObject({ candidate: { outlook: { queueMs: 0 } } });
+  });
+
+  it("more are looked at for a fidelity that few of them have", () => {
+    const { choice, looked } = chooseOfMany(() => ({}), { fidelityOf: (index) => (index % 200 === 0 ? 1 : 0.9) });
+    expect(choice).toMatchObject({ candidate: { placement: { fidelity: 1 } } });
+    expect(looked).toBe(512);
+  });
+
+  it("a queue is found in the way without a look at all", () => {
+    const { choice, looked } = chooseOfMany(() => ({ queueMs: 100 }));
+    expect(choice.kind).toBe("overloaded");
+    expect(looked).toBe(512);
+  });
+
+  it("the only one that is not silent, or that is fast enough, is found", () => {
+    const heard = chooseOfMany((index) => ({ isSilent: index !== 4_321 }));
+    expect(heard.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p4321" } } });
+    const fast = chooseOfMany((index) => (index === 1_234 ? {} : SLOW), { budgetMs: 2 });
+    expect(fast.choice).toMatchObject({ kind: "admitted", candidate: { placement: { id: "p1234" } } });
+  });
+
+  it("that nothing could ever fit is said of all", () => {
+    const { choice, looked } = chooseOfMany(() => SLOW, { budgetMs: 1.5 });
+    expect(choice.kind).toBe("unattainable");
+    expect(looked).toBe(COUNT);
+  });
+});

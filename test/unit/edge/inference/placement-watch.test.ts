@@ -1,0 +1,384 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Answered, type Attempt, PlacementWatch } from "../../../../src/edge/inference/predict/placement-watch.ts";
+import { summarise } from "../../../../src/stats/distribution/distribution.ts";
+import { livePlacement } from "./live-placement.ts";
+
+const START_MS = 1_000_000;
+const P99 = 0.99;
+const placement = livePlacement("a", {
+  sweep: [
+    { rows: 1, serviceMs: summarise([2]) },
+    { rows: 4, serviceMs: summarise([4]) },
+  ],
+});
+
+let watch = new PlacementWatch();
+let nowMs = START_MS;
+
+const see = (rows = 1, of = placement) => watch.outlook(of, rows, P99, nowMs);
+const begin = (rows = 1, of = placement, leftMs = 10_000) => watch.begin(of, rows, see(rows, of), leftMs, nowMs);
+const answered = (computeMs: number, changes: Partial<Answered> = {}): Answered => ({
+  times: { queueMs: 0, uploadMs: 0, computeMs, readbackMs: 0 },
+  rows: 1,
+  backlogMs: 0,
+  isMeasured: true,
+  ...changes,
+});
+/** A whole request that took so long on the link and in the service. */
+const pass = (linkMs: number, computeMs: number, changes: Partial<Answered> = {}): void => {
+  const attempt = begin(changes.rows ?? 1);
+  nowMs += linkMs + computeMs;
+  watch.answered(attempt, answered(computeMs, changes), nowMs);
+};
+/** The same, so that the runner is warm and nothing is left of it. */
+const warmUp = () => {
+  pass(1, 2);
+  nowMs += 100;
+};
+
+beforeEach(() => {
+  watch = new PlacementWatch();
+  nowMs = START_MS;
+});
+
+describe("a clock that is set back", () => {
+  it("makes no queue longer than its runner said", () => {
+    warmUp();
+    pass(1, 2, { backlogMs: 50 });
+    nowMs -= 20_000;
+    expect(see().queueMs).toBeCloseTo(50);
+  });
+
+  it("makes no model take longer to load", () => {
+    warmUp();
+    watch.refused(begin(), { code: "no-placement", heard: true }, nowMs);
+    nowMs -= 20_000;
+    expect(see().queueMs).toBe(placement.loadMs);
+  });
+
+  it("does not freeze what is predicted", () => {
+    warmUp();
+    const before = see().serviceMs;
+    nowMs -= 20_000;
+    for (let i = 0; i < 200; i++) pass(1, 8);
+    nowMs += 60;
+    expect(see().serviceMs).toBeGreaterThan(before);
+  });
+});
+
+describe("link and service", () => {
+  it("are as calibrated at first, by the rows of the request", () => {
+    expect(see()).toMatchObject({ queueMs: 0, coldMs: 0, isSilent: false });
+    expect(see().linkMs).toBeCloseTo(1, 1);
+    expect(see().serviceMs).toBeCloseTo(2, 1);
+    expect(see(4).serviceMs).toBeCloseTo(4, 1);
+    expect(see(16).medianServiceMs).toBeCloseTo(16, 0);
+  });
+
+  it("follow what requests show, each for itself, and sizes apart", () => {
+    warmUp();
+    for (let i = 0; i < 200; i++) pass(5, 8);
+    nowMs += 60;
+    expect(see().linkMs).toBeCloseTo(5, 0);
+    expect(see().serviceMs).toBeCloseTo(8, 0);
+    expect(see(4).serviceMs).toBeCloseTo(4, 1);
+  });
+
+  it("are not those of one pause, however many requests it held up, but of pauses that come again", () => {
+    warmUp();
+    const second = (pauseMs: number) => {
+      const held = Array.from({ length: 20 }, () => begin());
+      nowMs += pauseMs;
+      for (const attempt of held) watch.answered(attempt, answered(2), nowMs);
+      for (let i = 0; i < 200; i++) pass(1, 2);
+    };
+    for (let i = 0; i < 60; i++) second(3);
+    second(300);
+    nowMs += 60;
+    expect(see().linkMs).toBeLessThan(5);
+    for (let i = 0; i < 10; i++) second(300);
+    nowMs += 60;
+    expect(see().linkMs).toBeGreaterThan(290);
+  });
+
+  it("that were slow for long are forgotten after some fast answers to probes, not after slow ones", () => {
+    warmUp();
+    for (let i = 0; i < 400; i++) pass(5, 80);
+    const probe = (count: number, computeMs: number) => {
+      for (let i = 0; i < count; i++) {
+        const attempt = watch.begin(placement, 1, see(), 1_000, nowMs, true);
+        nowMs += 1 + computeMs;
+        watch.answered(attempt, answered(computeMs), nowMs);
+        nowMs += 49;
+      }
+    };
+    probe(30, 80);
+    expect(see().serviceMs).toBeCloseTo(80, 0);
+    probe(150, 2);
+    expect(see().serviceMs).toBeCloseTo(2, 1);
+    expect(see().linkMs).toBeCloseTo(1, 1);
+  });
+
+  it("of a runner are the same for all of its devices, of another its own", () => {
+    warmUp();
+    for (let i = 0; i < 200; i++) pass(5, 2);
+    expect(see(1, livePlacement("b", { runnerId: placement.runnerId })).linkMs).toBeCloseTo(5, 0);
+    expect(see(1, livePlacement("c")).linkMs).toBeCloseTo(1, 1);
+  });
+
+  it("do not learn the service of what stood in", () => {
+    warmUp();
+    for (let i = 0; i < 200; i++) pass(1, 50, { isMeasured: false });
+    expect(see().serviceMs).toBeCloseTo(2, 1);
+  });
+
+  it("learn from requests that ran out of time at least how long they waited", () => {
+    warmUp();
+    for (let i = 0; i < 10; i++) {
+      const late = begin();
+      nowMs += 1;
+      pass(1, 2);
+      nowMs += 40;
+      watch.missed(late, nowMs);
+    }
+    nowMs += 60;
+    expect(see()).toMatchObject({ isSilent: false });
+    expect(see().linkMs).toBeGreaterThan(35);
+  });
+});
+
+describe("a request that ran out of less time than is expected anyway", () => {
+  it("teaches nothing, however often it happens", () => {
+    warmUp();
+    for (let i = 0; i < 400; i++) pass(20, 2);
+    nowMs += 60;
+    for (let i = 0; i < 800; i++) {
+      const late = begin();
+      nowMs += 1;
+      watch.refused(begin(), { code: "backend-failed", heard: true }, nowMs);
+      watch.missed(late, nowMs);
+    }
+    nowMs += 60;
+    expect(see().linkMs).toBeCloseTo(20, 0);
+    expect(watch.outlook(placement, 1, 0.5, nowMs).linkMs).toBeCloseTo(20, 0);
+  });
+});
+
+describe("the queue", () => {
+  beforeEach(warmUp);
+
+  it("holds what this isolate has sent and got no answer to, in batches", () => {
+    const sent: Attempt[] = [];
+    const queues = [1, 2, 3, 4, 5].map(() => {
+      sent.push(begin());
+      return Math.round(10 * see().queueMs) / 10;
+    });
+    // Rows 1 and 4 were measured, with 2 and 4 ms; five rows are a batch of four and one.
+    expect(queues).toEqual([2, 2.7, 3.3, 4, 6]);
+    for (const attempt of sent) watch.answered(attempt, answered(1), nowMs);
+    expect(see().queueMs).toBe(0);
+  });
+
+  it("is what the runner says of it, less the time since", () => {
+    pass(0, 2, { backlogMs: 30 });
+    expect(see().queueMs).toBe(30);
+    nowMs += 20;
+    expect(see().queueMs).toBe(10);
+    nowMs += 20;
+    expect(see().queueMs).toBe(0);
+  });
+
+  it("adds to the runner's word only what was sent after it", () => {
+    begin();
+    nowMs += 1;
+    pass(0, 2, { backlogMs: 7 });
+    expect(see().queueMs).toBe(7);
+    begin();
+    expect(see().queueMs).toBeCloseTo(9, 0);
+  });
+
+  it("is that of the device, whichever placement is asked for; another device has its own", () => {
+    begin();
+    expect(see(1, livePlacement("b", { runnerId: placement.runnerId })).queueMs).toBeCloseTo(2, 0);
+    expect(see(1, livePlacement("c", { runnerId: placement.runnerId, deviceKey: "gpu0" })).queueMs).toBe(0);
+  });
+
+  it("is as long as what the runner refused could not wait, if it refused for want of time", () => {
+    for (const code of ["overloaded", "budget-exceeded"] as const) {
+      watch.refused(begin(1, placement, 50), { code, heard: true }, nowMs);
+      expect(see().queueMs).toBeCloseTo(48, 0);
+      nowMs += 60;
+    }
+    watch.refused(begin(), { code: "backend-failed", heard: true }, nowMs);
+    expect(see().queueMs).toBe(0);
+  });
+
+  it("is no longer than the runner said, and as it was when the request was sent", () => {
+    const queueBehind = (leftMs: number, retryAfterMs: number | undefined, afterMs: number) => {
+      const attempt = begin(1, placement, leftMs);
+      nowMs += afterMs;
+      watch.refused(attempt, { code: "overloaded", heard: true, retryAfterMs }, nowMs);
+      const { queueMs } = see();
+      nowMs += 1_000;
+      return queueMs;
+    };
+    expect(queueBehind(600_000, 70, 0)).toBe(70);
+    expect(queueBehind(600_000, 70, 20)).toBe(50);
+    expect(queueBehind(50, 70, 0)).toBeCloseTo(48, 0);
+    expect(queueBehind(50, undefined, 50)).toBe(0);
+  });
+
+  it("does not hold for ever what nobody ended, nor refuse for it", () => {
+    for (let i = 0; i < 100; i++) begin(1, placement, 50);
+    expect(see().queueMs).toBeGreaterThan(50);
+    nowMs += 50;
+    expect(see().queueMs).toBeGreaterThan(50);
+    nowMs += 1;
+    expect(see().queueMs).toBe(0);
+  });
+
+  it("that took longer than expected is expected with the link from then on", () => {
+    for (let i = 0; i < 200; i++) {
+      const attempt = begin();
+      nowMs += 13;
+      const times = { queueMs: 10, uploadMs: 0, computeMs: 2, readbackMs: 0 };
+      watch.answered(attempt, answered(2, { times }), nowMs);
+    }
+    expect(see().linkMs).toBeCloseTo(11, 0);
+  });
+});
+
+describe("a cold start", () => {
+  it("adds what the first requests after a rest took more, and only then", () => {
+    pass(21, 2);
+    expect(see()).toMatchObject({ coldMs: 0 });
+    expect(see().linkMs).toBeCloseTo(1, 1);
+    nowMs += 10_001;
+    expect(see().coldMs).toBeCloseTo(20, 0);
+    pass(1, 2);
+    expect(see().coldMs).toBe(0);
+  });
+
+  it("adds what is left of loading the models, until the placement has answered", () => {
+    const loading = livePlacement("loading", { connectedAtMs: START_MS - 10, warmAtMs: START_MS + 40 });
+    expect(see(1, loading).queueMs).toBe(40);
+    nowMs += 15;
+    expect(see(1, loading).queueMs).toBe(25);
+    watch.answered(begin(1, loading), answered(1), nowMs);
+    expect(see(1, loading).queueMs).toBe(0);
+    // It has connected again since.
+    const back = { ...loading, connectedAtMs: nowMs + 1, warmAtMs: nowMs + 31 };
+    expect(see(1, back).queueMs).toBe(31);
+  });
+
+  it("adds the loading of a model that the runner has lost, or whose device it has", () => {
+    for (const code of ["no-placement", "device-lost"] as const) {
+      warmUp();
+      watch.refused(begin(), { code, heard: true }, nowMs);
+      expect(see().queueMs).toBe(placement.loadMs);
+      nowMs += 10;
+      expect(see().queueMs).toBe(placement.loadMs - 10);
+      watch.answered(begin(), answered(1), nowMs);
+      expect(see().queueMs).toBe(0);
+    }
+  });
+});
+
+describe("silence", () => {
+  beforeEach(warmUp);
+  const miss = (budgetMs: number) => {
+    const attempt = begin();
+    nowMs += budgetMs;
+    watch.missed(attempt, nowMs);
+  };
+
+  it("is believed once a request has ended in it and a moment has passed", () => {
+    miss(50);
+    expect(see().isSilent).toBe(false);
+    nowMs += 149;
+    expect(see().isSilent).toBe(false);
+    nowMs += 1;
+    expect(see().isSilent).toBe(true);
+  });
+
+  it("is not a request that takes long, while others are answered", () => {
+    const long = begin();
+    nowMs += 100;
+    pass(1, 2);
+    nowMs += 200;
+    watch.missed(long, nowMs);
+    expect(see().isSilent).toBe(false);
+  });
+
+  it("is not a request that still may wait", () => {
+    begin();
+    nowMs += 1_000;
+    expect(see().isSilent).toBe(false);
+  });
+
+  it("ends with the first word from the device, be it a refusal", () => {
+    for (const heard of [true, false]) {
+      miss(300);
+      expect(see().isSilent).toBe(true);
+      const attempt = begin();
+      if (heard) watch.refused(attempt, { code: "backend-failed", heard: true }, nowMs);
+      else watch.answered(attempt, answered(1), nowMs);
+      expect(see().isSilent).toBe(false);
+    }
+  });
+
+  it("is not ended by what the link says in the runner's stead", () => {
+    miss(300);
+    watch.refused(begin(), { code: "overloaded", heard: false }, nowMs);
+    expect(see().isSilent).toBe(true);
+  });
+
+  it("is known at once where the runner is gone", () => {
+    watch.lost(begin(), nowMs);
+    expect(see()).toMatchObject({ isSilent: true, queueMs: 0 });
+  });
+
+  it("lapses where nobody asked for long, and lasts while probes fail", () => {
+    miss(300);
+    nowMs += 9_000;
+    expect(see().isSilent).toBe(true);
+    miss(900);
+    nowMs += 9_000;
+    expect(see().isSilent).toBe(true);
+    nowMs += 1_000;
+    expect(see().isSilent).toBe(false);
+  });
+
+  it("is probed although the last probe lies ahead of a clock that was set back", () => {
+    expect(watch.takeProbe(placement, 1_000, nowMs)).toBe(true);
+    expect(watch.takeProbe(placement, 1_000, nowMs - 20_000)).toBe(true);
+  });
+
+  it("is probed no more often than it is told", () => {
+    expect(watch.takeProbe(placement, 1_000, nowMs)).toBe(true);
+    expect(watch.takeProbe(placement, 1_000, nowMs + 999)).toBe(false);
+    expect(watch.takeProbe(placement, 1_000, nowMs + 1_000)).toBe(true);
+  });
+});
+
+describe("what is kept", () => {
+  const others = Array.from({ length: 5_000 }, (_, index) => livePlacement(`other${index}`));
+
+  it("is not forgotten for others that were only looked at", () => {
+    warmUp();
+    for (let i = 0; i < 200; i++) pass(5, 8);
+    for (const other of others) see(1, other);
+    nowMs += 60;
+    expect(see().serviceMs).toBeCloseTo(8, 0);
+  });
+
+  it("of more placements than are kept is that of the last", () => {
+    for (const other of others) {
+      const attempt = begin(1, other);
+      watch.answered(attempt, answered(2, { backlogMs: 70 }), nowMs);
+    }
+    expect(see(1, others[0]).queueMs).toBe(0);
+    expect(see(1, others[2_000]).queueMs).toBeCloseTo(70, 5);
+    expect(see(1, others.at(-1)).queueMs).toBeCloseTo(70, 5);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import {
+  createWindow,
+  noteSample,
+  type SlidingWindow,
+  windowQuantile,
+} from "../../../../src/edge/inference/predict/sliding-window.ts";
+import { addToSketch, createSketch } from "../../../../src/stats/distribution/sketch.ts";
+
+const HALF_LIFE_MS = 1_000;
+const prior = createSketch();
+for (let i = 1; i <= 1_000; i++) addToSketch(prior, i / 100);
+
+const noteMany = (window: SlidingWindow, count: number, durationMs: number, atMs: number) => {
+  for (let i = 0; i < count; i++) noteSample(window, durationMs, atMs);
+};
+
+describe("a sliding window", () => {
+  it("says what was measured beforehand as long as nothing was seen", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    expect(windowQuantile(window, prior, 0.5, 0)).toBeCloseTo(5, 1);
+    expect(windowQuantile(window, prior, 0.99, 0)).toBeCloseTo(9.9, 0);
+    expect(windowQuantile(window, null, 0.5, 0)).toBeNaN();
+  });
+
+  it("is not moved by one outlier, but by what lasts", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    noteSample(window, 500, 0);
+    expect(windowQuantile(window, prior, 0.99, 0)).toBeLessThan(11);
+    noteMany(window, 2, 500, 100);
+    expect(windowQuantile(window, prior, 0.99, 100)).toBeGreaterThan(490);
+  });
+
+  it("follows a drift within seconds, up and down", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    for (let atMs = 0; atMs < 20_000; atMs += 10) noteSample(window, 2, atMs);
+    expect(windowQuantile(window, prior, 0.5, 20_000)).toBeCloseTo(2, 1);
+    for (let atMs = 20_000; atMs < 22_000; atMs += 10) noteSample(window, 40, atMs);
+    expect(windowQuantile(window, prior, 0.5, 22_000)).toBeCloseTo(40, 0);
+    for (let atMs = 22_000; atMs < 30_000; atMs += 10) noteSample(window, 2, atMs);
+    expect(windowQuantile(window, prior, 0.99, 30_000)).toBeLessThan(10);
+  });
+
+  it("goes back to what was measured when nothing more comes", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    noteMany(window, 100, 500, 0);
+    expect(windowQuantile(window, prior, 0.99, 1_000)).toBeGreaterThan(490);
+    expect(windowQuantile(window, prior, 0.99, 8_000)).toBeLessThan(11);
+  });
+
+  it("reads a quantile anew after a moment, not for each request", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    expect(windowQuantile(window, prior, 0.5, 0)).toBeCloseTo(5, 1);
+    noteMany(window, 50, 1, 0);
+    expect(windowQuantile(window, prior, 0.5, 49)).toBeCloseTo(5, 1);
+    expect(windowQuantile(window, prior, 0.5, 50)).toBeCloseTo(1, 1);
+  });
+
+  it("tells from its samples alone where nothing was measured beforehand, however old they are", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    noteMany(window, 3, 7, 0);
+    expect(windowQuantile(window, null, 0.99, 3_600_000)).toBeCloseTo(7, 1);
+  });
+
+  it("takes no duration to be less than nothing", () => {
+    const window = createWindow(HALF_LIFE_MS);
+    noteSample(window, -3, 0);
+    expect(windowQuantile(window, null, 0.5, 0)).toBe(0);
+  });
+});

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { childEnvironment } from "../../../../src/gpu-runner/device-host/device-child.ts";
+
+it("gives a device's process everything but what the runner alone is told, and what is added", () => {
+  const own = {
+    PATH: "/bin",
+    MILLRACE_GPU: "auto",
+    MILLRACE_TOKEN: "mt_secret",
+    MILLRACE_KEY: "mk_secret",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=secret",
+  };
+  expect(childEnvironment(own, { PATH: "/usr/bin", VK_DRIVER_FILES: "x" })).toEqual({
+    PATH: "/usr/bin",
+    MALLOC_PERTURB_: "85",
+    VK_DRIVER_FILES: "x",
+  });
+});

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { quantiseWeights } from "../../../../src/gpu-runner/compression/quantise-weights.ts";
+import { OrtBackend, sessionOptionsOf } from "../../../../src/gpu-runner/devices/ort/ort-backend.ts";
+import { readModel } from "../../../../src/onnx/read-model.ts";
+import { writeModel } from "../../../../src/onnx/write-model.ts";
+import { createSeededInputs } from "../../../../src/protocol/models/model-inputs.ts";
+
+const models = new URL("../../../../models/lenet5/", import.meta.url);
+const own = readFileSync(new URL("lenet5.onnx", models));
+const weightsOnly = writeModel(quantiseWeights(readModel(own)).model);
+
+it("weights that are only stored as whole numbers become floats when they are loaded", async () => {
+  expect(await sessionOptionsOf(weightsOnly)).toMatchObject({ extra: { session: { disable_quant_qdq: "1" } } });
+  for (const file of [own, fileURLToPath(new URL("lenet5-int8.onnx", models))]) {
+    expect(await sessionOptionsOf(file)).not.toHaveProperty("extra");
+  }
+});
+
+it("what cannot be read is left to the runtime to refuse", async () => {
+  for (const file of [Uint8Array.of(1, 2, 3), "/nowhere.onnx"]) {
+    expect(await sessionOptionsOf(file)).not.toHaveProperty("extra");
+  }
+  await expect(new OrtBackend("cpu").load("none", "/nowhere.onnx")).rejects.toThrow("cannot load the model");
+});
+
+it("they answer as the floats do that they stand for, but for their rounding", async () => {
+  const ort = new OrtBackend("cpu");
+  const inputs = createSeededInputs([{ name: "image", dtype: "float32", shape: [-1, 1, 28, 28] }], 1);
+  const answer = async (file: Uint8Array) => {
+    await ort.load("model", file);
+    const [logits] = (await ort.run("model", inputs)).tensors;
+    return new Float32Array(new Uint8Array(logits!.bytes).buffer);
+  };
+  const [floats, stored] = [await answer(own), await answer(weightsOnly)];
+  const largest = Math.max(...floats.map(Math.abs));
+  const error = Math.max(...floats.map((value, at) => Math.abs(value - stored[at]!))) / largest;
+  expect(error).toBeGreaterThan(0);
+  expect(error).toBeLessThan(0.02);
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { maxRelativeError } from "../../../../src/gpu-runner/networks/compare-outputs.ts";
+import { createSeededInputs } from "../../../../src/protocol/models/model-inputs.ts";
+import { packStrings, type Tensor, typedView } from "../../../../src/protocol/wire/tensor.ts";
+import { anyTensor } from "../../protocol/arbitraries.ts";
+import { fc } from "../../property.ts";
+
+const floats = (values: number[], name = "y"): Tensor => ({
+  name,
+  dtype: "float32",
+  shape: [values.length],
+  bytes: new Uint8Array(Float32Array.from(values).buffer),
+});
+
+describe("the difference of outputs", () => {
+  it("is none between equal ones, of any type", () => {
+    fc.assert(
+      fc.property(anyTensor, (tensor) => {
+        const finite =
+          tensor.dtype === "string" ||
+          Array.from(typedView(tensor) as ArrayLike<number | bigint>).every((value) => Number.isFinite(Number(value)));
+        expect(maxRelativeError([tensor], [tensor])).toBe(finite ? 0 : Number.POSITIVE_INFINITY);
+      }),
+    );
+  });
+
+  it("of strings is none or infinite", () => {
+    const strings = (...values: string[]): Tensor => ({
+      name: "y",
+      dtype: "string",
+      shape: [values.length],
+      bytes: packStrings(values),
+    });
+    expect(maxRelativeError([strings("a", "b")], [strings("a", "b")])).toBe(0);
+    expect(maxRelativeError([strings("a", "b")], [strings("a", "c")])).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("is relative to the largest of the reference, tensor by tensor", () => {
+    expect(maxRelativeError([floats([1, -4])], [floats([2, -4])])).toBe(0.25);
+    expect(maxRelativeError([floats([100], "a"), floats([1], "b")], [floats([1.5], "b"), floats([100], "a")])).toBe(
+      0.5,
+    );
+    expect(maxRelativeError([floats([0])], [floats([1])])).toBeGreaterThan(1e100);
+  });
+
+  it("is infinite where they cannot be compared", () => {
+    const reference = [floats([1, 2])];
+    for (const wrong of [
+      [],
+      [floats([1, 2], "z")],
+      [floats([1])],
+      [{ ...floats([1, 2]), dtype: "int32" as const }],
+      [floats([1, Number.NaN])],
+      [floats([Number.POSITIVE_INFINITY, 2])],
+    ]) {
+      expect(maxRelativeError(reference, wrong)).toBe(Number.POSITIVE_INFINITY);
+    }
+    expect(maxRelativeError([floats([Number.NaN])], [floats([Number.NaN])])).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe("seeded inputs", () => {
+  const specs = [
+    { name: "x", dtype: "float32" as const, shape: [-1, 50] },
+    { name: "n", dtype: "int64" as const, shape: [40] },
+    { name: "b", dtype: "bool" as const, shape: [40] },
+  ];
+
+  it("are the same for the same seed, and fill free dimensions with one", () => {
+    const inputs = createSeededInputs(specs, 7);
+    expect(createSeededInputs(specs, 7)).toEqual(inputs);
+    expect(createSeededInputs(specs, 8)).not.toEqual(inputs);
+    expect(inputs.map(({ shape }) => shape)).toEqual([[1, 50], [40], [40]]);
+  });
+
+  it("lie in [0, 1) for floats, and are 0 or 1 else", () => {
+    const [x, n, b] = createSeededInputs(specs, 3).map((tensor) =>
+      Array.from(typedView(tensor) as ArrayLike<number | bigint>, Number),
+    );
+    expect(x?.every((value) => value >= 0 && value < 1)).toBe(true);
+    expect(new Set(x).size).toBeGreaterThan(40);
+    for (const whole of [n, b]) expect(new Set(whole)).toEqual(new Set([0, 1]));
+  });
+});
