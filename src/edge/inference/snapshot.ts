@@ -78,7 +78,7 @@ export async function locateVersion(
   waitUntil: (work: Promise<unknown>) => void,
   reference: string,
 ): Promise<{ snapshot: Snapshot; version: Version } | null> {
-  const snapshot = await snapshotWith(env, waitUntil, (known) => findVersion(known, env.project, reference) !== null);
+  const snapshot = await snapshotWith(env, waitUntil, (read) => findVersion(read, env.project, reference) !== null);
   const version = findVersion(snapshot, env.project, reference);
   return version === null ? null : { snapshot, version };
 }

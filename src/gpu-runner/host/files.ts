@@ -39,19 +39,19 @@ export function hasDigest(bytes: Uint8Array, digest: string): boolean {
 }
 
 /**
- * Writes a file whole or not at all: a draft beside it, `<path>.<process>.<random>`, takes its name once it is
+ * Writes a file whole or not at all: a draft beside it, `<file>.<process>.<random>`, takes its name once it is
  * complete. Where that fails the draft goes, what was there stays, and the error is the caller's. `write` stands
  * in for the file system in tests.
  */
 export async function writeWhole(
-  path: string,
+  file: string,
   content: string | Uint8Array,
   { mode, write = writeFile }: { readonly mode?: number; readonly write?: typeof writeFile } = {},
 ): Promise<void> {
-  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  const draft = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   try {
     await write(draft, content, { mode });
-    await rename(draft, path);
+    await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
     throw error;

@@ -100,12 +100,12 @@ export async function compareEvaluations(
     describeTask(side.a, side.b, compared[index]!, found.difference, sides.length),
   );
   const scoreSide = (side: "a" | "b") => {
-    const { mean, iqm, median, optimalityGap } = estimateScores(
+    const scores = estimateScores(
       compared.map((task) => task[side]),
       [],
       PLAN,
     );
-    return { mean, iqm, median, optimalityGap };
+    return { mean: scores.mean, iqm: scores.iqm, median: scores.median, optimalityGap: scores.optimalityGap };
   };
   return { tasks, ...found, a: scoreSide("a"), b: scoreSide("b"), resamples, seed: PLAN.seed };
 }

@@ -144,6 +144,6 @@ export function validatedBy(
   requirements: Requirement[],
   { runId, atMs }: RunContext,
 ): NonNullable<Placement["validated"]> {
-  const single = scenarios.find(({ scenario, path }) => scenario.kind === "singleStream" && path === "runner");
-  return { runId, at: toInstant(atMs), verdict, serviceMs: single?.latencyMs ?? null, requirements };
+  const singleStream = scenarios.find(({ scenario, path }) => scenario.kind === "singleStream" && path === "runner");
+  return { runId, at: toInstant(atMs), verdict, serviceMs: singleStream?.latencyMs ?? null, requirements };
 }
