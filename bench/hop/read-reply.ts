@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { decodeFrame, splitTensors } from "../../src/protocol/wire/frame.ts";
 import { TensorHeader, typedView } from "../../src/protocol/wire/tensor.ts";
 

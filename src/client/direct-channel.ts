@@ -1,4 +1,4 @@
-import { endpoints } from "../protocol/endpoints.ts";
+import { inferenceEndpoints } from "../protocol/inference-endpoints.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/wire/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../protocol/inference/inference.ts";
 import type { Tensor } from "../protocol/wire/tensor.ts";
@@ -71,7 +71,7 @@ export function openDirectChannel(
 
   async function fetchTicket(): Promise<Held> {
     const askedAtMs = now();
-    const ticket = await client.call(endpoints.createTicket, { body: wishes });
+    const ticket = await client.call(inferenceEndpoints.createTicket, { body: wishes });
     held = { ticket, askedAtMs, uses: 0 };
     renewals.end();
     return held;
@@ -111,7 +111,7 @@ export function openDirectChannel(
         if (response.status === 401) refusals.lengthen();
         else refusals.end();
       }
-      if (!response.ok) throw await readProblem(endpoints.infer, response);
+      if (!response.ok) throw await readProblem(inferenceEndpoints.infer, response);
       return { ...readFrame(new Uint8Array(await response.arrayBuffer())), ticket };
     },
   };

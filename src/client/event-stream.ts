@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import type { z } from "zod";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { Endpoint } from "../protocol/endpoint.ts";
 import { parseJson } from "../protocol/wire/parse-json.ts";

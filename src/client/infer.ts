@@ -1,4 +1,4 @@
-import { endpoints } from "../protocol/endpoints.ts";
+import { inferenceEndpoints } from "../protocol/inference-endpoints.ts";
 import {
   FRAME_MEDIA_TYPE,
   type InferFrameHeader,
@@ -49,7 +49,7 @@ type ActInput = Pick<ActRequest, "budgetMs"> & Sendable<ActRequest>;
 /** Asks a policy, by its model's name or id, what to do; ends with the budget as `infer` does. */
 export function act(client: Client, policy: string, request: ActInput, options: BudgetOptions = {}): Promise<ActReply> {
   return withinBudget(request.budgetMs, options, (signal) =>
-    client.call(endpoints.actPolicy, { params: { id: policy }, body: request, signal }),
+    client.call(inferenceEndpoints.actPolicy, { params: { id: policy }, body: request, signal }),
   );
 }
 
@@ -77,10 +77,14 @@ export async function inferFrame(client: Client, request: InferFrameRequest): Pr
   const rawBody = { mediaType: FRAME_MEDIA_TYPE, content: encodeFrame(header, inputs) };
   const limits = { ...(callers && { signal: callers }), ...(marginMs !== undefined && { marginMs }) };
   const reply = await withinBudget(header.budgetMs, limits, async (signal) => {
-    const response = await client.send(endpoints.infer, { headers: { accept: FRAME_MEDIA_TYPE }, rawBody, signal });
+    const response = await client.send(inferenceEndpoints.infer, {
+      headers: { accept: FRAME_MEDIA_TYPE },
+      rawBody,
+      signal,
+    });
     return new Uint8Array(await response.arrayBuffer());
   });
-  const source = `${nameOf(endpoints.infer)} answered a frame`;
+  const source = `${nameOf(inferenceEndpoints.infer)} answered a frame`;
   const frame = decodeFrame(reply);
   if (!frame.ok) throw new Error(`${source} that cannot be read: ${frame.message}`);
   const replyHeader = parseBy(InferReplyHeader, frame.header, source);
@@ -96,5 +100,7 @@ type InferInput = Pick<InferRequest, "model" | "budgetMs"> & Sendable<InferReque
  * with the edge's refusal; `budget-unattainable` has in `fits` what would do.
  */
 export function infer(client: Client, request: InferInput, options: BudgetOptions = {}): Promise<InferReply> {
-  return withinBudget(request.budgetMs, options, (signal) => client.call(endpoints.infer, { body: request, signal }));
+  return withinBudget(request.budgetMs, options, (signal) =>
+    client.call(inferenceEndpoints.infer, { body: request, signal }),
+  );
 }

@@ -1,4 +1,4 @@
-import { endpoints } from "../protocol/endpoints.ts";
+import { jobEndpoints } from "../protocol/job-endpoints.ts";
 import { type Job, JobEvent, type JobInput } from "../protocol/jobs/job.ts";
 import type { Sendable } from "./call-options.ts";
 import type { Client } from "./client.ts";
@@ -15,7 +15,7 @@ export async function* followJob(
   options: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<JobEvent, void, undefined> {
   const stream = { params: { id }, schema: JobEvent, reconnect: true, ...options };
-  for await (const { data } of client.stream(endpoints.streamJobEvents, stream)) {
+  for await (const { data } of client.stream(jobEndpoints.streamJobEvents, stream)) {
     yield data;
     if (LAST.has(data.type)) return;
   }
@@ -30,7 +30,7 @@ interface SubmitOptions {
 /** Queues a job. `waitForJob` and `followJob` tell what becomes of it. */
 export function submitJob(client: Client, spec: Sendable<JobInput>, options: SubmitOptions = {}): Promise<Job> {
   const { idempotencyKey, ...rest } = options;
-  return client.call(endpoints.createJob, { body: spec, headers: { "idempotency-key": idempotencyKey }, ...rest });
+  return client.call(jobEndpoints.createJob, { body: spec, headers: { "idempotency-key": idempotencyKey }, ...rest });
 }
 
 /** Waits until a job has ended and gives it as it is then: with its result, or with the problem that ended it. */
@@ -42,5 +42,5 @@ export async function waitForJob(
   // oxlint-disable-next-line no-unused-vars -- only its end counts
   for await (const _ of followJob(client, id, options));
   options.signal?.throwIfAborted();
-  return client.call(endpoints.getJob, { params: { id }, ...options });
+  return client.call(jobEndpoints.getJob, { params: { id }, ...options });
 }

@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import type { z } from "zod";
 import type { Endpoint } from "../protocol/endpoint.ts";
 import { parseJson } from "../protocol/wire/parse-json.ts";
 import { parseProblem, ProblemError } from "../protocol/wire/problem.ts";

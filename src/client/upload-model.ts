@@ -1,4 +1,4 @@
-import { endpoints } from "../protocol/endpoints.ts";
+import { modelEndpoints } from "../protocol/model-endpoints.ts";
 import type { Model, ModelVersion } from "../protocol/models/model.ts";
 import type { RawBody } from "./call-options.ts";
 import type { Client } from "./client.ts";
@@ -11,5 +11,5 @@ export function uploadModel(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
   const rawBody = { mediaType: "application/octet-stream", content };
-  return client.call(endpoints.uploadModel, { query: { name }, rawBody, ...options });
+  return client.call(modelEndpoints.uploadModel, { query: { name }, rawBody, ...options });
 }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createClient } from "../client/client.ts";
-import { endpoints } from "../protocol/endpoints.ts";
+import { serviceEndpoints } from "../protocol/service-endpoints.ts";
 import { Masthead } from "./masthead.tsx";
 import { Pages } from "./pages.tsx";
 
@@ -111,5 +111,5 @@ export function App() {
 }
 
 function isOfFeed({ url }: Response): boolean {
-  return new URL(url).pathname === endpoints.streamEvents.path;
+  return new URL(url).pathname === serviceEndpoints.streamEvents.path;
 }

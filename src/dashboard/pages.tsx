@@ -1,10 +1,9 @@
 import type { ComponentType } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../client/client.ts";
-import { endpoints } from "../protocol/endpoints.ts";
+import { alertEndpoints } from "../protocol/history/alert-endpoints.ts";
 import type { Tone } from "../words/tone.ts";
 import { Masthead } from "./masthead.tsx";
-import { Overview } from "./overview/overview-view.tsx";
 import { Badge } from "./ui/badges.tsx";
 import { type FeedState, useFeed, useRefreshOn } from "./ui/hooks/use-feed.ts";
 import { useResource } from "./ui/hooks/use-resource.ts";
@@ -32,8 +31,9 @@ function ConnectionBadge({ state }: { state: FeedState }) {
 
 type View = ComponentType<ViewProps>;
 
-/** The views beside the first: each comes with its own code when it is first wanted. */
+/** The views; the code of each is fetched when it is first shown. */
 const VIEWS = {
+  overview: async (): Promise<View> => (await import("./overview/overview-view.tsx")).Overview,
   runners: async (): Promise<View> => (await import("./runners/runner-view.tsx")).RunnerView,
   models: async (): Promise<View> => (await import("./models/model-view.tsx")).ModelView,
   jobs: async (): Promise<View> => (await import("./jobs/job-view.tsx")).JobView,
@@ -77,8 +77,8 @@ export function Pages({ client, onLeave }: { client: Client; onLeave: () => void
   const open = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listAlerts, { query: { state: "open", limit: COUNTED_ALERTS }, signal })).items
-          .length,
+        (await client.call(alertEndpoints.listAlerts, { query: { state: "open", limit: COUNTED_ALERTS }, signal }))
+          .items.length,
       [client],
     ),
   );
@@ -95,8 +95,7 @@ export function Pages({ client, onLeave }: { client: Client; onLeave: () => void
           Forget key
         </button>
       </Masthead>
-      {address.view === "overview" && <Overview {...shared} />}
-      {address.view !== "overview" && <LazyView key={address.view} name={address.view} {...shared} />}
+      <LazyView key={address.view} name={address.view} {...shared} />
     </>
   );
 }

@@ -1,15 +1,12 @@
 import { defineConfig } from "vite";
-import { plainSchemas } from "../client/plain-schemas.ts";
 import { emitDataImages, emitKernelSources } from "./emit-assets.ts";
-import { slimProtocol } from "./slim-protocol.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
 /** Builds the pages into files that a policy of `default-src 'self'` lets through: nothing inline, nothing from elsewhere. */
 export default defineConfig({
   root: here("."),
-  plugins: [plainSchemas, slimProtocol(), emitDataImages(), emitKernelSources(here("../../kernels"))],
-  resolve: { alias: { "@hono/zod-openapi": here("./zod-for-page.ts") } },
+  plugins: [emitDataImages(), emitKernelSources(here("../../kernels"))],
   build: {
     outDir: here("../../dist/dashboard"),
     emptyOutDir: true,

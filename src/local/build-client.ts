@@ -2,7 +2,6 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { build } from "vite";
-import { plainSchemas } from "../client/plain-schemas.ts";
 import { VERSION } from "../protocol/wire/release.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -26,8 +25,6 @@ async function buildModules(): Promise<void> {
     configFile: false,
     logLevel: "error",
     root: ROOT,
-    plugins: [plainSchemas],
-    resolve: { alias: { "@hono/zod-openapi": "zod" } },
     build: {
       outDir: OUT,
       target: "es2024",
@@ -48,7 +45,6 @@ async function copyTypes(file: string, copied: Set<string> = new Set()): Promise
   const text = await readFile(join(TYPES, file), "utf8");
   const named: string[] = [];
   const published = text.replaceAll(SPECIFIER, (_, before: string, specifier: string) => {
-    if (specifier === "@hono/zod-openapi") return `${before}"zod"`;
     if (specifier.startsWith(".")) named.push(relative(".", join(dirname(file), specifier.replace(/\.ts$/, ".d.ts"))));
     return `${before}"${specifier.replace(/\.ts$/, ".js")}"`;
   });

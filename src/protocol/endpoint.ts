@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import type { z } from "zod";
 import type { Scope } from "./service/key.ts";
 import type { ProblemCode } from "./wire/problem.ts";
 
@@ -44,6 +44,8 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly reply: ReplyKind<Reply>;
   readonly problems?: readonly ProblemCode[];
 }
+
+export const EVENT_STREAM = "text/event-stream";
 
 /** Keeps the types of an endpoint's schemas while it is written down. */
 export function defineEndpoint<Params, Query, Headers, Body, Reply>(

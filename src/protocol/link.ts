@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { OfferedEnvironment } from "./policies/environment-definition.ts";
 import { ComputeOffer } from "./inference/compute.ts";
 import { EDGE_VARIANTS } from "./models/edge-place.ts";

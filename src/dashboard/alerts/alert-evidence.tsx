@@ -1,7 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { AlertDetail, Change } from "../../protocol/history/alert.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
 import { describeLevels, describeMove, nameAlert, nameChange } from "../../words/alerts.ts";
 import { writeAddress } from "../ui/page-address.ts";
 import { toneOf } from "../plots/plot-marks.ts";
@@ -18,7 +18,10 @@ const REQUESTS_STEP = "1h";
 /** What an alert rests on: its changes, and the plot of one of them around it. */
 export function AlertEvidence({ client, id }: { client: Client; id: string }) {
   const detail = useResource(
-    useCallback((signal: AbortSignal) => client.call(endpoints.getAlert, { params: { id }, signal }), [client, id]),
+    useCallback(
+      (signal: AbortSignal) => client.call(alertEndpoints.getAlert, { params: { id }, signal }),
+      [client, id],
+    ),
   );
   const [picked, setPicked] = useState<string | null>(null);
   const { value, error } = detail;

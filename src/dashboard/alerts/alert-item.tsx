@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { Alert, Change } from "../../protocol/history/alert.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { AlertEvidence } from "./alert-evidence.tsx";
 import {
   ACTION_WORDS,
@@ -124,7 +125,7 @@ function AlertActions({ client, writer, alert, onDone }: AlertItemProps) {
             key={action}
             writer={writer}
             label={`${press} the alert of ${name}`}
-            work={() => client.call(endpoints.changeAlert, { params: { id: alert.id, action }, headers, body })}
+            work={() => client.call(alertEndpoints.changeAlert, { params: { id: alert.id, action }, headers, body })}
             onDone={() => onDone(`${name}: ${done}.`)}
           >
             {press}
@@ -135,7 +136,7 @@ function AlertActions({ client, writer, alert, onDone }: AlertItemProps) {
         <WriteButton
           writer={writer}
           label={`Mute series ${name}`}
-          work={() => client.call(endpoints.muteSeries, { params: { id: series.id } })}
+          work={() => client.call(historyEndpoints.muteSeries, { params: { id: series.id } })}
           onDone={() => onDone(`${name} is muted: its further changes alert nobody.`)}
         >
           Mute series

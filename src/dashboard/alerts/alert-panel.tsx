@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { type Alert, AlertState } from "../../protocol/history/alert.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { AlertItem } from "./alert-item.tsx";
 import { ALERT_STATES, orderAlerts } from "../../words/alerts.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
@@ -61,7 +62,7 @@ export function AlertPanel(props: ViewProps) {
 
 async function readAlerts(client: Client, state: AlertState | null, signal: AbortSignal): Promise<Alert[]> {
   const read = async (query: { state?: AlertState }) =>
-    (await client.call(endpoints.listAlerts, { query: { ...query, limit: ALERTS_READ }, signal })).items;
+    (await client.call(alertEndpoints.listAlerts, { query: { ...query, limit: ALERTS_READ }, signal })).items;
   if (state !== null) return read({ state });
   // An open alert may be older than many that are closed.
   const [open, all] = await Promise.all([read({ state: "open" }), read({})]);
@@ -98,7 +99,7 @@ function NothingMoved({ client }: { client: Client }) {
   const [count, setCount] = useState<string | null>(null);
   useEffect(() => {
     const abort = new AbortController();
-    client.call(endpoints.listSeries, { query: { limit: 100 }, signal: abort.signal }).then(
+    client.call(historyEndpoints.listSeries, { query: { limit: 100 }, signal: abort.signal }).then(
       ({ items, nextCursor }) => setCount(`${items.length}${nextCursor === null ? "" : "+"} series`),
       () => undefined,
     );

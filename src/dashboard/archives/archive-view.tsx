@@ -1,6 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
-import type { StoredArchive } from "../../protocol/policies/archive.ts";
+import { archiveEndpoints, type StoredArchive } from "../../protocol/policies/archive.ts";
 import { ArchivePanel } from "../plots/archive-panel.tsx";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { formatNumber, formatShare } from "../../words/numbers.ts";
@@ -17,7 +16,7 @@ export function ArchiveView({ client, subscribe, address, onPick }: ViewProps) {
   const archives = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listArchives, { query: { limit: ARCHIVES_SHOWN }, signal })).items,
+        (await client.call(archiveEndpoints.listArchives, { query: { limit: ARCHIVES_SHOWN }, signal })).items,
       [client],
     ),
   );

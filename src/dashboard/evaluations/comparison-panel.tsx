@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { evaluationEndpoints } from "../../protocol/jobs/evaluation/evaluation.ts";
 import { EvaluationComparison } from "../../protocol/jobs/evaluation/evaluation-comparison.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import type { Estimate } from "../../protocol/wire/distribution.ts";
@@ -33,7 +33,7 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
       async (signal: AbortSignal) => {
         if (query === null) return null;
         // The endpoint's own query is parsed already; this is its text.
-        const response = await client.send(endpoints.compareEvaluations, { query, signal });
+        const response = await client.send(evaluationEndpoints.compareEvaluations, { query, signal });
         return EvaluationComparison.parse(await response.json());
       },
       [client, query?.a, query?.b],

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { Estimate } from "../../protocol/wire/distribution.ts";
 import { Fact } from "../ui/panels.tsx";
@@ -26,7 +26,7 @@ export function EvaluationDetail({ client, runId, result }: EvaluationDetailProp
         <Failures key={entrant.name} entrant={entrant} />
       ))}
       {entrants.some(({ scores }) => scores !== null) && (
-        <SvgPlot client={client} endpoint={endpoints.plotProfile} id={runId} />
+        <SvgPlot client={client} endpoint={plotEndpoints.plotProfile} id={runId} />
       )}
       <EvaluationFacts result={result} />
     </>

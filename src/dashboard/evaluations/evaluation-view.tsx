@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { runEndpoints } from "../../protocol/run-endpoints.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -19,7 +20,7 @@ function EvaluationPanel(props: ViewProps) {
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listJobs, { query: { kind: "evaluation", limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(jobEndpoints.listJobs, { query: { kind: "evaluation", limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );
@@ -53,7 +54,7 @@ function ShownEvaluation({ runId, jobs, ...props }: ShownEvaluationProps) {
   const { client } = props;
   const read = useResource(
     useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getRun, { params: { id: runId }, signal }),
+      (signal: AbortSignal) => client.call(runEndpoints.getRun, { params: { id: runId }, signal }),
       [client, runId],
     ),
   );

@@ -1,7 +1,12 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
-import type { EvaluationResult, EvaluationSpec } from "../../protocol/jobs/evaluation/evaluation.ts";
+import { artifactEndpoints } from "../../protocol/jobs/job-artifact.ts";
+import {
+  evaluationEndpoints,
+  type EvaluationResult,
+  type EvaluationSpec,
+} from "../../protocol/jobs/evaluation/evaluation.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { JobRun } from "../../protocol/history/run.ts";
 import { formatNumber } from "../../words/numbers.ts";
@@ -29,7 +34,7 @@ export function ReplayPanel({ client, address, onPick, writer, run }: ReplayPane
       async (signal: AbortSignal) => {
         if (!isRecorded) return null;
         const params = { id: jobId, name: "replay" };
-        const response = await client.send(endpoints.getJobArtifact, { params, signal });
+        const response = await client.send(artifactEndpoints.getJobArtifact, { params, signal });
         return openReplay(new Uint8Array(await response.arrayBuffer()));
       },
       [client, jobId, isRecorded],
@@ -105,7 +110,10 @@ function DeviceEpisode({ client, runId, episode }: { client: Client; runId: stri
     useCallback(
       async (signal: AbortSignal) => {
         const query = { entrant, member, fromEpisode: number, toEpisode: number + 1 };
-        return (await client.call(endpoints.listEpisodes, { params: { id: runId }, query, signal })).items[0] ?? null;
+        return (
+          (await client.call(evaluationEndpoints.listEpisodes, { params: { id: runId }, query, signal })).items[0] ??
+          null
+        );
       },
       [client, runId, entrant, member, number],
     ),
@@ -141,7 +149,7 @@ function NothingRecorded({ client, writer, spec }: NothingRecordedProps) {
           <WriteButton
             writer={writer}
             label="Evaluate again and record"
-            work={() => client.call(endpoints.createJob, { body })}
+            work={() => client.call(jobEndpoints.createJob, { body })}
             onDone={() => undefined}
           >
             {`Evaluate again and record ${record}`}

@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { followJob } from "../../client/jobs.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
-import type { JobArtifact } from "../../protocol/jobs/job-artifact.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { artifactEndpoints, type JobArtifact } from "../../protocol/jobs/job-artifact.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import type { CurvePoint, TrainingResult, TrainingSpec } from "../../protocol/jobs/training.ts";
+import { archiveEndpoints } from "../../protocol/policies/archive.ts";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";
 import { ArchivePanel } from "../plots/archive-panel.tsx";
 import { SoftwareBadge } from "../ui/badges.tsx";
@@ -92,14 +93,14 @@ interface ReadTraining {
 
 async function readTraining(client: Client, id: string, signal: AbortSignal): Promise<ReadTraining> {
   const [job, { items: files }] = await Promise.all([
-    client.call(endpoints.getJob, { params: { id }, signal }),
-    client.call(endpoints.listJobArtifacts, { params: { id }, signal }),
+    client.call(jobEndpoints.getJob, { params: { id }, signal }),
+    client.call(artifactEndpoints.listJobArtifacts, { params: { id }, signal }),
   ]);
   const { spec, result } = job;
   if (spec.kind !== "training") throw new TypeError(`The job ${id} is no training.`);
   const hasArchive = result?.kind === "training" && result.qualityDiversity !== null;
   const archives = hasArchive
-    ? await client.call(endpoints.listArchives, { query: { job: id, limit: 1 }, signal })
+    ? await client.call(archiveEndpoints.listArchives, { query: { job: id, limit: 1 }, signal })
     : null;
   return { job, spec, files, archive: archives?.items[0]?.id ?? null };
 }

@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import { formatNumber } from "../../words/numbers.ts";
 import { judgeJob } from "../../words/validation.ts";
@@ -78,7 +78,7 @@ export function TrainingPanel({ client, subscribe, address, onPick }: ViewProps)
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listJobs, { query: { kind: "training", limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(jobEndpoints.listJobs, { query: { kind: "training", limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );

@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { comparisonEndpoints } from "../../protocol/comparison-endpoints.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import type { Series } from "../../protocol/history/series.ts";
 import { kindOf, type SideKind, type SideOption, sideOptions, usableKinds, usualSides } from "./compare-sides.ts";
 import { CompareTable } from "./compare-table.tsx";
@@ -26,8 +27,9 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
     useCallback(
       async (signal: AbortSignal) => {
         const from = new Date(Date.now() - YEAR_MS).toISOString();
-        return (await client.call(endpoints.listPoints, { query: { series: id, from, limit: RUNS_OFFERED }, signal }))
-          .points;
+        return (
+          await client.call(historyEndpoints.listPoints, { query: { series: id, from, limit: RUNS_OFFERED }, signal })
+        ).points;
       },
       [client, id],
     ),
@@ -52,7 +54,7 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
       async (signal: AbortSignal) =>
         a === undefined || b === undefined
           ? null
-          : client.call(endpoints.compareSeries, { query: { a, b, ...selection }, signal }),
+          : client.call(comparisonEndpoints.compareSeries, { query: { a, b, ...selection }, signal }),
       [client, a, b, selection],
     ),
   );

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import type { HistoryPoint } from "../../protocol/history/history.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { DRAWN_PERCENTILES } from "../plots/plot-marks.ts";
@@ -31,7 +31,7 @@ export async function readEveryPoint(
   while (cursor !== null && total < MOST_POINTS) {
     const limit = Math.min(LIMITS.historyPoints, MOST_POINTS - total);
     const query = { series, limit, ...(cursor !== undefined && { cursor }) };
-    const page = await client.call(endpoints.listPoints, { query, signal });
+    const page = await client.call(historyEndpoints.listPoints, { query, signal });
     pages.unshift(page.points);
     total += page.points.length;
     cursor = page.nextCursor;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import { JobEvent } from "../../protocol/jobs/job.ts";
 import { formatDuration, formatNumber } from "../../words/numbers.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
@@ -23,7 +23,7 @@ export function useJobEvents(client: Client, id: string): JobHistory {
     const abort = new AbortController();
     const read = async () => {
       const options = { params: { id }, schema: JobEvent, reconnect: true, silenceMs: SILENCE_MS };
-      for await (const { data } of client.stream(endpoints.streamJobEvents, { ...options, signal: abort.signal })) {
+      for await (const { data } of client.stream(jobEndpoints.streamJobEvents, { ...options, signal: abort.signal })) {
         setHistory(({ events }) => ({ events: [...events, data], error: null }));
         if (LAST.has(data.type)) return;
       }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import { Badge } from "../ui/badges.tsx";
@@ -82,7 +82,7 @@ function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: Actions
   // One key for all presses: a press too many gives the same job.
   const key = useMemo(() => createId("request"), [id]);
   if (endedAt === null) {
-    const cancel = () => client.call(endpoints.cancelJob, { params: { id } });
+    const cancel = () => client.call(jobEndpoints.cancelJob, { params: { id } });
     return (
       <WriteButton writer={writer} label="Cancel this job" work={cancel} onDone={() => undefined}>
         Cancel
@@ -91,7 +91,7 @@ function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: Actions
   }
   const retry = async () => {
     const headers = { "idempotency-key": key };
-    again.current = (await client.call(endpoints.createJob, { headers, body: toJobInput(spec) })).id;
+    again.current = (await client.call(jobEndpoints.createJob, { headers, body: toJobInput(spec) })).id;
   };
   return (
     <WriteButton

@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import { JobKind, JobState } from "../../protocol/jobs/job.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { JOB_STATES, type JobNames } from "../../words/jobs.ts";
@@ -19,7 +19,7 @@ export function JobList({ client, subscribe, address, onPick, names }: ViewProps
   const jobs = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        client.call(endpoints.listJobs, { query: { limit: PAGE_SIZE, kind, state, cursor }, signal }),
+        client.call(jobEndpoints.listJobs, { query: { limit: PAGE_SIZE, kind, state, cursor }, signal }),
       [client, kind, state, cursor],
     ),
   );

@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { type JobNames, listJobNames } from "../../words/jobs.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -18,8 +19,8 @@ export function JobView(props: ViewProps) {
     useCallback(
       async (signal: AbortSignal): Promise<JobNames> => {
         const [models, runners] = await Promise.all([
-          client.call(endpoints.listModels, { signal }),
-          client.call(endpoints.listRunners, { signal }),
+          client.call(modelEndpoints.listModels, { signal }),
+          client.call(runnerEndpoints.listRunners, { signal }),
         ]);
         return listJobNames(models.items, runners.items);
       },

@@ -1,5 +1,7 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { runEndpoints } from "../../protocol/run-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { Device } from "../../protocol/fleet/hardware.ts";
 import type { Job, JobResult } from "../../protocol/jobs/job.ts";
 import type { Run, RunSamples } from "../../protocol/history/run.ts";
@@ -30,7 +32,7 @@ export interface ReadJob {
 
 /** Reads a job and what it left. */
 export async function readJob(client: Client, id: string, signal: AbortSignal): Promise<ReadJob> {
-  const job = await client.call(endpoints.getJob, { params: { id }, signal });
+  const job = await client.call(jobEndpoints.getJob, { params: { id }, signal });
   const { runId, runnerId, result } = job;
   const [run, device] = await Promise.all([
     runId === null ? null : readRun(client, runId, signal),
@@ -40,18 +42,20 @@ export async function readJob(client: Client, id: string, signal: AbortSignal): 
 }
 
 async function readRun(client: Client, id: string, signal: AbortSignal): Promise<ReadRun> {
-  const run: Run = await client.call(endpoints.getRun, { params: { id }, signal });
+  const run: Run = await client.call(runEndpoints.getRun, { params: { id }, signal });
   const { samplesBytes } = run;
   const traceBytes = run.origin === "job" ? run.traceBytes : null;
   const [samples, trace] = await Promise.all([
-    samplesBytes === null ? null : client.call(endpoints.getRunSamples, { params: { id }, signal }).catch(() => null),
+    samplesBytes === null
+      ? null
+      : client.call(runEndpoints.getRunSamples, { params: { id }, signal }).catch(() => null),
     traceBytes === null ? null : readTrace(client, id, signal).catch(() => null),
   ]);
   return { id, samplesBytes, samples, traceBytes, trace };
 }
 
 async function readTrace(client: Client, id: string, signal: AbortSignal): Promise<ReadTrace> {
-  const response = await client.send(endpoints.getRunTrace, { params: { id }, signal });
+  const response = await client.send(runEndpoints.getRunTrace, { params: { id }, signal });
   const { otherData, traceEvents } = Trace.parse(await response.json());
   return { otherData, laid: layOutTrace({ traceEvents }) };
 }
@@ -62,6 +66,6 @@ async function findDevice(
   { environment }: Extract<JobResult, { kind: "benchmark" }>,
   signal: AbortSignal,
 ): Promise<Device | null> {
-  const runner = await client.call(endpoints.getRunner, { params: { id: runnerId }, signal }).catch(() => null);
+  const runner = await client.call(runnerEndpoints.getRunner, { params: { id: runnerId }, signal }).catch(() => null);
   return runner?.capabilities?.devices.find(({ key }) => key === environment.deviceKey) ?? null;
 }

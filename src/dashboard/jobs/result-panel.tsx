@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import type { ProbeResult } from "../../protocol/jobs/probe.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { JobNames } from "../../words/jobs.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 import { Badge } from "../ui/badges.tsx";
@@ -118,7 +118,7 @@ export function ResultPanel({ client, read: { job, run, device }, names, events 
         </p>
       )}
       {isTraining && (
-        <SvgPlot client={client} endpoint={endpoints.plotLearning} id={id} moment={`${state} ${events}`} />
+        <SvgPlot client={client} endpoint={plotEndpoints.plotLearning} id={id} moment={`${state} ${events}`} />
       )}
       {result?.kind === "benchmark" && <BenchmarkDetail result={result} device={device} />}
       {result?.kind === "probe" && <ClaimTable claims={result.claims} />}

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { runEndpoints } from "../../protocol/run-endpoints.ts";
 import type { RunSamples } from "../../protocol/history/run.ts";
 import { formatBytes, formatMeasure } from "../../words/numbers.ts";
 import { countBins } from "../plots/plot-data.ts";
@@ -25,7 +25,7 @@ export function SampleFigures({ client, run: { id, samples }, sizeBytes }: Sampl
     <>
       <div class="part-head">
         <h3>Raw samples</h3>
-        <DownloadButton client={client} endpoint={endpoints.getRunSamples} id={id} fileName={`${id}-samples.json`}>
+        <DownloadButton client={client} endpoint={runEndpoints.getRunSamples} id={id} fileName={`${id}-samples.json`}>
           {`Download samples (${formatBytes(sizeBytes)} compressed)`}
         </DownloadButton>
       </div>

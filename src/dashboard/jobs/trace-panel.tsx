@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { runEndpoints } from "../../protocol/run-endpoints.ts";
 import { formatBytes, formatNumber, formatTime } from "../../words/numbers.ts";
 import { DownloadButton } from "../ui/buttons.tsx";
 import {
@@ -125,7 +125,7 @@ export function TracePanel({ client, run: { id, trace }, sizeBytes }: TracePanel
     <section class="panel" aria-labelledby="trace">
       <div class="panel-head">
         <h2 id="trace">Trace</h2>
-        <DownloadButton client={client} endpoint={endpoints.getRunTrace} id={id} fileName={`${id}-trace.json`}>
+        <DownloadButton client={client} endpoint={runEndpoints.getRunTrace} id={id} fileName={`${id}-trace.json`}>
           {`Download trace (${formatBytes(sizeBytes)})`}
         </DownloadButton>
       </div>

@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { ApiForm } from "../ui/forms/api-form.tsx";
@@ -16,7 +17,10 @@ const ITERATIONS = 100;
 /** Queues a benchmark of a kernel, and leads to its job. */
 export function BenchmarkForm({ client, kernel }: { readonly client: Client; readonly kernel: ListedKernel }) {
   const runners = useResource(
-    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(runnerEndpoints.listRunners, { signal })).items,
+      [client],
+    ),
   );
   const [queued, setQueued] = useState<string | null>(null);
   const send = async ({ place, ...fields }: Record<string, unknown>) => {
@@ -24,7 +28,7 @@ export function BenchmarkForm({ client, kernel }: { readonly client: Client; rea
     const [runnerId, deviceKey] = typeof place === "string" ? place.split(" ") : [];
     const target = runnerId === undefined ? {} : { runnerId, deviceKey };
     const body = { kind: "benchmark" as const, kernel: nameToAsk(kernel), ...fields, ...target };
-    setQueued((await client.call(endpoints.createJob, { body })).id);
+    setQueued((await client.call(jobEndpoints.createJob, { body })).id);
   };
   return (
     <Panel id="benchmark" title="Benchmark" resource={runners}>

@@ -1,5 +1,5 @@
 import { useCallback, useState } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { writeAddress } from "../ui/page-address.ts";
 import { Panel } from "../ui/panels.tsx";
@@ -29,7 +29,7 @@ export function KernelDetail(props: KernelDetailProps) {
     useCallback(
       async (signal: AbortSignal) =>
         source === "submitted" && id !== undefined
-          ? { stored: await client.call(endpoints.getKernel, { params: { id }, signal }) }
+          ? { stored: await client.call(kernelEndpoints.getKernel, { params: { id }, signal }) }
           : { stored: null },
       [client, source, id],
     ),
@@ -47,7 +47,7 @@ export function KernelDetail(props: KernelDetailProps) {
             {id !== undefined && source === "submitted" && (
               <ConfirmButton
                 label={`Delete the kernel ${kernel.name}`}
-                work={() => client.call(endpoints.deleteKernel, { params: { id } })}
+                work={() => client.call(kernelEndpoints.deleteKernel, { params: { id } })}
                 onDone={() => {
                   onPick({ kernel: undefined, device: undefined, tuning: undefined, axes: undefined });
                   onGone();

@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -65,7 +65,7 @@ export function KernelView(props: ViewProps) {
 
 /** What runners announce stands on the first page, what was submitted on all. */
 function readKernels(client: Client, signal: AbortSignal): Promise<ListedKernel[]> {
-  return Array.fromAsync(listAll(client, endpoints.listKernels, { query: { limit: PAGE }, signal }));
+  return Array.fromAsync(listAll(client, kernelEndpoints.listKernels, { query: { limit: PAGE }, signal }));
 }
 
 function countKernels(kernels: readonly ListedKernel[]): string {

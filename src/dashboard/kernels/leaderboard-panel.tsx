@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
 import { type Board, toShapeText } from "../../protocol/kernels/leaderboard.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { describeClock, nameHardware } from "../../words/history.ts";
@@ -73,7 +73,7 @@ export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }:
   const name = nameToAsk(kernel);
   const read = useResource(
     useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getLeaderboard, { params: { kernel: name }, signal }),
+      (signal: AbortSignal) => client.call(kernelEndpoints.getLeaderboard, { params: { kernel: name }, signal }),
       [client, name],
     ),
     LEADERBOARD_GAP_MS,

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
@@ -31,7 +31,7 @@ export function TuningPanel(props: TuningPanelProps) {
       async (signal: AbortSignal) => {
         if (isOwn) return [];
         const query = { limit: TUNINGS_SHOWN, ...(name !== undefined && { kernel: name }) };
-        return (await client.call(endpoints.listTunings, { query, signal })).items;
+        return (await client.call(kernelEndpoints.listTunings, { query, signal })).items;
       },
       [client, name, isOwn],
     ),
@@ -78,7 +78,10 @@ interface TrialsProps {
 
 function Trials({ client, tuning: { id, kernel }, axes, onAxes }: TrialsProps) {
   const { value, error } = useResource(
-    useCallback((signal: AbortSignal) => client.call(endpoints.getTuning, { params: { id }, signal }), [client, id]),
+    useCallback(
+      (signal: AbortSignal) => client.call(kernelEndpoints.getTuning, { params: { id }, signal }),
+      [client, id],
+    ),
   );
   return (
     <>

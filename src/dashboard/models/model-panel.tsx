@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { Model, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";
@@ -23,7 +24,7 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
   const placements = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listPlacements, { params: { model: name }, signal })).items,
+        (await client.call(modelEndpoints.listPlacements, { params: { model: name }, signal })).items,
       [client, name],
     ),
     PLACEMENT_GAP_MS,
@@ -58,7 +59,7 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
           <h3 class="part">Latency against fidelity</h3>
           <SvgPlot
             client={client}
-            endpoint={endpoints.plotTrade}
+            endpoint={plotEndpoints.plotTrade}
             id={name}
             of="model"
             version={version}

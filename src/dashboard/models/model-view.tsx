@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import { modelEndpoints } from "../../protocol/model-endpoints.ts";
 import type { Model } from "../../protocol/models/model.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";
@@ -23,7 +24,7 @@ export function ModelView(props: ViewProps) {
   const models = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listModels, { query: { limit: MODELS_SHOWN }, signal })).items,
+        (await client.call(modelEndpoints.listModels, { query: { limit: MODELS_SHOWN }, signal })).items,
       [client],
     ),
   );
@@ -62,7 +63,7 @@ function ShownModel({ model, ...props }: ViewProps & { readonly model: Model }) 
   const predictions = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        client.call(endpoints.readPredictionCalibration, {
+        client.call(historyEndpoints.readPredictionCalibration, {
           query: { model: `${name}@${version}`, step: PREDICTION_STEP },
           signal,
         }),

@@ -1,7 +1,11 @@
 import { useCallback, useEffect } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
 import type { Alert } from "../../protocol/history/alert.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { FINDING_WORDS, nameAlert } from "../../words/alerts.ts";
 import { PredictionPanel } from "../plots/prediction-panel.tsx";
 import { LatencyPanel } from "../plots/series/latency-panel.tsx";
@@ -60,12 +64,12 @@ async function readGoodput(client: Client, signal: AbortSignal): Promise<Goodput
   const fromMs = Math.floor((toMs - SPAN_MS) / MINUTE_MS) * MINUTE_MS;
   const span = { from: new Date(fromMs).toISOString(), step: "1m" };
   const ask = (selected: { readonly metric?: string; readonly unit: string }) =>
-    client.call(endpoints.queryHistory, {
+    client.call(historyEndpoints.queryHistory, {
       query: { ...span, ...selected, subjectKind: "model", groupBy: ["metric"], percentiles: [50] },
       signal,
     });
   const [predictions, answers, refusals] = await Promise.all([
-    client.call(endpoints.readPredictionCalibration, { query: span, signal }),
+    client.call(historyEndpoints.readPredictionCalibration, { query: span, signal }),
     ask({ metric: "rows", unit: "rows" }),
     ask({ unit: "requests" }),
   ]);
@@ -83,15 +87,21 @@ const ALERTS_SHOWN = 5;
 export function Overview(props: ViewProps) {
   const { client, subscribe, address } = props;
   const runners = useResource(
-    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(runnerEndpoints.listRunners, { signal })).items,
+      [client],
+    ),
   );
   const models = useResource(
-    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listModels, { signal })).items, [client]),
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(modelEndpoints.listModels, { signal })).items,
+      [client],
+    ),
   );
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(jobEndpoints.listJobs, { query: { limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );
@@ -103,14 +113,14 @@ export function Overview(props: ViewProps) {
   const alerts = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listAlerts, { query: { state: "open", limit: ALERTS_SHOWN }, signal })).items,
+        (await client.call(alertEndpoints.listAlerts, { query: { state: "open", limit: ALERTS_SHOWN }, signal })).items,
       [client],
     ),
   );
   const predictions = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        client.call(endpoints.readPredictionCalibration, { query: { step: PREDICTION_STEP }, signal }),
+        client.call(historyEndpoints.readPredictionCalibration, { query: { step: PREDICTION_STEP }, signal }),
       [client],
     ),
     HISTORY_GAP_MS,

@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import type { Model } from "../../protocol/models/model.ts";
 import type { PolicyCard } from "../../protocol/models/policy-network.ts";
@@ -42,7 +42,12 @@ function hasCurve(state: JobSummary["state"]): boolean {
 function Curve({ client, job: { id, state, spec, progress } }: { client: Client; job: JobSummary }) {
   return (
     <figure>
-      <SvgPlot client={client} endpoint={endpoints.plotLearning} id={id} moment={`${state} ${progress?.done ?? 0}`} />
+      <SvgPlot
+        client={client}
+        endpoint={plotEndpoints.plotLearning}
+        id={id}
+        moment={`${state} ${progress?.done ?? 0}`}
+      />
       <figcaption class="unseen">
         {spec.kind === "training" && `Learning curve of the latest training, in ${spec.environment}`}
       </figcaption>

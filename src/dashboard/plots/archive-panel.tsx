@@ -1,7 +1,6 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import type { ElitePage, StoredArchive } from "../../protocol/policies/archive.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { archiveEndpoints, type ElitePage, type StoredArchive } from "../../protocol/policies/archive.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ArchiveCanvas } from "./archive-canvas.tsx";
 import { type ArchiveMap, eliteAt, mapArchive, type MapPlace, placeOf } from "./map-cells.ts";
@@ -35,12 +34,12 @@ export function ArchivePanel({ client, id }: { client: Client; id: string }) {
 
 async function readArchive(client: Client, id: string, signal: AbortSignal) {
   const params = { id };
-  const archive = await client.call(endpoints.getArchive, { params, signal });
+  const archive = await client.call(archiveEndpoints.getArchive, { params, signal });
   const elites: Elite[] = [];
   let cursor: string | null | undefined;
   while (cursor !== null) {
     const query = { limit: LIMITS.listedElites, ...(cursor !== undefined && { cursor }) };
-    const page: ElitePage = await client.call(endpoints.listElites, { params, query, signal });
+    const page: ElitePage = await client.call(archiveEndpoints.listElites, { params, query, signal });
     elites.push(...page.items);
     cursor = page.nextCursor;
   }

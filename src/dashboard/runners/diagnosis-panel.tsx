@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { DiagnosisCheck, Finding } from "../../protocol/fleet/health.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { FINDING_WORDS } from "../../words/alerts.ts";
@@ -26,7 +26,7 @@ export function DiagnosisPanel({ client, subscribe, runner }: DiagnosisPanelProp
   const { id, profiles } = runner;
   const diagnosis = useResource(
     useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getRunnerDiagnosis, { params: { id }, signal }),
+      (signal: AbortSignal) => client.call(runnerEndpoints.getRunnerDiagnosis, { params: { id }, signal }),
       [client, id],
     ),
     DIAGNOSIS_GAP_MS,

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import type { ProfileFit, RunnerFit } from "../../protocol/fleet/profile.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { formatBytes, formatMeasure, formatNumber } from "../../words/numbers.ts";
 import { CHECK_OUTCOMES, spellBytes } from "../../words/runners.ts";
 import { Badge } from "../ui/badges.tsx";
@@ -113,7 +113,7 @@ function Targets({ client, runnerId, profile }: Omit<FitLinesProps, "fits"> & { 
   const { value, error } = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        client.call(endpoints.getRunnerFit, { params: { id: runnerId }, query: { profile }, signal }),
+        client.call(runnerEndpoints.getRunnerFit, { params: { id: runnerId }, query: { profile }, signal }),
       [client, runnerId, profile],
     ),
   );

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import { LiveEvent, type LiveReport } from "../../protocol/fleet/health.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { Tone } from "../../words/tone.ts";
 import { Badge } from "../ui/badges.tsx";
 import { lineStyleOf, LiveChart } from "./live-chart.tsx";
@@ -77,7 +77,7 @@ function useLive(client: Client, id: string): Live {
       setLive(({ reports }) => ({ state: "online", reports: keepRecent(reports, event.report) }));
     };
     const follow = async () => {
-      const stream = client.stream(endpoints.streamRunnerLive, {
+      const stream = client.stream(runnerEndpoints.streamRunnerLive, {
         params: { id },
         schema: LiveEvent,
         reconnect: true,

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { CommandBlock } from "../ui/panels.tsx";
 import { useWriter } from "../ui/hooks/use-writer.ts";
@@ -32,12 +32,13 @@ export function RunnerActions({
   const params = { id };
   const [verb, endpoint] =
     state === "draining" || quarantine !== null
-      ? (["Resume", endpoints.resumeRunner] as const)
-      : (["Drain", endpoints.drainRunner] as const);
+      ? (["Resume", runnerEndpoints.resumeRunner] as const)
+      : (["Drain", runnerEndpoints.drainRunner] as const);
   const [sharing, change] = shared
-    ? (["Stop sharing", endpoints.unshareRunner] as const)
-    : (["Share", endpoints.shareRunner] as const);
-  const rotate = async () => setCredential((await client.call(endpoints.rotateCredential, { params })).credential);
+    ? (["Stop sharing", runnerEndpoints.unshareRunner] as const)
+    : (["Share", runnerEndpoints.shareRunner] as const);
+  const rotate = async () =>
+    setCredential((await client.call(runnerEndpoints.rotateCredential, { params })).credential);
   return (
     <div class="runner-actions">
       <div class="panel-end">
@@ -81,7 +82,7 @@ export function RunnerActions({
             <WriteButton
               writer={writer}
               label={`Remove for good: ${name}`}
-              work={() => client.call(endpoints.removeRunner, { params })}
+              work={() => client.call(runnerEndpoints.removeRunner, { params })}
               onDone={onRemove}
             >
               Remove for good

@@ -1,9 +1,11 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import { fingerprintText } from "../../protocol/fleet/hardware.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
+import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { describeMachine, isConnected, RUNNER_TONES } from "../../words/runners.ts";
 import { Badge } from "../ui/badges.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
@@ -93,7 +95,7 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
   const memory = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        isThere ? client.call(endpoints.getRunnerMemory, { params: { id }, signal }) : null,
+        isThere ? client.call(runnerEndpoints.getRunnerMemory, { params: { id }, signal }) : null,
       [client, id, isThere],
     ),
     GAP_MS,
@@ -102,8 +104,8 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
     useCallback(
       async (signal: AbortSignal) => {
         const [jobs, tunings] = await Promise.all([
-          client.call(endpoints.listJobs, { query: { limit: JOBS_READ }, signal }),
-          client.call(endpoints.listTunings, { query: { limit: TUNINGS_READ }, signal }),
+          client.call(jobEndpoints.listJobs, { query: { limit: JOBS_READ }, signal }),
+          client.call(kernelEndpoints.listTunings, { query: { limit: TUNINGS_READ }, signal }),
         ]);
         return { positions: jobs.items.flatMap(({ roofline }) => roofline ?? []), tunings: tunings.items };
       },

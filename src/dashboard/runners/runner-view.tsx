@@ -1,7 +1,7 @@
 import { useCallback, useEffect } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import type { Diagnosis } from "../../protocol/fleet/health.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { isConnected } from "../../words/runners.ts";
 import type { Change } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -19,10 +19,12 @@ const ASKED_RUNNERS = 50;
  * other projects tell their owners alone.
  */
 async function readDiagnoses(client: Client, signal: AbortSignal): Promise<ReadonlyMap<string, Diagnosis>> {
-  const { items } = await client.call(endpoints.listRunners, { signal });
+  const { items } = await client.call(runnerEndpoints.listRunners, { signal });
   const asked = items.filter((runner) => runner.owned && isConnected(runner)).slice(0, ASKED_RUNNERS);
   const told = await Promise.all(
-    asked.map(({ id }) => client.call(endpoints.getRunnerDiagnosis, { params: { id }, signal }).catch(() => null)),
+    asked.map(({ id }) =>
+      client.call(runnerEndpoints.getRunnerDiagnosis, { params: { id }, signal }).catch(() => null),
+    ),
   );
   return new Map(told.flatMap((diagnosis) => (diagnosis === null ? [] : [[diagnosis.runnerId, diagnosis] as const])));
 }
@@ -33,7 +35,10 @@ const DIAGNOSIS_GAP_MS = 5_000;
 /** The view of runners: all of them, and one by the second. */
 export function RunnerView({ client, subscribe, address, onPick }: ViewProps) {
   const runners = useResource(
-    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(runnerEndpoints.listRunners, { signal })).items,
+      [client],
+    ),
   );
   const diagnoses = useResource(
     useCallback((signal: AbortSignal) => readDiagnoses(client, signal), [client]),

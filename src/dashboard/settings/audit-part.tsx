@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import { Badge } from "../ui/badges.tsx";
 import { Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
@@ -13,7 +13,9 @@ export function AuditPart({ client, administers }: PartProps) {
   const acts = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        administers ? (await client.call(endpoints.listAuditEntries, { query: { limit: SHOWN }, signal })).items : [],
+        administers
+          ? (await client.call(keyEndpoints.listAuditEntries, { query: { limit: SHOWN }, signal })).items
+          : [],
       [client, administers],
     ),
   );

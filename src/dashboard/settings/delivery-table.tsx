@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { webhookEndpoints } from "../../protocol/webhook-endpoints.ts";
 import type { Delivery } from "../../protocol/service/webhook.ts";
 import { Badge } from "../ui/badges.tsx";
 import type { Tone } from "../../words/tone.ts";
@@ -30,7 +30,8 @@ function Deliveries({ client, id }: { client: Client; id: string }) {
   const { value, error } = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listDeliveries, { params: { id }, query: { limit: LISTED }, signal })).items,
+        (await client.call(webhookEndpoints.listDeliveries, { params: { id }, query: { limit: LISTED }, signal }))
+          .items,
       [client, id],
     ),
   );

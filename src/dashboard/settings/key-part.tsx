@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import { listAll } from "../../client/list-all.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import { type Key, Scope } from "../../protocol/service/key.ts";
 import { Badge } from "../ui/badges.tsx";
 import { ApiForm } from "../ui/forms/api-form.tsx";
@@ -25,7 +25,7 @@ export function KeyPart({ client, administers, operates }: PartProps) {
   const keys = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        administers ? Array.fromAsync(listAll(client, endpoints.listKeys, { query: { limit: PAGE }, signal })) : [],
+        administers ? Array.fromAsync(listAll(client, keyEndpoints.listKeys, { query: { limit: PAGE }, signal })) : [],
       [client, administers],
     ),
   );
@@ -38,12 +38,12 @@ export function KeyPart({ client, administers, operates }: PartProps) {
       </Panel>
     );
   const create = async (body: Record<string, unknown>) => {
-    const made = await client.call(endpoints.createKey, { body });
+    const made = await client.call(keyEndpoints.createKey, { body });
     setSecret({ name: made.name, text: made.secret });
     keys.refresh();
   };
   const rotate = async (id: string) => {
-    const { name, secret: text } = await client.call(endpoints.rotateKey, { params: { id }, body: {} });
+    const { name, secret: text } = await client.call(keyEndpoints.rotateKey, { params: { id }, body: {} });
     setSecret({ name, text });
   };
   return (
@@ -75,7 +75,7 @@ export function KeyPart({ client, administers, operates }: PartProps) {
           <KeyTable
             keys={keys.value}
             rotate={rotate}
-            revoke={(id) => client.call(endpoints.revokeKey, { params: { id } })}
+            revoke={(id) => client.call(keyEndpoints.revokeKey, { params: { id } })}
             onDone={() => {
               setFailure(null);
               keys.refresh();

@@ -1,7 +1,8 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { profileEndpoints } from "../../protocol/profile-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { Profile, ProfileInput } from "../../protocol/fleet/profile.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { writeAddress } from "../ui/page-address.ts";
@@ -18,12 +19,15 @@ export function ProfilePart({ client, subscribe, administers }: PartProps) {
   const profiles = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        Array.fromAsync(listAll(client, endpoints.listProfiles, { query: { limit: PAGE }, signal })),
+        Array.fromAsync(listAll(client, profileEndpoints.listProfiles, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
   const runners = useResource(
-    useCallback(async (signal: AbortSignal) => (await client.call(endpoints.listRunners, { signal })).items, [client]),
+    useCallback(
+      async (signal: AbortSignal) => (await client.call(runnerEndpoints.listRunners, { signal })).items,
+      [client],
+    ),
   );
   useRefreshOn(subscribe, "runner", runners.refresh);
   return (
@@ -41,7 +45,7 @@ export function ProfilePart({ client, subscribe, administers }: PartProps) {
       keyOf={({ name }) => name}
       empty={null}
       isOwn={({ builtIn }) => !builtIn}
-      remove={({ name }) => client.call(endpoints.deleteProfile, { params: { name } })}
+      remove={({ name }) => client.call(profileEndpoints.deleteProfile, { params: { name } })}
       form={(profile, closing) => (
         <ProfileForm profile={profile} {...closing} work={(body) => store(client, profile, body)} />
       )}
@@ -82,9 +86,9 @@ export function ProfilePart({ client, subscribe, administers }: PartProps) {
 
 /** A profile is changed as it was read: another change in between is refused. */
 function store(client: Client, profile: Profile | null, body: ProfileInput): Promise<Profile> {
-  if (profile === null) return client.call(endpoints.createProfile, { body });
+  if (profile === null) return client.call(profileEndpoints.createProfile, { body });
   const headers = { "if-match": `"${profile.version}"` };
-  return client.call(endpoints.updateProfile, { params: { name: profile.name }, headers, body });
+  return client.call(profileEndpoints.updateProfile, { params: { name: profile.name }, headers, body });
 }
 
 function Fitting({ profile, runners }: { profile: string; runners: readonly Runner[] }) {

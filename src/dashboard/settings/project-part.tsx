@@ -1,7 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import { listAll } from "../../client/list-all.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
-import { MAIN_PROJECT, type Project } from "../../protocol/service/project.ts";
+import { MAIN_PROJECT, type Project, projectEndpoints } from "../../protocol/service/project.ts";
 import { Badge } from "../ui/badges.tsx";
 import { ConfirmButton } from "../ui/buttons.tsx";
 import { ApiForm } from "../ui/forms/api-form.tsx";
@@ -18,14 +17,14 @@ export function ProjectPart({ client }: PartProps) {
   const projects = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        Array.fromAsync(listAll(client, endpoints.listProjects, { query: { limit: PAGE }, signal })),
+        Array.fromAsync(listAll(client, projectEndpoints.listProjects, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
   const [opened, setOpened] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const create = async (body: Record<string, unknown>) => {
-    setOpened((await client.call(endpoints.createProject, { body })).name);
+    setOpened((await client.call(projectEndpoints.createProject, { body })).name);
     projects.refresh();
   };
   return (
@@ -52,7 +51,7 @@ export function ProjectPart({ client }: PartProps) {
         {projects.value !== null && (
           <ProjectTable
             projects={projects.value}
-            close={(name) => client.call(endpoints.closeProject, { params: { name } })}
+            close={(name) => client.call(projectEndpoints.closeProject, { params: { name } })}
             onDone={() => {
               setFailure(null);
               projects.refresh();

@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { validationEndpoints } from "../../protocol/jobs/validation.ts";
 import type { RequirementSet, RequirementSetInput } from "../../protocol/models/requirement.ts";
 import { EmptyState } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -17,7 +17,7 @@ export function RequirementPart({ client }: PartProps) {
   const sets = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        Array.fromAsync(listAll(client, endpoints.listRequirements, { query: { limit: PAGE }, signal })),
+        Array.fromAsync(listAll(client, validationEndpoints.listRequirements, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
@@ -39,7 +39,7 @@ export function RequirementPart({ client }: PartProps) {
           Make one here, or by this:
         </EmptyState>
       }
-      remove={({ name }) => client.call(endpoints.deleteRequirements, { params: { name } })}
+      remove={({ name }) => client.call(validationEndpoints.deleteRequirements, { params: { name } })}
       form={(set, closing) => <RequirementForm set={set} {...closing} work={(body) => store(client, set, body)} />}
       table={(actions) => (
         <table class="settings">
@@ -70,7 +70,7 @@ export function RequirementPart({ client }: PartProps) {
 
 /** A set is changed as it was read: another change in between is refused. */
 function store(client: Client, set: RequirementSet | null, body: RequirementSetInput): Promise<RequirementSet> {
-  if (set === null) return client.call(endpoints.createRequirements, { body });
+  if (set === null) return client.call(validationEndpoints.createRequirements, { body });
   const headers = { "if-match": `"${set.version}"` };
-  return client.call(endpoints.updateRequirements, { params: { name: set.name }, headers, body });
+  return client.call(validationEndpoints.updateRequirements, { params: { name: set.name }, headers, body });
 }

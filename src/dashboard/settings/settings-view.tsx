@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useCallback } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { writeAddress } from "../ui/page-address.ts";
@@ -35,7 +35,7 @@ export function SettingsView({ client, subscribe, address }: ViewProps) {
     useCallback(
       async (signal: AbortSignal) => {
         try {
-          const { items } = await client.call(endpoints.listKeys, { query: { limit: 1 }, signal });
+          const { items } = await client.call(keyEndpoints.listKeys, { query: { limit: 1 }, signal });
           // Who has a key of another project finds it there; the operator may have none but the first secret.
           return { administers: true, operates: (items[0]?.project ?? MAIN_PROJECT) === MAIN_PROJECT };
         } catch (error) {

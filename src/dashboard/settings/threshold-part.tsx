@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { thresholdEndpoints } from "../../protocol/threshold-endpoints.ts";
 import type { Threshold, ThresholdInput } from "../../protocol/history/threshold.ts";
 import { EmptyState } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -17,7 +17,7 @@ export function ThresholdPart({ client }: PartProps) {
   const thresholds = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        Array.fromAsync(listAll(client, endpoints.listThresholds, { query: { limit: PAGE }, signal })),
+        Array.fromAsync(listAll(client, thresholdEndpoints.listThresholds, { query: { limit: PAGE }, signal })),
       [client],
     ),
   );
@@ -39,7 +39,7 @@ export function ThresholdPart({ client }: PartProps) {
           Make one here, or by this:
         </EmptyState>
       }
-      remove={({ id }) => client.call(endpoints.deleteThreshold, { params: { id } })}
+      remove={({ id }) => client.call(thresholdEndpoints.deleteThreshold, { params: { id } })}
       form={(threshold, closing) => (
         <ThresholdForm threshold={threshold} {...closing} work={(body) => store(client, threshold, body)} />
       )}
@@ -76,7 +76,11 @@ export function ThresholdPart({ client }: PartProps) {
 
 /** A rule is changed as it was read: another change in between is refused. */
 function store(client: Client, threshold: Threshold | null, body: ThresholdInput): Promise<Threshold> {
-  if (threshold === null) return client.call(endpoints.createThreshold, { body });
+  if (threshold === null) return client.call(thresholdEndpoints.createThreshold, { body });
   const { id, version } = threshold;
-  return client.call(endpoints.updateThreshold, { params: { id }, headers: { "if-match": `"${version}"` }, body });
+  return client.call(thresholdEndpoints.updateThreshold, {
+    params: { id },
+    headers: { "if-match": `"${version}"` },
+    body,
+  });
 }

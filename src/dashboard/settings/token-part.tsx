@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { RegistrationToken } from "../../protocol/service/key.ts";
 import { CommandBlock, Panel } from "../ui/panels.tsx";
 import { ApiForm } from "../ui/forms/api-form.tsx";
@@ -20,7 +20,7 @@ const SPANS = [
 export function TokenPart({ client, administers }: PartProps) {
   const [token, setToken] = useState<RegistrationToken | null>(null);
   const create = async (body: Record<string, unknown>) => {
-    setToken(await client.call(endpoints.createRegistrationToken, { body }));
+    setToken(await client.call(runnerEndpoints.createRegistrationToken, { body }));
   };
   return (
     <Panel id="tokens" title="A token for a runner" resource={NOTHING_READ}>

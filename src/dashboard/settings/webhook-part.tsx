@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { webhookEndpoints } from "../../protocol/webhook-endpoints.ts";
 import { type CreatedWebhook, type Webhook, WebhookEvent } from "../../protocol/service/webhook.ts";
 import { Badge } from "../ui/badges.tsx";
 import { EmptyState } from "../ui/panels.tsx";
@@ -23,7 +23,9 @@ export function WebhookPart({ client, administers }: PartProps) {
   const webhooks = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        administers ? (await client.call(endpoints.listWebhooks, { query: { limit: LISTED }, signal })).items : [],
+        administers
+          ? (await client.call(webhookEndpoints.listWebhooks, { query: { limit: LISTED }, signal })).items
+          : [],
       [client, administers],
     ),
   );
@@ -56,7 +58,7 @@ export function WebhookPart({ client, administers }: PartProps) {
             </EmptyState>
           )
         }
-        remove={({ id }) => client.call(endpoints.deleteWebhook, { params: { id } })}
+        remove={({ id }) => client.call(webhookEndpoints.deleteWebhook, { params: { id } })}
         form={(_, closing) => <WebhookForm client={client} {...closing} onMade={setMade} />}
         table={(actions) => (
           <>
@@ -77,7 +79,7 @@ interface WebhookFormProps extends Closing {
 
 function WebhookForm({ client, onMade, onDone, onCancel }: WebhookFormProps) {
   const send = async (body: Record<string, unknown>) => {
-    onMade(await client.call(endpoints.createWebhook, { body }));
+    onMade(await client.call(webhookEndpoints.createWebhook, { body }));
     onDone();
   };
   return (
@@ -106,7 +108,7 @@ function WebhookItem({ client, webhook: { id, url, events, direction, disabledAt
   const [sent, setSent] = useState(0);
   const ping = async () => {
     setSaid("Sending …");
-    const told = await client.call(endpoints.pingWebhook, { params: { id } }).then(
+    const told = await client.call(webhookEndpoints.pingWebhook, { params: { id } }).then(
       ({ delivered, outcome }) => `${delivered ? "It arrived" : "It did not arrive"}: ${outcome}.`,
       (error: unknown) => (error as Error).message,
     );

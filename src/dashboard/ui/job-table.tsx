@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
 import { type Job, JobEvent, type JobProgress, type JobSummary } from "../../protocol/jobs/job.ts";
 import { describeDuration, describeSpec, JOB_STATES, type JobNames, nameSpec } from "../../words/jobs.ts";
 import { describeRoof } from "../../words/kernels.ts";
@@ -38,7 +38,7 @@ function useJobProgress(client: Client, job: JobSummary, follow: boolean): JobPr
     const abort = new AbortController();
     const read = async () => {
       const options = { params: { id }, schema: JobEvent, signal: abort.signal };
-      for await (const { data } of client.stream(endpoints.streamJobEvents, options)) {
+      for await (const { data } of client.stream(jobEndpoints.streamJobEvents, options)) {
         if (data.progress !== null) setLive({ attempt: data.attempt, progress: data.progress });
       }
     };

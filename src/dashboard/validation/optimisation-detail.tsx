@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { OptimisationResult, OptimisationTrial } from "../../protocol/jobs/optimisation.ts";
 import { Badge } from "../ui/badges.tsx";
 import { CandidateTable } from "./candidate-table.tsx";
@@ -42,7 +42,7 @@ export function OptimisationDetail({ client, runId, result }: OptimisationDetail
         <BestTable best={shown} own={own} name={infeasible === null ? "Best" : "Nearest"} targets={targets} />
       )}
       {applied !== null && <p>{applied.detail}</p>}
-      {isMeasured && <SvgPlot client={client} endpoint={endpoints.plotFront} id={runId} />}
+      {isMeasured && <SvgPlot client={client} endpoint={plotEndpoints.plotFront} id={runId} />}
       <CandidateTable result={result} />
     </>
   );

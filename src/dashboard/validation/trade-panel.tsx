@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { PlacementSweep, Trade, TradedPlacement } from "../../protocol/models/trade-offs.ts";
 import { formatBytes } from "../../words/numbers.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
@@ -13,7 +14,7 @@ import { TradeTable } from "./trade-table.tsx";
 function SweepFigure({ client, id }: { client: Client; id: string }) {
   const { value, error } = useResource(
     useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getPlacementSweep, { params: { id }, signal }),
+      (signal: AbortSignal) => client.call(plotEndpoints.getPlacementSweep, { params: { id }, signal }),
       [client, id],
     ),
   );
@@ -24,7 +25,7 @@ function SweepFigure({ client, id }: { client: Client; id: string }) {
       ) : (
         <SweepFacts sweep={value} />
       )}
-      <SvgPlot client={client} endpoint={endpoints.plotSweep} id={id} />
+      <SvgPlot client={client} endpoint={plotEndpoints.plotSweep} id={id} />
     </>
   );
 }
@@ -65,7 +66,7 @@ export function TradePanel({ client, subscribe }: TradePanelProps) {
   const models = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listModels, { signal })).items.map(({ name }) => name),
+        (await client.call(modelEndpoints.listModels, { signal })).items.map(({ name }) => name),
       [client],
     ),
     TRADE_GAP_MS,
@@ -103,7 +104,7 @@ export function TradePanel({ client, subscribe }: TradePanelProps) {
 function ModelTrade({ client, subscribe, model }: TradePanelProps & { readonly model: string }) {
   const { value, error, refresh } = useResource(
     useCallback(
-      (signal: AbortSignal): Promise<Trade> => client.call(endpoints.getModelTrade, { params: { model }, signal }),
+      (signal: AbortSignal): Promise<Trade> => client.call(plotEndpoints.getModelTrade, { params: { model }, signal }),
       [client, model],
     ),
     TRADE_GAP_MS,

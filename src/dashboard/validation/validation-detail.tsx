@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { Verdict } from "../../protocol/models/requirement.ts";
 import { formatBytes, formatMeasure, formatShare } from "../../words/numbers.ts";
 import {
@@ -85,7 +85,7 @@ export function ValidationDetail({ client, runId, result }: ValidationDetailProp
         ({ server }, index) =>
           server !== null &&
           server.curve.length > 0 && (
-            <SvgPlot key={index} client={client} endpoint={endpoints.plotCurve} id={runId} scenario={index} />
+            <SvgPlot key={index} client={client} endpoint={plotEndpoints.plotCurve} id={runId} scenario={index} />
           ),
       )}
     </>

@@ -1,6 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { runEndpoints } from "../../protocol/run-endpoints.ts";
 import type { JobResult, JobSummary } from "../../protocol/jobs/job.ts";
 import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
@@ -43,7 +44,7 @@ export function ValidationView({ client, subscribe, address, onPick }: ViewProps
 /** The latest of both kinds, the newest first. */
 async function readJobs(client: Client, signal: AbortSignal): Promise<JobSummary[]> {
   const read = async (kind: "validation" | "optimisation") =>
-    (await client.call(endpoints.listJobs, { query: { kind, limit: JOBS_SHOWN }, signal })).items;
+    (await client.call(jobEndpoints.listJobs, { query: { kind, limit: JOBS_SHOWN }, signal })).items;
   const both = await Promise.all([read("validation"), read("optimisation")]);
   return both
     .flat()
@@ -74,7 +75,7 @@ function isJudgement(result: JobResult): result is ValidationResult | Optimisati
 function RunPanel({ client, runId }: { client: Client; runId: string }) {
   const run = useResource(
     useCallback(
-      (signal: AbortSignal) => client.call(endpoints.getRun, { params: { id: runId }, signal }),
+      (signal: AbortSignal) => client.call(runEndpoints.getRun, { params: { id: runId }, signal }),
       [client, runId],
     ),
   );

@@ -1,36 +1,11 @@
-import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { OipError } from "../../protocol/inference/oip.ts";
-import { Problem, type ProblemCode, PROBLEMS } from "../../protocol/wire/problem.ts";
+import { PROBLEMS, Problem, type ProblemCode } from "../../protocol/wire/problem.ts";
 import { VERSION } from "../../protocol/wire/release.ts";
 import { oipStatus } from "./problems.ts";
-
-/**
- * Says of a schema that is named elsewhere what stands beside its name. The generator writes both into an `allOf`, which
- * nothing that may be null can fulfil, and in which generated clients see no type.
- */
-function mendReferences(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(mendReferences);
-  if (typeof part !== "object" || part === null) return part;
-  const mended = Object.fromEntries(Object.entries(part).map(([name, child]) => [name, mendReferences(child)]));
-  return isBeside(mended) ? joinReference(mended) : mended;
-}
-
-interface Beside {
-  readonly allOf: readonly [{ readonly $ref: string }, { readonly type?: unknown; readonly properties?: unknown }];
-}
-
-/** A reference and words about it; what adds properties is another schema. */
-function isBeside(part: Record<string, unknown>): part is Record<string, unknown> & Beside {
-  const { allOf } = part as Partial<Beside>;
-  return Array.isArray(allOf) && allOf.length === 2 && "$ref" in allOf[0] && allOf[1].properties === undefined;
-}
-
-function joinReference({ allOf: [reference, { type, ...words }], ...rest }: Beside): object {
-  const isNullable = Array.isArray(type) && type.includes("null");
-  return { ...rest, ...words, ...(isNullable ? { anyOf: [reference, { type: "null" }] } : reference) };
-}
+import { convertSchemas, type JsonSchema } from "./json-schema.ts";
 
 let document: object | null = null;
 
@@ -47,14 +22,18 @@ export function openApiDocument(): object {
 }
 
 function generate(): object {
-  const app = new OpenAPIHono();
-  for (const [operationId, endpoint] of Object.entries<Endpoint>(endpoints as never)) {
-    app.openAPIRegistry.registerPath(toRoute(operationId, endpoint));
+  const table = Object.entries<Endpoint>(endpoints as never);
+  const { parts, components } = convertSchemas(Object.fromEntries(table.flatMap(collectSchemas)));
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [operationId, endpoint] of table) {
+    const operation = describeOperation(operationId, endpoint, (part) => parts[`${operationId} ${part}`]);
+    (paths[endpoint.path] ??= {})[endpoint.method] = operation;
   }
-  for (const [name, description] of Object.entries(SECRETS)) {
-    app.openAPIRegistry.registerComponent("securitySchemes", name, { type: "http", scheme: "bearer", description });
-  }
-  const generated = app.getOpenAPI31Document({
+  const securitySchemes = Object.entries(SECRETS).map(([name, description]) => [
+    name,
+    { type: "http", scheme: "bearer", description },
+  ]);
+  return {
     openapi: "3.1.0",
     info: {
       title: "millrace",
@@ -62,49 +41,73 @@ function generate(): object {
       description: "Benchmarks, inference within a latency budget, and history, on your own runners.",
       license: { name: "Apache-2.0" },
     },
-  });
-  return mendReferences(generated) as object;
+    components: { securitySchemes: Object.fromEntries(securitySchemes), schemas: components },
+    paths,
+  };
 }
 
-function toRoute(operationId: string, endpoint: Endpoint) {
-  const { params, query, headers, body, rawBody } = endpoint;
+/** Where an endpoint has a schema; a parameter's place is called as OpenAPI calls it. */
+type Part = "path" | "query" | "header" | "body" | "reply" | "problem";
+type Schemas = (part: Part) => JsonSchema | undefined;
+
+/** The schemas of an endpoint, by its name and theirs. */
+function collectSchemas([operationId, endpoint]: [string, Endpoint]): [string, z.ZodType][] {
+  const { params, query, headers, body, reply } = endpoint;
+  const problem = isOip(endpoint) ? OipError : Problem;
+  const schemas = { path: params, query, header: headers, body, reply: "schema" in reply ? reply.schema : undefined };
+  return Object.entries<z.ZodType | undefined>({ ...schemas, problem }).flatMap(([part, schema]) =>
+    schema === undefined ? [] : [[`${operationId} ${part}`, schema]],
+  );
+}
+
+function describeOperation(operationId: string, endpoint: Endpoint, schemas: Schemas): object {
+  const { summary, description, access, rawBody } = endpoint;
+  const parameters = (["path", "query", "header"] as const).flatMap((place) =>
+    describeParameters(place, schemas(place)),
+  );
+  const body = schemas("body");
   const content = {
-    ...Object.fromEntries((rawBody?.mediaTypes ?? []).map((type) => [type, { schema: bytes() }])),
+    ...Object.fromEntries((rawBody?.mediaTypes ?? []).map((type) => [type, { schema: BYTES }])),
     ...(body === undefined ? {} : { "application/json": { schema: body } }),
   };
-  return createRoute({
+  return {
     operationId,
-    method: endpoint.method,
-    path: endpoint.path,
     tags: [endpoint.tag],
-    summary: endpoint.summary,
-    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    security: endpoint.access === "public" ? [] : [{ [endpoint.access === "runner" ? "runner" : "key"]: [] }],
-    request: {
-      ...(params === undefined ? {} : { params: params as z.ZodObject }),
-      ...(query === undefined ? {} : { query: query as z.ZodObject }),
-      ...(headers === undefined ? {} : { headers: headers as z.ZodObject }),
-      ...(Object.keys(content).length === 0 ? {} : { body: { content, required: true } }),
-    },
-    responses: { ...successResponse(endpoint), ...problemResponses(endpoint) },
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: access === "public" ? [] : [{ [access === "runner" ? "runner" : "key"]: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(Object.keys(content).length === 0 ? {} : { requestBody: { content, required: true } }),
+    responses: { ...describeSuccess(endpoint, schemas), ...describeProblems(endpoint, schemas) },
+  };
+}
+
+function describeParameters(place: "path" | "query" | "header", schema: JsonSchema | undefined): object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const required = schema?.required?.includes(name) === true;
+    const { description } = property as JsonSchema;
+    return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: property };
   });
 }
 
-/** Schemas whose values are bytes. */
-const bytes = () => z.string().openapi({ format: "binary" });
+/** The schema of bytes. */
+const BYTES = { type: "string", format: "binary" };
 
-function successResponse({ method, reply, repeatable }: Endpoint) {
+function describeSuccess({ method, reply, repeatable }: Endpoint, schemas: Schemas): Record<string, object> {
   if ("schema" in reply) {
-    const further = (reply.alsoAs ?? []).map((type) => [type, { schema: bytes() }]);
-    const content = { "application/json": { schema: reply.schema }, ...Object.fromEntries(further) };
-    const said = { [reply.status]: { description: DONE[reply.status], content } };
-    if (reply.status !== 201) return said;
-    if (method === "put") return { ...said, 200: { description: "It was there already, and is this now", content } };
+    const further = (reply.alsoAs ?? []).map((type) => [type, { schema: BYTES }]);
+    const content = { "application/json": { schema: schemas("reply") }, ...Object.fromEntries(further) };
+    const described = { [reply.status]: { description: DONE[reply.status], content } };
+    if (reply.status !== 201) return described;
+    if (method === "put")
+      return { ...described, 200: { description: "It was there already, and is this now", content } };
     const isKnown = repeatable === "as-it-is";
-    return isKnown ? { ...said, 200: { description: "It was there already, and is as it was", content } } : said;
+    return isKnown
+      ? { ...described, 200: { description: "It was there already, and is as it was", content } }
+      : described;
   }
   if ("mediaType" in reply) {
-    const content = { [reply.mediaType]: { schema: z.string() } };
+    const content = { [reply.mediaType]: { schema: { type: "string" } } };
     return { [reply.status]: { description: `As \`${reply.mediaType}\``, content } };
   }
   return { [reply.status]: { description: DONE[reply.status] } };
@@ -120,7 +123,7 @@ const DONE = {
 };
 
 /** The problems that a route may answer with, joined by status; under `/v2` they have another shape. */
-function problemResponses(endpoint: Endpoint) {
+function describeProblems(endpoint: Endpoint, schemas: Schemas): Record<string, object> {
   const takesInput = endpoint.params ?? endpoint.query ?? endpoint.body ?? endpoint.headers;
   const codes = new Set<ProblemCode>([
     ...(takesInput === undefined ? [] : (["invalid-request"] as const)),
@@ -131,18 +134,20 @@ function problemResponses(endpoint: Endpoint) {
     ...(endpoint.problems ?? []),
     "internal",
   ]);
-  const isOip = endpoint.path.startsWith("/v2/");
   const byStatus = Map.groupBy(codes, (code) => {
     const { status } = PROBLEMS[code];
-    return isOip ? oipStatus({ code, status }) : status;
+    return isOip(endpoint) ? oipStatus({ code, status }) : status;
   });
-  const content = isOip
-    ? { "application/json": { schema: OipError } }
-    : { "application/problem+json": { schema: Problem } };
+  const mediaType = isOip(endpoint) ? "application/json" : "application/problem+json";
+  const content = { [mediaType]: { schema: schemas("problem") } };
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [
       status,
       { description: names.map((name) => `\`${name}\``).join(", "), content },
     ]),
   );
+}
+
+function isOip({ path }: Endpoint): boolean {
+  return path.startsWith("/v2/");
 }

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { CurvePoint } from "../../protocol/jobs/training.ts";
 import type { StrategyState } from "./strategy.ts";
 import type { TrainingState } from "./train-policy.ts";

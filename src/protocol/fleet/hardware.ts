@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { createContentId } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant } from "../wire/page.ts";
@@ -8,7 +8,7 @@ import { RolloutEnvironment } from "./rollout-environment.ts";
 import { Roofline } from "./roofline.ts";
 
 /** What executes a model. `ort-webgpu`, `wgsl`, `cpu-simd` and `edge-wasm` join as placements learn them. */
-export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).openapi("Backend");
+export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).meta({ id: "Backend" });
 export type Backend = z.infer<typeof Backend>;
 
 /** Everything that changes what a measurement means: another value, another series. */
@@ -21,11 +21,11 @@ export const Fingerprint = z
     ort: z.string().nullable(),
     cpu: z.string(),
   })
-  .openapi("Fingerprint");
+  .meta({ id: "Fingerprint" });
 export type Fingerprint = z.infer<typeof Fingerprint>;
 
 /** Key of a device: unique on its runner. */
-export const DeviceKey = z.string().min(1).max(LIMITS.deviceKeyLength).openapi({ description: "`gpu0`, `cpu`" });
+export const DeviceKey = z.string().min(1).max(LIMITS.deviceKeyLength).meta({ description: "`gpu0`, `cpu`" });
 
 /** A kernel that failed on a device again and again: until then it is not run there, and jobs go elsewhere. */
 export const QuarantinedKernel = z
@@ -36,7 +36,7 @@ export const QuarantinedKernel = z
     failures: z.number().int().min(1),
     until: Instant,
   })
-  .openapi("QuarantinedKernel");
+  .meta({ id: "QuarantinedKernel" });
 export type QuarantinedKernel = z.infer<typeof QuarantinedKernel>;
 
 /** The card behind a GPU, as its driver's program or the system's files tell of it; null is what they do not tell. */
@@ -48,9 +48,9 @@ export const GpuBoard = z
     maxClockMhz: z.number().nullable(),
     maxMemoryClockMhz: z.number().nullable(),
     powerLimitW: z.number().nullable(),
-    source: z.string().max(64).openapi({ description: "`nvidia-smi` or `sysfs`" }),
+    source: z.string().max(64).meta({ description: "`nvidia-smi` or `sysfs`" }),
   })
-  .openapi("GpuBoard");
+  .meta({ id: "GpuBoard" });
 export type GpuBoard = z.infer<typeof GpuBoard>;
 
 /** One adapter, or the CPU, of a runner. A `software` device is an emulation and never compared with a GPU. */
@@ -65,28 +65,28 @@ export const Device = z
     servesModels: z
       .boolean()
       .optional()
-      .openapi({ description: "Whether models run by `wgsl` on a GPU; those of ONNX Runtime always serve some" }),
+      .meta({ description: "Whether models run by `wgsl` on a GPU; those of ONNX Runtime always serve some" }),
     features: z.array(z.string()),
     limits: z.record(z.string(), z.number()),
     memoryBytes: z.number().nullable(),
-    board: GpuBoard.optional().openapi({ description: "Absent where nothing tells of it" }),
+    board: GpuBoard.optional().meta({ description: "Absent where nothing tells of it" }),
     timestampQuantised: z
       .boolean()
       .nullable()
-      .openapi({ description: "True where GPU timestamps come in steps too coarse to trust; null without timestamps" }),
+      .meta({ description: "True where GPU timestamps come in steps too coarse to trust; null without timestamps" }),
     roofline: Roofline.nullable()
       .default(null)
-      .openapi({ description: "Null until the device's first benchmark, which is when its roofs are measured" }),
+      .meta({ description: "Null until the device's first benchmark, which is when its roofs are measured" }),
     /** Absent where there is none. */
     quarantined: z.array(QuarantinedKernel).max(LIMITS.quarantinedKernels).optional(),
   })
-  .openapi("Device");
+  .meta({ id: "Device" });
 export type Device = z.infer<typeof Device>;
 
 /** Kinds of instructions that compute several numbers at once, or products of matrices. */
 export const InstructionSetName = z
   .enum(["SSE4", "AVX", "AVX2", "AVX-512", "AMX", "NEON", "SVE", "SVE2"])
-  .openapi("InstructionSetName");
+  .meta({ id: "InstructionSetName" });
 export type InstructionSetName = z.infer<typeof InstructionSetName>;
 
 /** One of them that a processor has, with those of its extensions that stand apart, such as `VNNI`. */
@@ -97,7 +97,7 @@ const CpuCache = z.object({
   level: z.number().int(),
   kind: z.enum(["data", "instruction", "unified"]),
   sizeBytes: z.number(),
-  sharedBy: z.number().int().min(1).openapi({ description: "Logical cores that share it" }),
+  sharedBy: z.number().int().min(1).meta({ description: "Logical cores that share it" }),
 });
 export type CpuCache = z.infer<typeof CpuCache>;
 
@@ -114,7 +114,7 @@ export const Hardware = z
       speedGhz: z.number().nullable(),
       features: z.array(z.string()),
       instructionSets: z.array(InstructionSet).optional(),
-      caches: z.array(CpuCache).max(16).optional().openapi({ description: "Of the first core" }),
+      caches: z.array(CpuCache).max(16).optional().meta({ description: "Of the first core" }),
       baseClockMhz: z.number().nullable().optional(),
       maxClockMhz: z.number().nullable().optional(),
     }),
@@ -122,11 +122,11 @@ export const Hardware = z
     container: z
       .object({ cores: z.number().positive().nullable(), memoryBytes: z.number().nullable() })
       .optional()
-      .openapi({ description: "What the runner may use of the machine; null: all of it" }),
+      .meta({ description: "What the runner may use of the machine; null: all of it" }),
     virtual: z.boolean(),
     node: z.string(),
   })
-  .openapi("Hardware");
+  .meta({ id: "Hardware" });
 export type Hardware = z.infer<typeof Hardware>;
 
 /** One size that a kernel's caller chooses, with its bounds. */
@@ -158,15 +158,15 @@ export const KernelAnnouncement = z
     features: z
       .array(z.string())
       .optional()
-      .openapi({ description: "WebGPU features that a device needs for it; absent: none" }),
+      .meta({ description: "WebGPU features that a device needs for it; absent: none" }),
     variants: z.array(z.string()),
     bindings: z.array(AnnouncedBinding).optional(),
     axes: z
       .record(z.string(), z.array(z.object({ name: z.string(), values: z.array(z.number()), default: z.number() })))
       .optional()
-      .openapi({ description: "Tuning axes by variant" }),
+      .meta({ description: "Tuning axes by variant" }),
   })
-  .openapi("Kernel");
+  .meta({ id: "Kernel" });
 export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
 
 /** What a runner says of itself when it connects. */
@@ -180,18 +180,18 @@ export const Capabilities = z
       .array(RolloutEnvironment)
       .max(256)
       .optional()
-      .openapi({ description: "That it evaluates policies in; absent from an older runner: none" }),
+      .meta({ description: "That it evaluates policies in; absent from an older runner: none" }),
     jobSlots: z.number().int().min(1).max(64),
     userKernels: z
       .boolean()
       .optional()
-      .openapi({ description: "Takes benchmarks of submitted kernels, whose program comes with the offer" }),
+      .meta({ description: "Takes benchmarks of submitted kernels, whose program comes with the offer" }),
     direct: z
       .object({ url: z.url({ protocol: /^https?$/ }).max(LIMITS.urlLength) })
       .optional()
-      .openapi({ description: "Where it takes inferences with a ticket; absent: it has no listener" }),
+      .meta({ description: "Where it takes inferences with a ticket; absent: it has no listener" }),
   })
-  .openapi("Capabilities");
+  .meta({ id: "Capabilities" });
 export type Capabilities = z.infer<typeof Capabilities>;
 
 /** A fingerprint as text: equal ones have equal text, whatever the order of their fields. */

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Distribution } from "../wire/distribution.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -12,20 +12,16 @@ const share = z.number().min(0);
 /** Clock and temperature of one processor, where they can be read; null where not. */
 export const Sensor = z
   .object({
-    of: DeviceKey.openapi({ description: "`cpu`, or the key of a GPU" }),
+    of: DeviceKey.meta({ description: "`cpu`, or the key of a GPU" }),
     clockMhz: z.number().nullable(),
     maxClockMhz: z.number().nullable(),
     temperatureC: z.number().nullable(),
-    limitC: z.number().nullable().openapi({ description: "Where it slows itself down" }),
-    utilisation: share.nullable().openapi({ description: "As the driver tells it" }),
-    throttled: z
-      .string()
-      .max(128)
-      .nullable()
-      .openapi({ description: "Why it slows itself down now, as it says itself" }),
-    source: z.string().max(64).openapi({ description: "Where this was read, such as `sysfs`" }),
+    limitC: z.number().nullable().meta({ description: "Where it slows itself down" }),
+    utilisation: share.nullable().meta({ description: "As the driver tells it" }),
+    throttled: z.string().max(128).nullable().meta({ description: "Why it slows itself down now, as it says itself" }),
+    source: z.string().max(64).meta({ description: "Where this was read, such as `sysfs`" }),
   })
-  .openapi("Sensor");
+  .meta({ id: "Sensor" });
 export type Sensor = z.infer<typeof Sensor>;
 
 /** What a device's kernels showed when a benchmark or a throughput job last ran there; null is not known. */
@@ -33,44 +29,44 @@ export const KernelHealth = z
   .object({
     at: Instant,
     kernel: Name,
-    occupancyShare: share.nullable().openapi({
+    occupancyShare: share.nullable().meta({
       description: "Of the threads that a core of the GPU can hold, as predicted; absent architectures are null",
     }),
-    bandwidthShare: share.nullable().openapi({ description: "Of the memory bandwidth that was measured there" }),
-    arithmeticShare: share.nullable().openapi({ description: "Of the peak arithmetic that was measured there" }),
-    submissionsPerSecond: z.number().nullable().openapi({ description: "Of a throughput job" }),
+    bandwidthShare: share.nullable().meta({ description: "Of the memory bandwidth that was measured there" }),
+    arithmeticShare: share.nullable().meta({ description: "Of the peak arithmetic that was measured there" }),
+    submissionsPerSecond: z.number().nullable().meta({ description: "Of a throughput job" }),
     synchronisationShare: share
       .nullable()
-      .openapi({ description: "Of the time from submission to answer, in which the GPU did not compute" }),
+      .meta({ description: "Of the time from submission to answer, in which the GPU did not compute" }),
   })
-  .openapi("KernelHealth");
+  .meta({ id: "KernelHealth" });
 export type KernelHealth = z.infer<typeof KernelHealth>;
 
 /** One device in the span of a report. Shares are of the span. Probes of the watch are not among its figures. */
 export const DeviceHealth = z
   .object({
     deviceKey: DeviceKey,
-    busyShare: share.openapi({ description: "In which a batch was under way" }),
-    computeShare: share.openapi({ description: "In which it computed" }),
-    transferShare: share.openapi({
+    busyShare: share.meta({ description: "In which a batch was under way" }),
+    computeShare: share.meta({ description: "In which it computed" }),
+    transferShare: share.meta({
       description:
         "In which the device's process moved inputs and outputs; what is left of the busy share is the host's",
     }),
-    requests: count.openapi({ description: "That came, those of jobs among them" }),
+    requests: count.meta({ description: "That came, those of jobs among them" }),
     batches: count,
     rows: count,
-    refused: count.openapi({ description: "Let in by nobody, or pushed out or given up in the queue" }),
-    errors: count.openapi({ description: "That failed while they were computed" }),
-    waiting: count.openapi({ description: "Requests in the queue now" }),
-    computing: count.optional().openapi({ description: "Requests that are computed now; absent from an older runner" }),
-    longestWaiting: count.openapi({ description: "At any time in the span" }),
+    refused: count.meta({ description: "Let in by nobody, or pushed out or given up in the queue" }),
+    errors: count.meta({ description: "That failed while they were computed" }),
+    waiting: count.meta({ description: "Requests in the queue now" }),
+    computing: count.optional().meta({ description: "Requests that are computed now; absent from an older runner" }),
+    longestWaiting: count.meta({ description: "At any time in the span" }),
     queueMs: Distribution.nullable(),
-    restarts: count.openapi({ description: "Of its process, since the runner started" }),
+    restarts: count.meta({ description: "Of its process, since the runner started" }),
     processRssBytes: z.number().nullable(),
-    processCpuShare: share.nullable().openapi({ description: "Of one core" }),
-    kernels: KernelHealth.nullable().openapi({ description: "Null where no such job ran since the runner started" }),
+    processCpuShare: share.nullable().meta({ description: "Of one core" }),
+    kernels: KernelHealth.nullable().meta({ description: "Null where no such job ran since the runner started" }),
   })
-  .openapi("DeviceHealth");
+  .meta({ id: "DeviceHealth" });
 export type DeviceHealth = z.infer<typeof DeviceHealth>;
 
 /** What a placement answers to the watch's own probes: one row of seeded inputs, at a low rate. */
@@ -83,10 +79,10 @@ export const PlacementHealth = z
     configuration: ServingConfiguration,
     probes: count,
     errors: count,
-    serviceMs: Distribution.nullable().openapi({ description: "Of the probes, without waiting" }),
+    serviceMs: Distribution.nullable().meta({ description: "Of the probes, without waiting" }),
     computeMs: Distribution.nullable(),
   })
-  .openapi("PlacementHealth");
+  .meta({ id: "PlacementHealth" });
 export type PlacementHealth = z.infer<typeof PlacementHealth>;
 
 /**
@@ -96,30 +92,30 @@ export type PlacementHealth = z.infer<typeof PlacementHealth>;
 export const HealthReport = z
   .object({
     at: Instant,
-    startedAt: Instant.openapi({ description: "When the runner's process began: what was before says nothing of it" }),
+    startedAt: Instant.meta({ description: "When the runner's process began: what was before says nothing of it" }),
     spanMs: z.number().min(0),
-    jobShare: share.openapi({ description: "In which a job ran here; nothing is probed then" }),
+    jobShare: share.meta({ description: "In which a job ran here; nothing is probed then" }),
     host: z.object({
       logicalCores: z.number().int().min(1),
       loadAverage: z.number(),
-      busyShare: share.openapi({ description: "Of all cores, by whatever process" }),
-      ownShare: share.nullable().openapi({
+      busyShare: share.meta({ description: "Of all cores, by whatever process" }),
+      ownShare: share.nullable().meta({
         description: "Of all cores, by the runner and its devices' processes; null where the system does not tell",
       }),
       freeBytes: z.number(),
       memoryBytes: z.number(),
-      ownRssBytes: z.number().nullable().openapi({ description: "Of all of them; shared pages count in each" }),
-      eventLoopLagMs: z.number().openapi({ description: "The 99th percentile of how late the runner's timers were" }),
+      ownRssBytes: z.number().nullable().meta({ description: "Of all of them; shared pages count in each" }),
+      eventLoopLagMs: z.number().meta({ description: "The 99th percentile of how late the runner's timers were" }),
     }),
     sensors: z.array(Sensor).max(LIMITS.watchedSensors),
     devices: z.array(DeviceHealth).max(LIMITS.devices),
     placements: z.array(PlacementHealth).max(LIMITS.watchedPlacements),
     memory: z.object({
-      pageOuts: count.openapi({ description: "Items that left a tier in the span for want of room" }),
+      pageOuts: count.meta({ description: "Items that left a tier in the span for want of room" }),
       migrationBytes: count,
     }),
   })
-  .openapi("HealthReport");
+  .meta({ id: "HealthReport" });
 export type HealthReport = z.infer<typeof HealthReport>;
 
 /** What can be wrong with a runner, one word each; docs/methodology.md tells how each is recognised. */
@@ -134,7 +130,7 @@ export const FindingKind = z
     "errors",
     "queueing",
   ])
-  .openapi("FindingKind");
+  .meta({ id: "FindingKind" });
 export type FindingKind = z.infer<typeof FindingKind>;
 
 /** Something that is wrong, with its measured value, what it should be, and what to do about it. */
@@ -144,20 +140,20 @@ export const Finding = z
     runnerId: idSchema("runner"),
     deviceKey: DeviceKey.nullable(),
     placementId: idSchema("placement").nullable(),
-    subject: z.string().nullable().openapi({ description: "`lenet5@1 int8 on cpu by ort-cpu`" }),
+    subject: z.string().nullable().meta({ description: "`lenet5@1 int8 on cpu by ort-cpu`" }),
     cause: z
       .enum(["small-batches", "host-bound", "synchronisation", "transfer-bound"])
       .nullable()
-      .openapi({ description: "Of low utilisation: what is most likely behind it" }),
+      .meta({ description: "Of low utilisation: what is most likely behind it" }),
     measured: z.number(),
     expected: z.number(),
     unit: z.string().max(32),
     detail: z.string().max(512),
-    advice: z.string().max(512).openapi({ description: "Names the setting to change" }),
+    advice: z.string().max(512).meta({ description: "Names the setting to change" }),
     since: Instant,
     at: Instant,
   })
-  .openapi("Finding");
+  .meta({ id: "Finding" });
 export type Finding = z.infer<typeof Finding>;
 
 /** One line of a diagnosis. */
@@ -177,14 +173,14 @@ export const DiagnosisCheck = z
     ]),
     deviceKey: DeviceKey.nullable(),
     placementId: idSchema("placement").nullable(),
-    measured: z.number().nullable().openapi({ description: "Null where it cannot be measured here" }),
+    measured: z.number().nullable().meta({ description: "Null where it cannot be measured here" }),
     limit: z.number().nullable(),
     unit: z.string().max(32),
     outcome: z.enum(["pass", "fail", "unknown"]),
     detail: z.string().max(512),
     advice: z.string().max(512).nullable(),
   })
-  .openapi("DiagnosisCheck");
+  .meta({ id: "DiagnosisCheck" });
 export type DiagnosisCheck = z.infer<typeof DiagnosisCheck>;
 
 /** How a runner is now: a checklist, and what the watch has found. */
@@ -193,19 +189,19 @@ export const Diagnosis = z
     runnerId: idSchema("runner"),
     online: z.boolean(),
     reportedAt: Instant,
-    fresh: z.boolean().openapi({ description: "Whether it told so just now; else this is what it told last" }),
-    healthy: z.boolean().openapi({ description: "Whether no check failed and nothing is found" }),
+    fresh: z.boolean().meta({ description: "Whether it told so just now; else this is what it told last" }),
+    healthy: z.boolean().meta({ description: "Whether no check failed and nothing is found" }),
     checks: z.array(DiagnosisCheck),
     findings: z.array(Finding),
     report: HealthReport,
   })
-  .openapi("Diagnosis");
+  .meta({ id: "Diagnosis" });
 export type Diagnosis = z.infer<typeof Diagnosis>;
 
 /** How a runner is over the last moment: of a report of health what moves by the second, and is small. */
 export const LiveReport = HealthReport.omit({ placements: true, memory: true })
   .extend({ devices: z.array(DeviceHealth.omit({ queueMs: true, kernels: true })).max(LIMITS.devices) })
-  .openapi("LiveReport");
+  .meta({ id: "LiveReport" });
 export type LiveReport = z.infer<typeof LiveReport>;
 
 /**
@@ -218,5 +214,5 @@ export const LiveEvent = z
     z.object({ type: z.literal("offline") }),
     z.object({ type: z.literal("report"), report: LiveReport }),
   ])
-  .openapi("LiveEvent");
+  .meta({ id: "LiveEvent" });
 export type LiveEvent = z.infer<typeof LiveEvent>;

@@ -1,10 +1,10 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant } from "../wire/page.ts";
 
 /** Where bytes may lie, nearest to the kernels first. The edge is where all of them come from. */
-export const TierName = z.enum(["gpu", "host", "disk", "edge"]).openapi("TierName");
+export const TierName = z.enum(["gpu", "host", "disk", "edge"]).meta({ id: "TierName" });
 export type TierName = z.infer<typeof TierName>;
 
 /** Those that a runner has once; of the others there is one for each device. */
@@ -17,13 +17,13 @@ const PrefetchState = z.object({
   pattern: z
     .enum(["sequential", "strided", "temporal"])
     .nullable()
-    .openapi({ description: "What the last accesses look like; null where nothing is foretold" }),
+    .meta({ description: "What the last accesses look like; null where nothing is foretold" }),
   confidence: z.number().min(0).max(1),
-  depth: count.openapi({ description: "Accesses that it looks ahead; 0 while it rests after wrong ones" }),
+  depth: count.meta({ description: "Accesses that it looks ahead; 0 while it rests after wrong ones" }),
   issued: count,
   useful: count,
   wrong: count,
-  accuracy: z.number().min(0).max(1).nullable().openapi({ description: "useful / (useful + wrong)" }),
+  accuracy: z.number().min(0).max(1).nullable().meta({ description: "useful / (useful + wrong)" }),
 });
 
 /** One tier of a runner; each GPU has one of its own. `edge` has neither capacity nor contents. */
@@ -39,11 +39,11 @@ export const MemoryTier = z
     hits: count,
     misses: count,
     evictions: count,
-    refusals: count.openapi({ description: "Items that were not taken in: too large, or worth less than all others" }),
-    failures: count.openapi({ description: "Reads that were damaged and writes that failed, such as on a full disk" }),
+    refusals: count.meta({ description: "Items that were not taken in: too large, or worth less than all others" }),
+    failures: count.meta({ description: "Reads that were damaged and writes that failed, such as on a full disk" }),
     prefetch: PrefetchState.nullable(),
   })
-  .openapi("MemoryTier");
+  .meta({ id: "MemoryTier" });
 export type MemoryTier = z.infer<typeof MemoryTier>;
 
 /** Buffers of one GPU; null counters where its process did not answer in time. */
@@ -63,7 +63,7 @@ export const PoolState = z
       })
       .nullable(),
   })
-  .openapi("PoolState");
+  .meta({ id: "PoolState" });
 export type PoolState = z.infer<typeof PoolState>;
 
 /** Times of migrations between two tiers, of items above the next smaller class and up to `upToBytes`. */
@@ -77,7 +77,7 @@ export const MigrationTimes = z
     p50Ms: z.number(),
     p99Ms: z.number(),
   })
-  .openapi("MigrationTimes");
+  .meta({ id: "MigrationTimes" });
 export type MigrationTimes = z.infer<typeof MigrationTimes>;
 
 /** What a runner tells of its memory since it started. */
@@ -86,10 +86,10 @@ export const MemoryReport = z.object({
   pools: z.array(PoolState).max(LIMITS.devices),
   migrations: z.array(MigrationTimes).max(128),
   background: z.object({
-    bytesPerSecond: count.openapi({ description: "What migrations behind requests may move" }),
+    bytesPerSecond: count.meta({ description: "What migrations behind requests may move" }),
     waiting: count,
     done: count,
-    skipped: count.openapi({ description: "Not begun, since too many waited" }),
+    skipped: count.meta({ description: "Not begun, since too many waited" }),
   }),
 });
 export type MemoryReport = z.infer<typeof MemoryReport>;
@@ -98,5 +98,5 @@ export type MemoryReport = z.infer<typeof MemoryReport>;
 export const RunnerMemory = MemoryReport.extend({
   runnerId: idSchema("runner"),
   reportedAt: Instant,
-}).openapi("RunnerMemory");
+}).meta({ id: "RunnerMemory" });
 export type RunnerMemory = z.infer<typeof RunnerMemory>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Backend, InstructionSetName } from "./hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -11,13 +11,13 @@ const ProfileRequirements = z
     allowSoftware: z.boolean().optional(),
     minLogicalCores: z.number().int().min(1).optional(),
     minMemoryBytes: z.number().int().min(1).optional(),
-    instructionSets: z.array(InstructionSetName).max(8).optional().openapi({ description: "Of its processor" }),
-    minGpuMemoryBytes: z.number().int().min(1).optional().openapi({
+    instructionSets: z.array(InstructionSetName).max(8).optional().meta({ description: "Of its processor" }),
+    minGpuMemoryBytes: z.number().int().min(1).optional().meta({
       description: "Of the device; WebGPU does not tell it, so a GPU that no other source tells of does not fit",
     }),
     features: z.array(z.string().max(64)).max(32).optional(),
   })
-  .openapi("ProfileRequirements");
+  .meta({ id: "ProfileRequirements" });
 
 /** What a placement under this profile should reach. */
 const ProfileTargets = z
@@ -25,22 +25,22 @@ const ProfileTargets = z
     latencyMs: z.number().positive().optional(),
     percentile: z.number().gt(0).lt(1).optional(),
     throughputRps: z.number().positive().optional(),
-    memoryBytes: z.number().int().positive().optional().openapi({
+    memoryBytes: z.number().int().positive().optional().meta({
       description: "What serving may take at most, on a machine that has as much",
     }),
   })
-  .openapi("ProfileTargets");
+  .meta({ id: "ProfileTargets" });
 
 const ProfileSettings = z
   .strictObject({
     backends: z.array(Backend).optional(),
     precision: z.enum(["fp32", "fp16", "int8", "int4"]).optional(),
     maxBatch: z.number().int().min(1).max(65_536).optional(),
-    threads: z.number().int().min(1).max(LIMITS.intraOpThreads).optional().openapi({
+    threads: z.number().int().min(1).max(LIMITS.intraOpThreads).optional().meta({
       description: "Of one operator on the CPU",
     }),
   })
-  .openapi("ProfileSettings");
+  .meta({ id: "ProfileSettings" });
 
 const profileFields = {
   name: Name,
@@ -51,10 +51,10 @@ const profileFields = {
 };
 
 /** A hardware profile: named requirements and targets. */
-export const ProfileInput = z.strictObject(profileFields).openapi("ProfileInput");
+export const ProfileInput = z.strictObject(profileFields).meta({ id: "ProfileInput" });
 export type ProfileInput = z.infer<typeof ProfileInput>;
 
-export const ProfileUpdate = ProfileInput.omit({ name: true }).openapi("ProfileUpdate");
+export const ProfileUpdate = ProfileInput.omit({ name: true }).meta({ id: "ProfileUpdate" });
 export type ProfileUpdate = z.infer<typeof ProfileUpdate>;
 
 export const Profile = z
@@ -64,7 +64,7 @@ export const Profile = z
     version: z.number().int(),
     updatedAt: Instant.nullable(),
   })
-  .openapi("Profile");
+  .meta({ id: "Profile" });
 export type Profile = z.infer<typeof Profile>;
 export const ProfilePage = pageOf(Profile, "Profile");
 
@@ -73,7 +73,7 @@ const FitCheck = z.object({
   wanted: z.string(),
   found: z.string(),
   ok: z.boolean(),
-  mend: z.string().nullable().default(null).openapi({ description: "What would make it fit; null where it does" }),
+  mend: z.string().nullable().default(null).meta({ description: "What would make it fit; null where it does" }),
 });
 
 /** How one runner fits one profile, line by line. */
@@ -84,34 +84,34 @@ export const ProfileFit = z
     deviceKey: z.string().nullable(),
     checks: z.array(FitCheck),
   })
-  .openapi("ProfileFit");
+  .meta({ id: "ProfileFit" });
 export type ProfileFit = z.infer<typeof ProfileFit>;
 
 /** Whether what was measured on a runner reaches one of a profile's targets. */
 export const TargetCheck = z
   .object({
     target: z.enum(["latencyMs", "throughputRps", "memoryBytes"]),
-    placementId: idSchema("placement").nullable().openapi({ description: "Null where it is about the runner" }),
-    subject: z.string().nullable().openapi({ description: "`lenet5@1 int8 on cpu by ort-cpu`" }),
+    placementId: idSchema("placement").nullable().meta({ description: "Null where it is about the runner" }),
+    subject: z.string().nullable().meta({ description: "`lenet5@1 int8 on cpu by ort-cpu`" }),
     wanted: z.number(),
     measured: z.number().nullable(),
     found: z.string(),
-    ok: z.boolean().nullable().openapi({ description: "Null where nothing that was measured tells" }),
+    ok: z.boolean().nullable().meta({ description: "Null where nothing that was measured tells" }),
     mend: z.string().nullable(),
   })
-  .openapi("TargetCheck");
+  .meta({ id: "TargetCheck" });
 export type TargetCheck = z.infer<typeof TargetCheck>;
 
 /** How one runner fits one profile, and how far its placements reach the profile's targets. */
 export const RunnerFit = ProfileFit.extend({
   runnerId: idSchema("runner"),
-  reaches: z.boolean().nullable().openapi({ description: "Every target; null where that is not known of each" }),
+  reaches: z.boolean().nullable().meta({ description: "Every target; null where that is not known of each" }),
   targets: z.array(TargetCheck),
-}).openapi("RunnerFit");
+}).meta({ id: "RunnerFit" });
 export type RunnerFit = z.infer<typeof RunnerFit>;
 
 /** Which profile a runner is held against. */
-export const RunnerFitQuery = z.object({ profile: Name.openapi({ description: "Name of the hardware profile" }) });
+export const RunnerFitQuery = z.object({ profile: Name.meta({ description: "Name of the hardware profile" }) });
 
 const GiB = 2 ** 30;
 

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
 
@@ -24,20 +24,20 @@ export function environmentFields(object: typeof z.object) {
     name: Name,
     description: z.string().max(512),
     observationSize: z.number().int().min(1).max(FRAME_PIXELS),
-    frames: z.boolean().optional().openapi({
+    frames: z.boolean().optional().meta({
       description: "It shows four frames of 84×84 greys in [0, 1], the oldest first: for networks of kind conv alone",
     }),
     action: actionOf(object),
-    stepLimit: z.number().int().min(1).max(LIMITS.episodeSteps).openapi({
+    stepLimit: z.number().int().min(1).max(LIMITS.episodeSteps).meta({
       description: "Steps after which an episode is truncated",
     }),
-    measures: z.number().int().min(0).max(LIMITS.archiveMeasures).openapi({
+    measures: z.number().int().min(0).max(LIMITS.archiveMeasures).meta({
       description: "Numbers that describe the behaviour of an episode, each in [0, 1]",
     }),
-    scores: object({ worst: z.number(), best: z.number(), solvedAt: z.number().nullable() }).openapi({
+    scores: object({ worst: z.number(), best: z.number(), solvedAt: z.number().nullable() }).meta({
       description: "Returns that normalise to 0 and 1, and the mean return that counts as solved",
     }),
-    digest: z.string().max(128).optional().openapi({ description: "Of its program: another is another environment" }),
+    digest: z.string().max(128).optional().meta({ description: "Of its program: another is another environment" }),
   };
 }
 
@@ -49,9 +49,9 @@ export type RolloutBackend = z.infer<typeof RolloutBackend>;
 export const RolloutEnvironment = z
   .object({
     ...environmentFields(z.object),
-    backends: z.array(RolloutBackend).optional().openapi({
+    backends: z.array(RolloutBackend).optional().meta({
       description: "What has a program of it for policies of layers; absent from an older runner",
     }),
   })
-  .openapi("RolloutEnvironment");
+  .meta({ id: "RolloutEnvironment" });
 export type RolloutEnvironment = z.infer<typeof RolloutEnvironment>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Clock } from "../wire/distribution.ts";
 import { Instant, Name } from "../wire/page.ts";
 
@@ -15,7 +15,7 @@ export const Peak = z
     min: z.number(),
     max: z.number(),
   })
-  .openapi("Peak");
+  .meta({ id: "Peak" });
 export type Peak = z.infer<typeof Peak>;
 
 /** A device's roofs as measured there, after Williams, Waterman and Patterson (Communications of the ACM, 2009). */
@@ -23,33 +23,33 @@ export const Roofline = z
   .object({
     measuredAt: Instant,
     tookMs: z.number(),
-    loadAverage: z.number().openapi({ description: "One-minute load average when it was measured" }),
+    loadAverage: z.number().meta({ description: "One-minute load average when it was measured" }),
     gflops: z
       .object({ float32: Peak.nullable(), float16: Peak.nullable(), int8: Peak.nullable() })
-      .openapi({ description: "Peak arithmetic by type, in 10⁹ operations a second; a multiply-add is two" }),
+      .meta({ description: "Peak arithmetic by type, in 10⁹ operations a second; a multiply-add is two" }),
     gigabytesPerSecond: z
       .object({ triad: Peak.nullable(), copy: Peak.nullable(), read: Peak.nullable() })
-      .openapi({ description: "Peak bandwidth by pattern; the highest is the roof" }),
-    missing: z.record(z.string(), z.string()).openapi({ description: "Why a peak is null, by its name" }),
+      .meta({ description: "Peak bandwidth by pattern; the highest is the roof" }),
+    missing: z.record(z.string(), z.string()).meta({ description: "Why a peak is null, by its name" }),
   })
-  .openapi("Roofline");
+  .meta({ id: "Roofline" });
 export type Roofline = z.infer<typeof Roofline>;
 
 /** Where a benchmark stands under its device's roofs. What cannot be said is null, and `note` says why. */
 export const RooflinePosition = z
   .object({
-    arithmeticIntensity: z.number().nullable().openapi({ description: "Operations per byte that has to be moved" }),
-    roof: z.number().nullable().openapi({
+    arithmeticIntensity: z.number().nullable().meta({ description: "Operations per byte that has to be moved" }),
+    roof: z.number().nullable().meta({
       description:
         "min(peak arithmetic, intensity × peak bandwidth) in GFLOP/s; peak bandwidth in GB/s without operations",
     }),
     unit: z.enum(["GFLOP/s", "GB/s"]),
-    shareOfRoof: z.number().nullable().openapi({ description: "Above 1 where the data came from caches" }),
+    shareOfRoof: z.number().nullable().meta({ description: "Above 1 where the data came from caches" }),
     bound: z.enum(["memory", "compute"]).nullable(),
     peakGflops: z.number().nullable(),
     peakGigabytesPerSecond: z.number().nullable(),
-    measuredAt: Instant.nullable().openapi({ description: "When the roofs were measured" }),
+    measuredAt: Instant.nullable().meta({ description: "When the roofs were measured" }),
     note: z.string().nullable(),
   })
-  .openapi("RooflinePosition");
+  .meta({ id: "RooflinePosition" });
 export type RooflinePosition = z.infer<typeof RooflinePosition>;

@@ -1,26 +1,26 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Capabilities } from "./hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { Instant, Labels, Name, pageOf } from "../wire/page.ts";
 import { ProfileFit } from "./profile.ts";
 
-export const RunnerState = z.enum(["registered", "online", "draining", "offline"]).openapi("RunnerState");
+export const RunnerState = z.enum(["registered", "online", "draining", "offline"]).meta({ id: "RunnerState" });
 export type RunnerState = z.infer<typeof RunnerState>;
 
 /** Why a runner is given nothing, and until when: it flaps, or fails job after job. */
-export const RunnerQuarantine = z.object({ until: Instant, reason: z.string() }).openapi("RunnerQuarantine");
+export const RunnerQuarantine = z.object({ until: Instant, reason: z.string() }).meta({ id: "RunnerQuarantine" });
 export type RunnerQuarantine = z.infer<typeof RunnerQuarantine>;
 
 /** What a new runner sends to trade its one-time token for a credential. */
 export const RegistrationInput = z
   .strictObject({ token: z.string().min(1).max(256), name: Name, labels: Labels.default({}) })
-  .openapi("RegistrationInput");
+  .meta({ id: "RegistrationInput" });
 export type RegistrationInput = z.infer<typeof RegistrationInput>;
 
 /** The runner's id and credential; the edge keeps a hash only, so this is the one time it is shown. */
 export const Registration = z
   .object({ runnerId: idSchema("runner"), credential: z.string(), linkUrl: z.string() })
-  .openapi("Registration");
+  .meta({ id: "Registration" });
 export type Registration = z.infer<typeof Registration>;
 
 export const Runner = z
@@ -28,8 +28,8 @@ export const Runner = z
     id: idSchema("runner"),
     name: Name,
     state: RunnerState,
-    shared: z.boolean().openapi({ description: "Whether it works for all projects" }),
-    owned: z.boolean().openapi({ description: "Whether it is of the caller's project, who may drain and remove it" }),
+    shared: z.boolean().meta({ description: "Whether it works for all projects" }),
+    owned: z.boolean().meta({ description: "Whether it is of the caller's project, who may drain and remove it" }),
     /** Null, too, from an older edge. */
     quarantine: RunnerQuarantine.nullable().default(null),
     labels: Labels,
@@ -40,11 +40,11 @@ export const Runner = z
     connectedAt: Instant.nullable(),
     lastSeenAt: Instant.nullable(),
   })
-  .openapi("Runner");
+  .meta({ id: "Runner" });
 export type Runner = z.infer<typeof Runner>;
 export const RunnerPage = pageOf(Runner, "Runner");
 
 /** A new credential; the old one works until the runner connects with the new one, or is rotated again. */
 export const RotatedCredential = z
   .object({ runnerId: idSchema("runner"), credential: z.string() })
-  .openapi("RotatedCredential");
+  .meta({ id: "RotatedCredential" });

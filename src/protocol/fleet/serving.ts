@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
@@ -12,7 +12,7 @@ const kinds = {
 /** Which runners measure and serve a model: all, those that are named, or those that fit a hardware profile. */
 export const PlacementRule = z
   .discriminatedUnion("kind", [z.object(kinds.automatic), z.object(kinds.pinned), z.object(kinds.profile)])
-  .openapi("PlacementRule");
+  .meta({ id: "PlacementRule" });
 export type PlacementRule = z.infer<typeof PlacementRule>;
 
 /** A rule as it is asked for: a field that is not known is a mistake. */
@@ -22,29 +22,29 @@ export const PlacementRuleInput = z
     z.strictObject(kinds.pinned),
     z.strictObject(kinds.profile),
   ])
-  .openapi("PlacementRuleInput");
+  .meta({ id: "PlacementRuleInput" });
 
 /** The rule of a model that was given none. */
 export const AUTOMATIC: PlacementRule = { kind: "automatic" };
 
 export const configurationFields = {
-  threads: z.number().int().min(1).max(LIMITS.intraOpThreads).default(1).openapi({
+  threads: z.number().int().min(1).max(LIMITS.intraOpThreads).default(1).meta({
     description: "Threads that ONNX Runtime computes one operator with, on the CPU",
   }),
-  maxRows: z.number().int().min(1).max(LIMITS.batchRows).nullable().default(null).openapi({
+  maxRows: z.number().int().min(1).max(LIMITS.batchRows).nullable().default(null).meta({
     description: "Rows of one batch at most; null: as many as were measured to be worth it",
   }),
-  maxInFlight: z.number().int().min(1).max(LIMITS.deviceQueueRequests).nullable().default(null).openapi({
+  maxInFlight: z.number().int().min(1).max(LIMITS.deviceQueueRequests).nullable().default(null).meta({
     description: "Requests that may wait and run at once; further ones are refused; null: as the device's queue takes",
   }),
 };
 
 /** How a placement is served. */
-export const ServingConfiguration = z.object(configurationFields).openapi("ServingConfiguration");
+export const ServingConfiguration = z.object(configurationFields).meta({ id: "ServingConfiguration" });
 export type ServingConfiguration = z.infer<typeof ServingConfiguration>;
 
 /** The same as it is asked for: a field that is not known is a mistake. */
-export const ServingConfigurationInput = z.strictObject(configurationFields).openapi("ServingConfigurationInput");
+export const ServingConfigurationInput = z.strictObject(configurationFields).meta({ id: "ServingConfigurationInput" });
 
 /** What every placement begins with. */
 export const DEFAULT_CONFIGURATION: ServingConfiguration = { threads: 1, maxRows: null, maxInFlight: null };

@@ -1,81 +1,15 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Alert, AlertAction, AlertActionInput, AlertDetail, AlertPage, AlertQuery } from "./alert.ts";
 import { ChangesQuery, ChangesReply, Detection, DetectionInput } from "./detection.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
-import { IfMatch, PageQuery } from "../wire/page.ts";
-import { Threshold, ThresholdInput, ThresholdPage, ThresholdTrial, ThresholdTrialInput } from "./threshold.ts";
-import { CreatedWebhook, DeliveryPage, WebhookInput, WebhookPage, WebhookPing } from "../service/webhook.ts";
+import { IfMatch } from "../wire/page.ts";
 
-const byThresholdId = z.object({ id: idSchema("threshold") });
 const byAlertId = z.object({ id: idSchema("alert") });
-const byWebhookId = z.object({ id: idSchema("webhook") });
 const ifMatch = z.object({ "if-match": IfMatch });
 
-/** What the history tells by itself: rules, changes, alerts, and who is told of them. */
+/** What the history shows by itself: changes and alerts. */
 export const alertEndpoints = {
-  createThreshold: defineEndpoint({
-    method: "post",
-    path: "/v1/history/thresholds",
-    tag: "alerts",
-    summary: "Create a rule by which points of the selected series are judged",
-    access: "submit",
-    body: ThresholdInput,
-    reply: { status: 201, schema: Threshold },
-    problems: ["conflict"],
-  }),
-  testThreshold: defineEndpoint({
-    method: "post",
-    path: "/v1/history/thresholds/test",
-    tag: "alerts",
-    summary: "Tell what a rule would have said over the history of a series; nothing is stored",
-    access: "submit",
-    body: ThresholdTrialInput,
-    repeatable: "as-it-is",
-    reply: { status: 200, schema: ThresholdTrial },
-    problems: ["not-found"],
-  }),
-  listThresholds: defineEndpoint({
-    method: "get",
-    path: "/v1/history/thresholds",
-    tag: "alerts",
-    summary: "List rules, newest first",
-    access: "read",
-    query: PageQuery,
-    reply: { status: 200, schema: ThresholdPage },
-  }),
-  getThreshold: defineEndpoint({
-    method: "get",
-    path: "/v1/history/thresholds/{id}",
-    tag: "alerts",
-    summary: "Describe a rule",
-    access: "read",
-    params: byThresholdId,
-    reply: { status: 200, schema: Threshold },
-    problems: ["not-found"],
-  }),
-  updateThreshold: defineEndpoint({
-    method: "put",
-    path: "/v1/history/thresholds/{id}",
-    tag: "alerts",
-    summary: "Replace a rule; wants If-Match with its ETag",
-    access: "submit",
-    params: byThresholdId,
-    headers: ifMatch,
-    body: ThresholdInput,
-    reply: { status: 200, schema: Threshold },
-    problems: ["not-found", "precondition-failed", "precondition-required"],
-  }),
-  deleteThreshold: defineEndpoint({
-    method: "delete",
-    path: "/v1/history/thresholds/{id}",
-    tag: "alerts",
-    summary: "Delete a rule; its alerts stay",
-    access: "submit",
-    params: byThresholdId,
-    reply: { status: 204 },
-    problems: ["not-found"],
-  }),
   detectChanges: defineEndpoint({
     method: "post",
     path: "/v1/history/detections",
@@ -122,60 +56,10 @@ export const alertEndpoints = {
     description:
       "If-Match with its ETag is honoured where it is sent. Only findings are muted so: of changes, mute the series.",
     access: "submit",
-    params: byAlertId.extend({ action: AlertAction.openapi({ description: "What is done about the alert" }) }),
+    params: byAlertId.extend({ action: AlertAction.meta({ description: "What is done about the alert" }) }),
     headers: ifMatch,
     body: AlertActionInput,
     reply: { status: 200, schema: Alert },
     problems: ["not-found", "conflict", "precondition-failed"],
-  }),
-  createWebhook: defineEndpoint({
-    method: "post",
-    path: "/v1/webhooks",
-    tag: "alerts",
-    summary: "Have alerts sent to a URL; the secret that signs them is shown once",
-    access: "admin",
-    body: WebhookInput,
-    reply: { status: 201, schema: CreatedWebhook },
-    problems: ["conflict"],
-  }),
-  listWebhooks: defineEndpoint({
-    method: "get",
-    path: "/v1/webhooks",
-    tag: "alerts",
-    summary: "List webhooks, newest first",
-    access: "admin",
-    query: PageQuery,
-    reply: { status: 200, schema: WebhookPage },
-  }),
-  deleteWebhook: defineEndpoint({
-    method: "delete",
-    path: "/v1/webhooks/{id}",
-    tag: "alerts",
-    summary: "Delete a webhook with all its deliveries; what waits is not sent",
-    access: "admin",
-    params: byWebhookId,
-    reply: { status: 204 },
-    problems: ["not-found"],
-  }),
-  pingWebhook: defineEndpoint({
-    method: "post",
-    path: "/v1/webhooks/{id}/ping",
-    tag: "alerts",
-    summary: "Send a test message now, once, and tell what came of it",
-    access: "admin",
-    params: byWebhookId,
-    reply: { status: 200, schema: WebhookPing },
-    problems: ["not-found"],
-  }),
-  listDeliveries: defineEndpoint({
-    method: "get",
-    path: "/v1/webhooks/{id}/deliveries",
-    tag: "alerts",
-    summary: "List what was sent to a webhook in the last 30 days, and what waits, newest first",
-    access: "admin",
-    params: byWebhookId,
-    query: PageQuery,
-    reply: { status: 200, schema: DeliveryPage },
-    problems: ["not-found"],
   }),
 } as const;

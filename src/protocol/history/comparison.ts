@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
@@ -16,7 +16,7 @@ const baselineFields = {
   selection: z
     .strictObject({ subject, subjectKind, metric, fingerprint, variant, backend })
     .optional()
-    .openapi({ description: "Only series with these dimensions" }),
+    .meta({ description: "Only series with these dimensions" }),
 };
 
 /** A name for what later runs are held against: a run, or a label, a window, or both of these. */
@@ -26,12 +26,12 @@ export const BaselineInput = z
     path: ["run"],
     message: "must be given, or else a label, a window or both",
   })
-  .openapi("BaselineInput");
+  .meta({ id: "BaselineInput" });
 export type BaselineInput = z.infer<typeof BaselineInput>;
 
 export const Baseline = z
   .object({ ...baselineFields, name: Name, version: z.number().int(), updatedAt: Instant })
-  .openapi("Baseline");
+  .meta({ id: "Baseline" });
 export type Baseline = z.infer<typeof Baseline>;
 export const BaselinePage = pageOf(Baseline, "Baseline");
 
@@ -99,25 +99,25 @@ export type Statistic = z.infer<typeof Statistic>;
 export const SMALLEST_EFFECT = 0.01;
 
 export const CompareQuery = z.object({
-  a: SideText.openapi({
+  a: SideText.meta({
     description:
       "`run:`, `label:`, `window:<from>/<to>`, `device:`, `series:`, `baseline:`, `revision:` or `last:<runs>`, several with `;` between",
     example: "label:main;last:30",
   }),
-  b: SideText.openapi({ description: "The same, of what is judged", example: "run:run_01k9zq8b8e5x3v6m2n4p7r9t1w" }),
-  statistic: Statistic.default("p50").openapi({ description: "What of each run is compared" }),
+  b: SideText.meta({ description: "The same, of what is judged", example: "run:run_01k9zq8b8e5x3v6m2n4p7r9t1w" }),
+  statistic: Statistic.default("p50").meta({ description: "What of each run is compared" }),
   minimumEffect: z.coerce
     .number()
     .min(SMALLEST_EFFECT)
     .max(1)
     .default(SMALLEST_EFFECT)
-    .openapi({ description: "Relative change that counts; below 1 % sketches could not tell" }),
+    .meta({ description: "Relative change that counts; below 1 % sketches could not tell" }),
   confidence: z.coerce
     .number()
     .min(0.5)
     .max(0.9999)
     .default(0.95)
-    .openapi({ description: "Of the intervals, and of all verdicts together" }),
+    .meta({ description: "Of the intervals, and of all verdicts together" }),
   ...seriesSelection,
 });
 export type CompareQuery = z.infer<typeof CompareQuery>;
@@ -130,21 +130,21 @@ const ComparedSide = z
     seriesId: idSchema("series"),
     label: z.string().nullable(),
     fingerprintId: idSchema("fingerprint").nullable(),
-    runs: z.number().int().openapi({ description: "0 where only merged samples of live requests are known" }),
+    runs: z.number().int().meta({ description: "0 where only merged samples of live requests are known" }),
     samples: z.number().int(),
-    value: z.number().openapi({
+    value: z.number().meta({
       description: "Median of the runs' statistics; their mean where a prediction is judged; that of all samples",
     }),
-    interval: Interval.openapi({ description: "Of the value, 95 %; null where there is too little for one" }),
-    min: z.number().openapi({ description: "Exact, of all samples" }),
-    max: z.number().openapi({ description: "Exact, of all samples" }),
+    interval: Interval.meta({ description: "Of the value, 95 %; null where there is too little for one" }),
+    min: z.number().meta({ description: "Exact, of all samples" }),
+    max: z.number().meta({ description: "Exact, of all samples" }),
     from: Instant,
     to: Instant,
     latestRunId: idSchema("run").nullable(),
     latestRevision: z.string().nullable(),
-    truncated: z.boolean().openapi({ description: "Whether older runs were left out" }),
+    truncated: z.boolean().meta({ description: "Whether older runs were left out" }),
   })
-  .openapi("ComparedSide");
+  .meta({ id: "ComparedSide" });
 export type ComparedSide = z.infer<typeof ComparedSide>;
 
 export const ComparedPair = z
@@ -152,23 +152,23 @@ export const ComparedPair = z
     key: SeriesKey.omit({ fingerprint: true, software: true, label: true }),
     a: ComparedSide,
     b: ComparedSide,
-    observation: z.enum(["runs", "prediction", "samples"]).openapi({
+    observation: z.enum(["runs", "prediction", "samples"]).meta({
       description:
         "What is counted: runs on both sides (5 or more); few runs against a prediction from the other side's; samples within runs, which say nothing about noise between runs",
     }),
-    ratio: Estimated.nullable().openapi({ description: "B ÷ A; null where they do not have one sign" }),
-    difference: Estimated.openapi({ description: "B − A, in the metric's unit" }),
-    predicted: Interval.openapi({ description: "Where the few should lie if nothing changed" }),
+    ratio: Estimated.nullable().meta({ description: "B ÷ A; null where they do not have one sign" }),
+    difference: Estimated.meta({ description: "B − A, in the metric's unit" }),
+    predicted: Interval.meta({ description: "Where the few should lie if nothing changed" }),
     test: z.enum(["mann-whitney", "student-t"]).nullable(),
-    p: z.number().nullable().openapi({ description: "Two-sided; null where nothing was tested" }),
-    adjustedP: z.number().nullable().openapi({ description: "By Benjamini and Hochberg, among all pairs" }),
-    delta: z.number().nullable().openapi({ description: "Cliff's δ, above 0 where B is above A" }),
+    p: z.number().nullable().meta({ description: "Two-sided; null where nothing was tested" }),
+    adjustedP: z.number().nullable().meta({ description: "By Benjamini and Hochberg, among all pairs" }),
+    delta: z.number().nullable().meta({ description: "Cliff's δ, above 0 where B is above A" }),
     effect: z.enum(["negligible", "small", "medium", "large"]).nullable(),
     verdict: z.enum(["better", "worse", "same", "unclear"]),
     summary: z.string(),
     warnings: z.array(z.string()),
   })
-  .openapi("ComparedPair");
+  .meta({ id: "ComparedPair" });
 export type ComparedPair = z.infer<typeof ComparedPair>;
 
 const UnpairedSeries = z
@@ -176,12 +176,12 @@ const UnpairedSeries = z
     side: z.enum(["a", "b"]),
     seriesId: idSchema("series"),
     key: SeriesKey.omit({ fingerprint: true, software: true }),
-    reason: z.enum(["no-partner", "no-runs", "same-runs"]).openapi({
+    reason: z.enum(["no-partner", "no-runs", "same-runs"]).meta({
       description:
         "No series of the other side is alike; nothing was measured here or there; both sides hold the same runs",
     }),
   })
-  .openapi("UnpairedSeries");
+  .meta({ id: "UnpairedSeries" });
 export type UnpairedSeries = z.infer<typeof UnpairedSeries>;
 
 const ResolvedSide = z
@@ -190,7 +190,7 @@ const ResolvedSide = z
     baseline: z
       .object({ name: z.string(), source: z.enum(["pinned", "label"]) })
       .nullable()
-      .openapi({ description: "`label` where no baseline of that name is pinned, and the label is meant" }),
+      .meta({ description: "`label` where no baseline of that name is pinned, and the label is meant" }),
     run: idSchema("run").nullable(),
     label: z.string().nullable(),
     revision: z.string().nullable(),
@@ -198,9 +198,9 @@ const ResolvedSide = z
     from: Instant.nullable(),
     to: Instant.nullable(),
     last: z.number().int().nullable(),
-    series: z.number().int().openapi({ description: "How many it has" }),
+    series: z.number().int().meta({ description: "How many it has" }),
   })
-  .openapi("ResolvedSide");
+  .meta({ id: "ResolvedSide" });
 export type ResolvedSide = z.infer<typeof ResolvedSide>;
 
 export const ComparisonReply = z
@@ -212,7 +212,7 @@ export const ComparisonReply = z
     confidence: z.number(),
     pairs: z.array(ComparedPair),
     unpaired: z.array(UnpairedSeries),
-    notes: z.array(z.string()).openapi({ description: "What the figures rest on, in words" }),
+    notes: z.array(z.string()).meta({ description: "What the figures rest on, in words" }),
   })
-  .openapi("Comparison");
+  .meta({ id: "Comparison" });
 export type ComparisonReply = z.infer<typeof ComparisonReply>;

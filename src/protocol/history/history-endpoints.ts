@@ -1,5 +1,4 @@
-import { z } from "@hono/zod-openapi";
-import { Baseline, BaselineInput, BaselinePage, CompareQuery, ComparisonReply } from "./comparison.ts";
+import { z } from "zod";
 import {
   Heatmap,
   HeatmapQuery,
@@ -10,19 +9,13 @@ import {
   Scaling,
   ScalingQuery,
 } from "./history-query.ts";
-import { LIMITS } from "../wire/limits.ts";
 import { NoiseQuery, NoiseReply, SeriesDetail } from "./detection.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { PointsQuery, PointsReply } from "./history.ts";
 import { idSchema } from "../wire/id.ts";
 import { PredictionCalibration, PredictionCalibrationQuery } from "./prediction-calibration.ts";
-import { IfMatch, Name, PageQuery } from "../wire/page.ts";
-import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
 import { SeriesPage, SeriesQuery } from "./series.ts";
 import { FLAT_MEDIA_TYPES } from "../wire/table-format.ts";
-
-const byBaselineName = z.object({ name: Name.openapi({ description: "Name of a baseline" }) });
-const ifMatch = z.object({ "if-match": IfMatch });
 
 const bySeriesId = z.object({ id: idSchema("series") });
 
@@ -90,22 +83,6 @@ export const historyEndpoints = {
     reply: { status: 200, schema: PointsReply, alsoAs: FLAT_MEDIA_TYPES },
     problems: ["not-found"],
   }),
-  reportPoints: defineEndpoint({
-    method: "post",
-    path: "/v1/history/points",
-    tag: "history",
-    summary: "Report what was measured outside: in our form, or as a benchmark tool wrote it",
-    description:
-      "The points are stored when the reply comes. The same run with the same content again gives the run that is " +
-      "there already, with status 200. See docs/protocol.md for the tools.",
-    access: "submit",
-    query: ReportQuery,
-    body: ReportInput,
-    rawBody: { mediaTypes: ["application/json", "application/x-ndjson"], maxBytes: LIMITS.reportBodyBytes },
-    repeatable: "as-it-is",
-    reply: { status: 201, schema: ReportReply },
-    problems: ["conflict"],
-  }),
   queryHistory: defineEndpoint({
     method: "get",
     path: "/v1/history/query",
@@ -150,56 +127,5 @@ export const historyEndpoints = {
     access: "read",
     query: PredictionCalibrationQuery,
     reply: { status: 200, schema: PredictionCalibration },
-  }),
-  compareSeries: defineEndpoint({
-    method: "get",
-    path: "/v1/history/compare",
-    tag: "history",
-    summary: "Compare B with A: runs, labels, windows, devices, revisions or a baseline, series by series",
-    access: "read",
-    query: CompareQuery,
-    reply: { status: 200, schema: ComparisonReply },
-    problems: ["not-found"],
-  }),
-  listBaselines: defineEndpoint({
-    method: "get",
-    path: "/v1/history/baselines",
-    tag: "history",
-    summary: "List pinned baselines by name",
-    access: "read",
-    query: PageQuery,
-    reply: { status: 200, schema: BaselinePage },
-  }),
-  getBaseline: defineEndpoint({
-    method: "get",
-    path: "/v1/history/baselines/{name}",
-    tag: "history",
-    summary: "Describe a pinned baseline",
-    access: "read",
-    params: byBaselineName,
-    reply: { status: 200, schema: Baseline },
-    problems: ["not-found"],
-  }),
-  pinBaseline: defineEndpoint({
-    method: "put",
-    path: "/v1/history/baselines/{name}",
-    tag: "history",
-    summary: "Pin a baseline: a run, a label, a window; to move one wants If-Match with its ETag",
-    access: "submit",
-    params: byBaselineName,
-    headers: ifMatch,
-    body: BaselineInput,
-    reply: { status: 201, schema: Baseline },
-    problems: ["precondition-required", "precondition-failed"],
-  }),
-  deleteBaseline: defineEndpoint({
-    method: "delete",
-    path: "/v1/history/baselines/{name}",
-    tag: "history",
-    summary: "Unpin a baseline",
-    access: "submit",
-    params: byBaselineName,
-    reply: { status: 204 },
-    problems: ["not-found"],
   }),
 } as const;

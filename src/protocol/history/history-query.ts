@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Clock } from "../wire/distribution.ts";
 import { HistoryPoint, isForward, NOT_FORWARD, PercentileList, Step } from "./history.ts";
 import { idSchema } from "../wire/id.ts";
@@ -35,13 +35,13 @@ const GroupBy = z
     (names): names is Dimension[] => names.length <= LIMITS.groupDimensions && names.every(isDimension),
     `must be at most ${LIMITS.groupDimensions} of ${DIMENSIONS.join(", ")} or configuration.<name>, with commas between`,
   )
-  .openapi({ type: "string", description: `Any of ${DIMENSIONS.join(", ")} and configuration.<name>` });
+  .meta({ type: "string", description: `Any of ${DIMENSIONS.join(", ")} and configuration.<name>` });
 
 /** What every question to several series has: which ones, and from when to when. */
 const windowQuery = {
   ...seriesSelection,
-  from: Instant.optional().openapi({ description: "Absent: 30 days before `to`" }),
-  to: Instant.optional().openapi({ description: "Absent: the end of today, UTC" }),
+  from: Instant.optional().meta({ description: "Absent: 30 days before `to`" }),
+  to: Instant.optional().meta({ description: "Absent: the end of today, UTC" }),
 };
 
 const GroupLimit = z.coerce
@@ -50,13 +50,13 @@ const GroupLimit = z.coerce
   .min(1)
   .max(LIMITS.queriedSeries)
   .default(LIMITS.queriedSeries)
-  .openapi({ description: "How many groups there are at most" });
+  .meta({ description: "How many groups there are at most" });
 
 export const HistoryQuery = z
   .object({
     ...windowQuery,
-    step: Step.optional().openapi({ description: "Absent: one point a group, over the whole span" }),
-    percentiles: PercentileList.prefault("50,95,99").openapi({ description: "With commas between" }),
+    step: Step.optional().meta({ description: "Absent: one point a group, over the whole span" }),
+    percentiles: PercentileList.prefault("50,95,99").meta({ description: "With commas between" }),
     groupBy: GroupBy.default(["series"]),
     limit: GroupLimit,
     ...formatQuery,
@@ -65,7 +65,7 @@ export const HistoryQuery = z
 export type HistoryQuery = z.infer<typeof HistoryQuery>;
 
 /** The device that a group is of. */
-const GroupDevice = z.object({ id: idSchema("fingerprint"), name: z.string() }).openapi("GroupDevice");
+const GroupDevice = z.object({ id: idSchema("fingerprint"), name: z.string() }).meta({ id: "GroupDevice" });
 export type GroupDevice = z.infer<typeof GroupDevice>;
 
 /** What is the same of all series that were put together: of any two quantities no percentile makes sense. */
@@ -82,10 +82,10 @@ export type Quantity = z.infer<typeof Quantity>;
 const SeriesGroup = Quantity.extend({
   group: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-    .openapi({ description: "By dimension, the value that all have; null where they have none" }),
-  device: GroupDevice.nullable().openapi({ description: "Null where they are of none or of several" }),
+    .meta({ description: "By dimension, the value that all have; null where they have none" }),
+  device: GroupDevice.nullable().meta({ description: "Null where they are of none or of several" }),
   series: z.array(idSchema("series")),
-}).openapi("SeriesGroup");
+}).meta({ id: "SeriesGroup" });
 export type SeriesGroup = z.infer<typeof SeriesGroup>;
 
 /** The span that was read: `from` and `to` of the question, widened to whole steps or to what is kept of that time. */
@@ -94,7 +94,7 @@ const readWindow = {
   to: Instant,
   resolution: z
     .enum(["1m", "1h", "1d", "28d", "measured"])
-    .openapi({ description: "The widest rollups that were read; `measured`: the points themselves" }),
+    .meta({ description: "The widest rollups that were read; `measured`: the points themselves" }),
 };
 
 export const HistoryQueryReply = z
@@ -102,40 +102,40 @@ export const HistoryQueryReply = z
     groups: z.array(SeriesGroup.extend({ points: z.array(HistoryPoint) })),
     ...readWindow,
     step: Step.nullable(),
-    truncated: z.boolean().openapi({ description: "Whether there are more groups than `limit`" }),
+    truncated: z.boolean().meta({ description: "Whether there are more groups than `limit`" }),
   })
-  .openapi("HistoryQueryReply");
+  .meta({ id: "HistoryQueryReply" });
 export type HistoryQueryReply = z.infer<typeof HistoryQueryReply>;
 
 export const HeatmapQuery = z
   .object({
     ...windowQuery,
-    step: Step.optional().openapi({ description: "Absent: the shortest usual one that gives 120 columns at most" }),
+    step: Step.optional().meta({ description: "Absent: the shortest usual one that gives 120 columns at most" }),
     rows: z.coerce
       .number()
       .int()
       .min(2)
       .max(LIMITS.heatmapRows)
       .default(48)
-      .openapi({ description: "How many rows of values there are" }),
+      .meta({ description: "How many rows of values there are" }),
   })
   .refine(isForward, NOT_FORWARD);
 export type HeatmapQuery = z.infer<typeof HeatmapQuery>;
 
 export const Heatmap = z
   .object({
-    quantity: Quantity.nullable().openapi({ description: "Null where no series is meant" }),
+    quantity: Quantity.nullable().meta({ description: "Null where no series is meant" }),
     series: z.array(idSchema("series")),
     step: Step,
-    times: z.array(Instant).openapi({ description: "Steps that have anything, rising" }),
-    edges: z.array(z.number()).openapi({
+    times: z.array(Instant).meta({ description: "Steps that have anything, rising" }),
+    edges: z.array(z.number()).meta({
       description:
         "Bounds of the rows, rising: row i holds what is above edges[i], up to edges[i + 1]. They grow by a factor; where there are zeros or negative values, the first row has them all",
     }),
-    counts: z.array(z.array(z.number())).openapi({ description: "By time, then by row" }),
+    counts: z.array(z.array(z.number())).meta({ description: "By time, then by row" }),
     ...readWindow,
   })
-  .openapi("Heatmap");
+  .meta({ id: "Heatmap" });
 export type Heatmap = z.infer<typeof Heatmap>;
 
 /** A median with its 95 % confidence interval; null below six samples. */
@@ -148,8 +148,8 @@ export const ScalingQuery = z
       .string()
       .regex(/^[A-Za-z][\w.-]{0,63}$/, "must be the name of a configuration, such as batch")
       .default("batch")
-      .openapi({ description: "A configuration whose values are numbers" }),
-    percentiles: PercentileList.prefault("50,95,99").openapi({ description: "With commas between" }),
+      .meta({ description: "A configuration whose values are numbers" }),
+    percentiles: PercentileList.prefault("50,95,99").meta({ description: "With commas between" }),
     groupBy: GroupBy.default(["device", "variant", "backend"]),
     limit: GroupLimit,
     ...formatQuery,
@@ -169,13 +169,13 @@ export const Scaling = z
     ...readWindow,
     truncated: z.boolean(),
   })
-  .openapi("Scaling");
+  .meta({ id: "Scaling" });
 export type Scaling = z.infer<typeof Scaling>;
 
 export const HistoryLeaderboardQuery = z
   .object({
     ...windowQuery,
-    subject: z.string().min(1).max(256).openapi({ description: "A kernel, or a model as `lenet5@1`" }),
+    subject: z.string().min(1).max(256).meta({ description: "A kernel, or a model as `lenet5@1`" }),
     groupBy: GroupBy.default(["device"]),
     limit: GroupLimit,
     ...formatQuery,
@@ -184,14 +184,14 @@ export const HistoryLeaderboardQuery = z
 export type HistoryLeaderboardQuery = z.infer<typeof HistoryLeaderboardQuery>;
 
 const RankedGroup = SeriesGroup.pick({ group: true, device: true, series: true }).extend({
-  rank: z.number().int().openapi({ description: "From 1; equal medians share one" }),
+  rank: z.number().int().meta({ description: "From 1; equal medians share one" }),
   median: z.number(),
   interval: MedianInterval,
-  timesWorse: z.number().nullable().openapi({
+  timesWorse: z.number().nullable().meta({
     description: "How many times worse than the best median; null where one of them is not above zero",
   }),
-  count: z.number().int().openapi({ description: "Samples in the span" }),
-  points: z.number().int().openapi({ description: "Points that its series ever got; of a kernel, as many runs" }),
+  count: z.number().int().meta({ description: "Samples in the span" }),
+  points: z.number().int().meta({ description: "Points that its series ever got; of a kernel, as many runs" }),
   lastPointAt: Instant.nullable(),
 });
 
@@ -201,12 +201,12 @@ export const HistoryLeaderboard = z
       Quantity.extend({
         work: z
           .record(z.string(), z.union([z.string(), z.number()]))
-          .openapi({ description: "Shape, type, batch: what all on the board did" }),
+          .meta({ description: "Shape, type, batch: what all on the board did" }),
         entries: z.array(RankedGroup),
       }),
     ),
     ...readWindow,
     truncated: z.boolean(),
   })
-  .openapi("HistoryLeaderboard");
+  .meta({ id: "HistoryLeaderboard" });
 export type HistoryLeaderboard = z.infer<typeof HistoryLeaderboard>;

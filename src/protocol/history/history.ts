@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant } from "../wire/page.ts";
@@ -23,22 +23,22 @@ export const NOT_FORWARD = { path: ["to"], message: "must lie after from" };
 export const PointsQuery = z
   .object({
     series: idSchema("series"),
-    from: Instant.optional().openapi({ description: "The first instant; absent: from the beginning" }),
-    to: Instant.optional().openapi({ description: "The first instant that is left out; absent: to the end" }),
-    step: Step.optional().openapi({
+    from: Instant.optional().meta({ description: "The first instant; absent: from the beginning" }),
+    to: Instant.optional().meta({ description: "The first instant that is left out; absent: to the end" }),
+    step: Step.optional().meta({
       description:
         "Points in the same step are merged, and from and to are widened to whole steps; absent: as measured, as long as that is kept",
     }),
-    percentiles: PercentileList.prefault("50,95,99").openapi({ description: "With commas between" }),
-    sketches: z.stringbool().default(false).openapi({ type: "boolean", description: "Give each point's sketch too" }),
+    percentiles: PercentileList.prefault("50,95,99").meta({ description: "With commas between" }),
+    sketches: z.stringbool().default(false).meta({ type: "boolean", description: "Give each point's sketch too" }),
     limit: z.coerce
       .number()
       .int()
       .min(1)
       .max(LIMITS.historyPoints)
       .default(1_000)
-      .openapi({ description: "How many points there are at most" }),
-    cursor: z.string().max(512).optional().openapi({ description: "Without a step: the page before, in time" }),
+      .meta({ description: "How many points there are at most" }),
+    cursor: z.string().max(512).optional().meta({ description: "Without a step: the page before, in time" }),
     ...formatQuery,
   })
   .refine(isForward, NOT_FORWARD)
@@ -55,22 +55,22 @@ export const HistoryPoint = z
     min: z.number(),
     max: z.number(),
     mean: z.number(),
-    percentiles: z.record(z.string(), z.number()).openapi({ description: "By percentile, as in `p50`, `p99.9`" }),
-    sketch: z.string().optional().openapi({ description: "Where `sketches` asked for it: see methodology" }),
+    percentiles: z.record(z.string(), z.number()).meta({ description: "By percentile, as in `p50`, `p99.9`" }),
+    sketch: z.string().optional().meta({ description: "Where `sketches` asked for it: see methodology" }),
     runId: idSchema("run").nullable(),
   })
-  .openapi("HistoryPoint");
+  .meta({ id: "HistoryPoint" });
 export type HistoryPoint = z.infer<typeof HistoryPoint>;
 
 export const PointsReply = z
   .object({
     series: Series,
-    points: z.array(HistoryPoint).openapi({ description: "Oldest first; of more than `limit`, the newest" }),
+    points: z.array(HistoryPoint).meta({ description: "Oldest first; of more than `limit`, the newest" }),
     truncated: z.boolean(),
     nextCursor: z
       .string()
       .nullable()
-      .openapi({ description: "Of the points before these; null where there are none, and with a step" }),
+      .meta({ description: "Of the points before these; null where there are none, and with a step" }),
   })
-  .openapi("PointsReply");
+  .meta({ id: "PointsReply" });
 export type PointsReply = z.infer<typeof PointsReply>;

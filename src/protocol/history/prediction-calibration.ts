@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Backend } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { Instant } from "../wire/page.ts";
@@ -14,17 +14,17 @@ export function calibratedLevel(confidence: number): number {
 
 export const PredictionCalibrationQuery = z
   .object({
-    model: z.string().max(128).optional().openapi({ description: "Such as `lenet5@1`" }),
-    placement: idSchema("placement").optional().openapi({ description: "Predictions of this placement only" }),
+    model: z.string().max(128).optional().meta({ description: "Such as `lenet5@1`" }),
+    placement: idSchema("placement").optional().meta({ description: "Predictions of this placement only" }),
     confidence: z.coerce
       .number()
       .min(0.5)
       .max(0.999)
       .optional()
-      .openapi({ description: "Predictions of this confidence only" }),
-    from: Instant.optional().openapi({ description: "Absent: from the beginning" }),
-    to: Instant.optional().openapi({ description: "Absent: to the end" }),
-    step: Step.default("1h").openapi({ description: "Counts of the same step are added up" }),
+      .meta({ description: "Predictions of this confidence only" }),
+    from: Instant.optional().meta({ description: "Absent: from the beginning" }),
+    to: Instant.optional().meta({ description: "Absent: to the end" }),
+    step: Step.default("1h").meta({ description: "Counts of the same step are added up" }),
   })
   .refine(
     (query) => query.from === undefined || query.to === undefined || Date.parse(query.from) < Date.parse(query.to),
@@ -33,9 +33,9 @@ export const PredictionCalibrationQuery = z
 export type PredictionCalibrationQuery = z.infer<typeof PredictionCalibrationQuery>;
 
 const counts = {
-  requests: z.number().int().openapi({ description: "Admitted because they were predicted to be in time" }),
-  inTime: z.number().int().openapi({ description: "Of these, answered within their budget" }),
-  asPredicted: z.number().int().openapi({ description: "Of these, answered within the predicted latency" }),
+  requests: z.number().int().meta({ description: "Admitted because they were predicted to be in time" }),
+  inTime: z.number().int().meta({ description: "Of these, answered within their budget" }),
+  asPredicted: z.number().int().meta({ description: "Of these, answered within the predicted latency" }),
 };
 
 /** What became of predictions of one placement at one confidence. */
@@ -47,12 +47,12 @@ const CalibratedPrediction = z
     backend: Backend,
     confidence: z.number(),
     ...counts,
-    steps: z.array(z.object({ at: Instant, ...counts })).openapi({ description: "Oldest first" }),
+    steps: z.array(z.object({ at: Instant, ...counts })).meta({ description: "Oldest first" }),
   })
-  .openapi("CalibratedPrediction");
+  .meta({ id: "CalibratedPrediction" });
 export type CalibratedPrediction = z.infer<typeof CalibratedPrediction>;
 
 export const PredictionCalibration = z
   .object({ items: z.array(CalibratedPrediction), truncated: z.boolean() })
-  .openapi("PredictionCalibration");
+  .meta({ id: "PredictionCalibration" });
 export type PredictionCalibration = z.infer<typeof PredictionCalibration>;

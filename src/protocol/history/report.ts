@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Clock } from "../wire/distribution.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -30,7 +30,7 @@ const ReportedAggregate = z
       .number()
       .min(-LIMITS.reportedMagnitude * LIMITS.reportedCount)
       .max(LIMITS.reportedMagnitude * LIMITS.reportedCount),
-    sketch: z.string().max(LIMITS.reportedSketchLength).optional().openapi({ description: "See methodology" }),
+    sketch: z.string().max(LIMITS.reportedSketchLength).optional().meta({ description: "See methodology" }),
     percentiles: z
       .record(z.string().regex(/^p[0-9]{1,2}(\.[0-9]{1,4})?$/, "must be names such as p50 or p99.9"), Reported)
       .optional(),
@@ -56,7 +56,7 @@ const ReportedMeasurement = z
     subjectKind: SubjectKind.default("benchmark"),
     metric: z.string().min(1).max(64),
     unit: z.string().max(16),
-    direction: z.enum(["lower", "higher"]).default("lower").openapi({ description: "Which way is better" }),
+    direction: z.enum(["lower", "higher"]).default("lower").meta({ description: "Which way is better" }),
     clock: Clock.optional(),
     configuration: z
       .record(z.string().min(1).max(LIMITS.nameLength), z.union([z.string().max(LIMITS.configurationLength), Reported]))
@@ -65,9 +65,9 @@ const ReportedMeasurement = z
         `must have at most ${LIMITS.configurationEntries} entries`,
       )
       .default({}),
-    label: z.string().max(LIMITS.nameLength).optional().openapi({ description: "Absent: the report's" }),
-    at: MeasuredAt.optional().openapi({ description: "Absent: the report's" }),
-    values: z.array(Reported).min(1).max(LIMITS.reportedSamples).optional().openapi({ description: "Raw samples" }),
+    label: z.string().max(LIMITS.nameLength).optional().meta({ description: "Absent: the report's" }),
+    at: MeasuredAt.optional().meta({ description: "Absent: the report's" }),
+    values: z.array(Reported).min(1).max(LIMITS.reportedSamples).optional().meta({ description: "Raw samples" }),
     value: Reported.optional(),
     aggregate: ReportedAggregate.optional(),
   })
@@ -89,22 +89,22 @@ const ReportedHost = z
     toggles: z.array(hardware).max(64).optional(),
     ort: hardware.optional(),
   })
-  .openapi("ReportedHost");
+  .meta({ id: "ReportedHost" });
 export type ReportedHost = z.infer<typeof ReportedHost>;
 
 /** A run that was measured outside. */
 export const ReportInput = z
   .strictObject({
-    run: z.string().min(1).max(LIMITS.runNameLength).optional().openapi({
+    run: z.string().min(1).max(LIMITS.runNameLength).optional().meta({
       description: "Its name, unique for the key: sent again, it is the same run. Absent: a digest of the content",
     }),
-    at: MeasuredAt.optional().openapi({ description: "Absent: when it comes" }),
-    label: z.string().max(LIMITS.nameLength).optional().openapi({ description: "A branch, a tag, a user" }),
-    revision: z.string().min(1).max(LIMITS.revisionLength).optional().openapi({
+    at: MeasuredAt.optional().meta({ description: "Absent: when it comes" }),
+    label: z.string().max(LIMITS.nameLength).optional().meta({ description: "A branch, a tag, a user" }),
+    revision: z.string().min(1).max(LIMITS.revisionLength).optional().meta({
       description: "Commit of what was measured",
     }),
     host: ReportedHost.optional(),
-    software: z.boolean().default(false).openapi({ description: "Whether it ran on an emulated GPU" }),
+    software: z.boolean().default(false).meta({ description: "Whether it ran on an emulated GPU" }),
     measurements: z.array(ReportedMeasurement).min(1).max(LIMITS.reportMeasurements),
   })
   .refine(
@@ -112,22 +112,22 @@ export const ReportInput = z
       measurements.reduce((sum, { values = [] }) => sum + values.length, 0) <= LIMITS.reportedSamplesInAll,
     { path: ["measurements"], message: `must have at most ${LIMITS.reportedSamplesInAll} values in all` },
   )
-  .openapi("ReportInput");
+  .meta({ id: "ReportInput" });
 export type ReportInput = z.infer<typeof ReportInput>;
 
 /** Says what the body is, and what its tool cannot tell. Whatever is given here counts, not what the body says. */
 export const ReportQuery = z.object({
-  format: ReportFormat.default("native").openapi({ description: "Which tool wrote the body; `native`: our own form" }),
+  format: ReportFormat.default("native").meta({ description: "Which tool wrote the body; `native`: our own form" }),
   run: ReportInput.shape.run,
   at: ReportInput.shape.at,
   label: ReportInput.shape.label,
   revision: ReportInput.shape.revision,
-  subject: z.string().min(1).max(256).optional().openapi({ description: "Stands before every subject, with a /" }),
-  cpu: hardware.optional().openapi({ description: "Model of the processor that it was measured on" }),
-  adapter: hardware.optional().openapi({ description: "Name of the graphics adapter, where it was measured on one" }),
-  driver: hardware.optional().openapi({ description: "Its driver, with the version" }),
-  software: z.stringbool().optional().openapi({ type: "boolean", description: "Whether the adapter is emulated" }),
-  configuration: ConfigurationText.optional().openapi({
+  subject: z.string().min(1).max(256).optional().meta({ description: "Stands before every subject, with a /" }),
+  cpu: hardware.optional().meta({ description: "Model of the processor that it was measured on" }),
+  adapter: hardware.optional().meta({ description: "Name of the graphics adapter, where it was measured on one" }),
+  driver: hardware.optional().meta({ description: "Its driver, with the version" }),
+  software: z.stringbool().optional().meta({ type: "boolean", description: "Whether the adapter is emulated" }),
+  configuration: ConfigurationText.optional().meta({
     type: "string",
     description: "Added to every measurement's: `os=linux,threads=4`",
   }),
@@ -136,5 +136,5 @@ export type ReportQuery = z.infer<typeof ReportQuery>;
 
 export const ReportReply = z
   .object({ run: ReportRun, points: z.number().int(), series: z.array(idSchema("series")) })
-  .openapi("ReportReply");
+  .meta({ id: "ReportReply" });
 export type ReportReply = z.infer<typeof ReportReply>;

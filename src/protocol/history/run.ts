@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { JobResult, JobSpec } from "../jobs/job.ts";
 import { Clock } from "../wire/distribution.ts";
 import { idSchema } from "../wire/id.ts";
@@ -7,7 +7,7 @@ import { Instant } from "../wire/page.ts";
 /** Whose output a report is; `native` is our own form. */
 export const ReportFormat = z
   .enum(["native", "google-benchmark", "criterion", "hyperfine", "mitata", "tinybench"])
-  .openapi("ReportFormat");
+  .meta({ id: "ReportFormat" });
 export type ReportFormat = z.infer<typeof ReportFormat>;
 
 /** What a run timed, value by value and in order, where that was kept. */
@@ -25,14 +25,14 @@ export const RunSamples = z
       }),
     ),
   })
-  .openapi("RunSamples");
+  .meta({ id: "RunSamples" });
 export type RunSamples = z.infer<typeof RunSamples>;
 
 const samplesBytes = z
   .number()
   .int()
   .nullable()
-  .openapi({ description: "Size of its raw samples as they are kept, compressed; null where none are" });
+  .meta({ description: "Size of its raw samples as they are kept, compressed; null where none are" });
 
 /** One execution of a job that ended well. */
 const JobRun = z
@@ -45,12 +45,12 @@ const JobRun = z
     deviceKey: z.string(),
     spec: JobSpec,
     result: JobResult,
-    traceBytes: z.number().int().nullable().openapi({ description: "Size of its trace; null where none is kept" }),
+    traceBytes: z.number().int().nullable().meta({ description: "Size of its trace; null where none is kept" }),
     samplesBytes,
     startedAt: Instant,
     endedAt: Instant,
   })
-  .openapi("JobRun");
+  .meta({ id: "JobRun" });
 export type JobRun = z.infer<typeof JobRun>;
 
 /** One execution elsewhere, of which somebody reported what was measured. */
@@ -58,19 +58,19 @@ export const ReportRun = z
   .object({
     origin: z.literal("report"),
     id: idSchema("run"),
-    owner: z.string().openapi({ description: "Id of the key that reported it" }),
+    owner: z.string().meta({ description: "Id of the key that reported it" }),
     name: z.string(),
     tool: ReportFormat,
     label: z.string().nullable(),
     revision: z.string().nullable(),
     points: z.number().int(),
     samplesBytes,
-    at: Instant.openapi({ description: "When it ran; where it did not say, when it came" }),
+    at: Instant.meta({ description: "When it ran; where it did not say, when it came" }),
     storedAt: Instant,
   })
-  .openapi("ReportRun");
+  .meta({ id: "ReportRun" });
 export type ReportRun = z.infer<typeof ReportRun>;
 
 /** One execution that measured. */
-export const Run = z.discriminatedUnion("origin", [JobRun, ReportRun]).openapi("Run");
+export const Run = z.discriminatedUnion("origin", [JobRun, ReportRun]).meta({ id: "Run" });
 export type Run = z.infer<typeof Run>;

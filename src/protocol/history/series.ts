@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Clock } from "../wire/distribution.ts";
 import { Fingerprint } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
@@ -7,7 +7,7 @@ import { Instant, PageQuery, pageOf } from "../wire/page.ts";
 import { formatQuery } from "../wire/table-format.ts";
 
 /** What a series speaks about; a `benchmark` is something that was measured outside. */
-export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).openapi("SubjectKind");
+export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).meta({ id: "SubjectKind" });
 
 /**
  * What makes a series: change any of these and another series begins. The series' id is the digest
@@ -16,21 +16,21 @@ export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).op
 export const SeriesKey = z
   .object({
     subjectKind: SubjectKind,
-    subject: z.string().max(256).openapi({ description: "`gemm` or `lenet5@1`" }),
-    metric: z.string().max(64).openapi({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
+    subject: z.string().max(256).meta({ description: "`gemm` or `lenet5@1`" }),
+    metric: z.string().max(64).meta({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
     unit: z.string().max(16),
-    clock: Clock.nullable().openapi({
+    clock: Clock.nullable().meta({
       description: "What durations and rates were read from; null for what has no clock",
     }),
-    direction: z.enum(["lower", "higher"]).openapi({ description: "Which way is better" }),
-    configuration: z.record(z.string(), z.union([z.string(), z.number()])).openapi({
+    direction: z.enum(["lower", "higher"]).meta({ description: "Which way is better" }),
+    configuration: z.record(z.string(), z.union([z.string(), z.number()])).meta({
       description: "Shape, type, variant, backend, batch, environment: whatever else it was measured under",
     }),
     fingerprint: Fingerprint.nullable(),
     software: z.boolean(),
-    label: z.string().max(LIMITS.nameLength).nullable().openapi({ description: "A branch, a tag, a user" }),
+    label: z.string().max(LIMITS.nameLength).nullable().meta({ description: "A branch, a tag, a user" }),
   })
-  .openapi("SeriesKey");
+  .meta({ id: "SeriesKey" });
 export type SeriesKey = z.infer<typeof SeriesKey>;
 
 export const Series = SeriesKey.extend({
@@ -39,8 +39,8 @@ export const Series = SeriesKey.extend({
   createdAt: Instant,
   lastPointAt: Instant.nullable(),
   points: z.number().int(),
-  mutedAt: Instant.nullable().openapi({ description: "Since when its changes alert nobody; null while they do" }),
-}).openapi("Series");
+  mutedAt: Instant.nullable().meta({ description: "Since when its changes alert nobody; null while they do" }),
+}).meta({ id: "Series" });
 export type Series = z.infer<typeof Series>;
 export const SeriesPage = pageOf(Series, "Series");
 
@@ -64,26 +64,24 @@ const SeriesIds = z
 
 /** The dimensions of a series that a query and a body say alike. */
 const dimensions = {
-  subject: z.string().max(256).optional().openapi({ description: "What was measured, such as `gemm` or `lenet5@1`" }),
-  subjectKind: SubjectKind.optional().openapi({ description: "What the subject is" }),
-  metric: z.string().max(64).optional().openapi({ description: "Such as `gpuMs` or `totalMs`" }),
-  unit: z.string().max(16).optional().openapi({ description: "Unit of the metric, such as `ms`" }),
-  clock: Clock.optional().openapi({ description: "What durations were read from" }),
-  label: z.string().max(LIMITS.nameLength).optional().openapi({ description: "A branch, a tag, a user" }),
-  fingerprint: idSchema("fingerprint")
-    .optional()
-    .openapi({ description: "Id of the hardware that it was measured on" }),
-  variant: z.string().max(64).optional().openapi({ description: "Variant of the kernel or model" }),
-  backend: z.string().max(64).optional().openapi({ description: "What executed it" }),
+  subject: z.string().max(256).optional().meta({ description: "What was measured, such as `gemm` or `lenet5@1`" }),
+  subjectKind: SubjectKind.optional().meta({ description: "What the subject is" }),
+  metric: z.string().max(64).optional().meta({ description: "Such as `gpuMs` or `totalMs`" }),
+  unit: z.string().max(16).optional().meta({ description: "Unit of the metric, such as `ms`" }),
+  clock: Clock.optional().meta({ description: "What durations were read from" }),
+  label: z.string().max(LIMITS.nameLength).optional().meta({ description: "A branch, a tag, a user" }),
+  fingerprint: idSchema("fingerprint").optional().meta({ description: "Id of the hardware that it was measured on" }),
+  variant: z.string().max(64).optional().meta({ description: "Variant of the kernel or model" }),
+  backend: z.string().max(64).optional().meta({ description: "What executed it" }),
 };
 
 /** Any dimension of a series, as query parameters; all that are given must hold. */
 export const seriesSelection = {
-  series: SeriesIds.optional().openapi({ type: "string", description: "Ids of series, with commas between" }),
+  series: SeriesIds.optional().meta({ type: "string", description: "Ids of series, with commas between" }),
   ...dimensions,
-  software: z.stringbool().optional().openapi({ type: "boolean", description: "Whether on a software device" }),
-  batch: z.coerce.number().int().min(1).optional().openapi({ description: "Rows of a batch" }),
-  configuration: ConfigurationText.optional().openapi({
+  software: z.stringbool().optional().meta({ type: "boolean", description: "Whether on a software device" }),
+  batch: z.coerce.number().int().min(1).optional().meta({ description: "Rows of a batch" }),
+  configuration: ConfigurationText.optional().meta({
     type: "string",
     description: "Further configuration by name: `m=256,n=256`",
   }),

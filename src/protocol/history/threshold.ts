@@ -1,36 +1,36 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 import { selectorFields } from "./series.ts";
 
 /** What of a point is looked at. */
-export const Statistic = z.enum(["p50", "p95", "p99", "mean", "min", "max"]).openapi("Statistic");
+export const Statistic = z.enum(["p50", "p95", "p99", "mean", "min", "max"]).meta({ id: "Statistic" });
 export type Statistic = z.infer<typeof Statistic>;
 
 export const ThresholdTest = z
   .enum(["static", "percentage", "z-score", "t-test", "log-normal", "iqr", "delta-iqr"])
-  .openapi("ThresholdTest");
+  .meta({ id: "ThresholdTest" });
 
 const thresholdFields = {
   name: Name,
   test: ThresholdTest,
-  lower: z.number().optional().openapi({ description: "Limit downwards, in the measure of the test; absent: none" }),
-  upper: z.number().optional().openapi({ description: "Limit upwards, in the measure of the test; absent: none" }),
+  lower: z.number().optional().meta({ description: "Limit downwards, in the measure of the test; absent: none" }),
+  upper: z.number().optional().meta({ description: "Limit upwards, in the measure of the test; absent: none" }),
   statistic: Statistic.default("p50"),
-  windowPoints: z.number().int().min(2).max(LIMITS.thresholdWindow).default(64).openapi({
+  windowPoints: z.number().int().min(2).max(LIMITS.thresholdWindow).default(64).meta({
     description: "Points of history that a point is judged by, the latest ones",
   }),
-  minSample: z.number().int().min(2).max(LIMITS.thresholdWindow).default(5).openapi({
+  minSample: z.number().int().min(2).max(LIMITS.thresholdWindow).default(5).meta({
     description: "With fewer points of history there is no verdict",
   }),
-  noiseFloor: z.number().min(0).max(1).default(0.01).openapi({
+  noiseFloor: z.number().min(0).max(1).default(0.01).meta({
     description: "Share of the baseline that counts as noise, however quiet the history was",
   }),
-  minimumEffect: z.number().min(0).max(1_000).default(0).openapi({
+  minimumEffect: z.number().min(0).max(1_000).default(0).meta({
     description: "Share of the baseline below which nothing is beyond a limit",
   }),
-  consecutive: z.number().int().min(1).max(LIMITS.consecutivePoints).default(1).openapi({
+  consecutive: z.number().int().min(1).max(LIMITS.consecutivePoints).default(1).meta({
     description: "Points in a row beyond a limit before it counts",
   }),
 };
@@ -64,7 +64,7 @@ export const ThresholdInput = z
     if (minSample > windowPoints) refuse("minSample", "must not be more than windowPoints");
     if (consecutive > windowPoints) refuse("consecutive", "must not be more than windowPoints");
   })
-  .openapi("ThresholdInput");
+  .meta({ id: "ThresholdInput" });
 export type ThresholdInput = z.infer<typeof ThresholdInput>;
 
 export const Threshold = z
@@ -76,13 +76,13 @@ export const Threshold = z
     createdAt: Instant,
     updatedAt: Instant,
   })
-  .openapi("Threshold");
+  .meta({ id: "Threshold" });
 export type Threshold = z.infer<typeof Threshold>;
 export const ThresholdPage = pageOf(Threshold, "Threshold");
 
 export const ThresholdTrialInput = z
   .strictObject({ threshold: ThresholdInput, series: idSchema("series") })
-  .openapi("ThresholdTrialInput");
+  .meta({ id: "ThresholdTrialInput" });
 
 /** What a rule says of one point. */
 const JudgedPoint = z
@@ -96,7 +96,7 @@ const JudgedPoint = z
     runId: idSchema("run").nullable(),
     revision: z.string().nullable(),
   })
-  .openapi("JudgedPoint");
+  .meta({ id: "JudgedPoint" });
 
 /** What a rule would have said over the history of a series. */
 export const ThresholdTrial = z
@@ -106,10 +106,10 @@ export const ThresholdTrial = z
       z.object({
         direction: z.enum(["regression", "improvement"]),
         at: Instant,
-        returnedAt: Instant.nullable().openapi({ description: "When points were within the limits again" }),
+        returnedAt: Instant.nullable().meta({ description: "When points were within the limits again" }),
       }),
     ),
     truncated: z.boolean(),
   })
-  .openapi("ThresholdTrial");
+  .meta({ id: "ThresholdTrial" });
 export type ThresholdTrial = z.infer<typeof ThresholdTrial>;

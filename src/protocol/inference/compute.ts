@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { DeviceKey } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LatencySplit, ServiceTimes } from "./inference.ts";
@@ -10,7 +10,7 @@ import { JsonTensor, JsonTensorInput, TensorHeader } from "../wire/tensor.ts";
 export const computeWishes = {
   budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).default(1_000),
   runnerId: idSchema("runner").optional(),
-  labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
+  labels: Labels.optional().meta({ description: "Only runners that have all of these labels" }),
 };
 
 /** Inputs of a service as JSON, by name. */
@@ -34,7 +34,7 @@ const computedFields = {
 };
 export const ComputeReply = z
   .object({ ...computedFields, outputs: z.record(z.string(), JsonTensor) })
-  .openapi("ComputeReply");
+  .meta({ id: "ComputeReply" });
 export type ComputeReply = z.infer<typeof ComputeReply>;
 
 /** Header of the reply in the binary form. */

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
@@ -9,7 +9,7 @@ import { FRAME_MEDIA_TYPE } from "./inference.ts";
 /** What can be done with holographic reduced representations (Plate, IEEE Trans. Neural Networks 1995). */
 export const HrrOperation = z
   .enum(["bind", "unbind", "superpose", "similarity", "project"])
-  .openapi("HrrOperation", { description: "See docs/methodology.md for what each computes" });
+  .meta({ id: "HrrOperation" });
 export type HrrOperation = z.infer<typeof HrrOperation>;
 
 const HrrDimension = z.number().int().min(1).max(LIMITS.hrrDimension);
@@ -21,12 +21,12 @@ const Seed = z
 
 const operationFields = {
   ...computeWishes,
-  dimension: HrrDimension.optional().openapi({ description: "Of a projection: values of its results" }),
-  seed: Seed.default(1).openapi({ description: "Of a projection: its matrix" }),
+  dimension: HrrDimension.optional().meta({ description: "Of a projection: values of its results" }),
+  seed: Seed.default(1).meta({ description: "Of a projection: its matrix" }),
 };
 
 /** Vectors for an operation by name: `a`, `b` of bind; `c`, `a` of unbind; `x`, `y` of similarity; `x` of the others. */
-export const HrrRequest = z.strictObject({ ...operationFields, inputs: JsonInputs }).openapi("HrrRequest");
+export const HrrRequest = z.strictObject({ ...operationFields, inputs: JsonInputs }).meta({ id: "HrrRequest" });
 export type HrrRequest = z.infer<typeof HrrRequest>;
 
 /** The same in the binary form. */
@@ -43,7 +43,7 @@ const EncodeRequest = z
     dimension: HrrDimension,
     seed: Seed.default(1),
   })
-  .openapi("EncodeRequest");
+  .meta({ id: "EncodeRequest" });
 type EncodeRequest = z.infer<typeof EncodeRequest>;
 
 /** A memory of items as holographic vectors (Plate 1995). */
@@ -57,9 +57,9 @@ export const ItemMemorySpec = z
       .min(0)
       .max(2 ** 32 - 1)
       .default(1)
-      .openapi({ description: "Of the vectors of items that come without one" }),
+      .meta({ description: "Of the vectors of items that come without one" }),
   })
-  .openapi("ItemMemorySpec");
+  .meta({ id: "ItemMemorySpec" });
 export type ItemMemorySpec = z.infer<typeof ItemMemorySpec>;
 
 export const ItemMemory = z
@@ -71,7 +71,7 @@ export const ItemMemory = z
     createdAt: Instant,
     updatedAt: Instant,
   })
-  .openapi("ItemMemory");
+  .meta({ id: "ItemMemory" });
 export type ItemMemory = z.infer<typeof ItemMemory>;
 const ItemMemoryPage = pageOf(ItemMemory, "ItemMemory");
 
@@ -86,7 +86,7 @@ export const ItemsInput = z
       .min(1)
       .max(LIMITS.hrrSymbols),
   })
-  .openapi("ItemsInput");
+  .meta({ id: "ItemsInput" });
 export type ItemsInput = z.infer<typeof ItemsInput>;
 
 /** Vectors that items are looked for by. */
@@ -96,7 +96,7 @@ export const ItemSearch = z
     queries: z.array(Vector).min(1).max(LIMITS.hrrQueries),
     limit: z.number().int().min(1).max(LIMITS.hrrMatches).default(10),
   })
-  .openapi("ItemSearch");
+  .meta({ id: "ItemSearch" });
 export type ItemSearch = z.infer<typeof ItemSearch>;
 
 export const ItemMatches = z
@@ -105,13 +105,13 @@ export const ItemMatches = z
     version: z.number().int(),
     matches: z
       .array(z.array(z.object({ key: z.string(), similarity: z.number() })))
-      .openapi({ description: "For each query the items of the highest cosine, the first of equals first" }),
+      .meta({ description: "For each query the items of the highest cosine, the first of equals first" }),
     totalMs: z.number(),
   })
-  .openapi("ItemMatches");
+  .meta({ id: "ItemMatches" });
 export type ItemMatches = z.infer<typeof ItemMatches>;
 
-const byName = z.object({ name: Name.openapi({ description: "Name of a memory" }) });
+const byName = z.object({ name: Name.meta({ description: "Name of a memory" }) });
 /** What may be in the way of a computation. */
 const COMPUTE_PROBLEMS = [
   "no-placement",
@@ -148,7 +148,9 @@ export const hrrEndpoints = {
     description: "The body is an HrrRequest as JSON, or a frame with the same header and the inputs behind it.",
     access: "infer",
     isFrequent: true,
-    params: z.object({ operation: HrrOperation }),
+    params: z.object({
+      operation: HrrOperation.meta({ description: "See docs/methodology.md for what each computes" }),
+    }),
     rawBody: { mediaTypes: ["application/json", FRAME_MEDIA_TYPE], maxBytes: LIMITS.inferBodyBytes },
     reply: { status: 200, schema: ComputeReply },
     problems: [...COMPUTE_PROBLEMS, "invalid-request", "unsupported-media-type"],

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Backend } from "../fleet/hardware.ts";
 import { faultFields } from "../wire/fault.ts";
 import { idSchema } from "../wire/id.ts";
@@ -32,31 +32,31 @@ export const wishFields = {
     .number()
     .min(LIMITS.minBudgetMs)
     .max(LIMITS.maxBudgetMs)
-    .openapi({ description: "Milliseconds from the arrival at the edge to the reply" }),
-  confidence: z.number().min(0.5).max(0.999).default(0.99).openapi({
+    .meta({ description: "Milliseconds from the arrival at the edge to the reply" }),
+  confidence: z.number().min(0.5).max(0.999).default(0.99).meta({
     description: "How sure the prediction must be to fit the budget",
   }),
-  minFidelity: z.number().min(0).max(1).default(0).openapi({
+  minFidelity: z.number().min(0).max(1).default(0).meta({
     description: "Variants below this are not taken, where the model's own file has 1",
   }),
-  priority: z.number().int().min(0).max(LIMITS.maxPriority).default(0).openapi({
+  priority: z.number().int().min(0).max(LIMITS.maxPriority).default(0).meta({
     description: "Higher ones go first in a runner's queue",
   }),
-  onMiss: z.enum(["reject", "best-effort"]).default("reject").openapi({
+  onMiss: z.enum(["reject", "best-effort"]).default("reject").meta({
     description:
       "`best-effort`: where nothing is predicted to fit, the fastest placement tries, and the budget still ends the wait",
   }),
-  backend: Backend.optional().openapi({ description: "Only what this executes" }),
-  profile: Name.optional().openapi({ description: "Only devices that fit this hardware profile" }),
-  labels: Labels.optional().openapi({ description: "Only runners that have all of these labels" }),
-  runnerId: idSchema("runner").optional().openapi({ description: "Only this runner" }),
-  placementId: idSchema("placement").optional().openapi({ description: "Only this placement" }),
+  backend: Backend.optional().meta({ description: "Only what this executes" }),
+  profile: Name.optional().meta({ description: "Only devices that fit this hardware profile" }),
+  labels: Labels.optional().meta({ description: "Only runners that have all of these labels" }),
+  runnerId: idSchema("runner").optional().meta({ description: "Only this runner" }),
+  placementId: idSchema("placement").optional().meta({ description: "Only this placement" }),
 };
 export const InferWishes = z.object(wishFields);
 export type InferWishes = z.infer<typeof InferWishes>;
 
 const requestFields = {
-  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
+  model: z.string().min(1).max(128).meta({ description: "Name or id of a model; `name@2` names a version" }),
   ...wishFields,
 };
 
@@ -71,7 +71,7 @@ export const InferRequest = z
         `at most ${LIMITS.tensorsPerRequest} inputs`,
       ),
   })
-  .openapi("InferRequest");
+  .meta({ id: "InferRequest" });
 export type InferRequest = z.infer<typeof InferRequest>;
 
 /** Media type of the binary form: one frame whose header is `InferFrameHeader`. */
@@ -104,7 +104,7 @@ export const LatencySplit = ServiceTimes.extend({
   totalMs: z.number().min(0),
   edgeMs: z.number().min(0),
   linkMs: z.number().min(0),
-}).openapi("LatencySplit");
+}).meta({ id: "LatencySplit" });
 export type LatencySplit = z.infer<typeof LatencySplit>;
 
 const replyFields = {
@@ -118,7 +118,7 @@ const replyFields = {
     software: z.boolean(),
     variant: z.string(),
     backend: Backend,
-    batch: z.number().int().openapi({ description: "Rows of the batch that it was computed in" }),
+    batch: z.number().int().meta({ description: "Rows of the batch that it was computed in" }),
     fidelity: z.number(),
   }),
   latency: LatencySplit,
@@ -130,7 +130,7 @@ const replyFields = {
       queueMs: z.number(),
       serviceMs: z.number(),
     })
-    .openapi({
+    .meta({
       description: "What `latencyMs` is made of: the way there and back, what has to be done before, the service",
     }),
   budgetMs: z.number(),
@@ -140,17 +140,19 @@ const replyFields = {
       placementId: idSchema("placement"),
       variant: z.string(),
       fidelity: z.number(),
-      latencyMs: z.number().openapi({ description: "Predicted, as for the placement that was chosen" }),
+      latencyMs: z.number().meta({ description: "Predicted, as for the placement that was chosen" }),
     })
     .optional()
-    .openapi({
+    .meta({
       description:
         "Why it was no better variant: the fastest placement of a higher fidelity, which is predicted to exceed the budget; absent where none is",
     }),
   ...faultFields,
 };
 
-export const InferReply = z.object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) }).openapi("InferReply");
+export const InferReply = z
+  .object({ ...replyFields, outputs: z.record(z.string(), JsonTensor) })
+  .meta({ id: "InferReply" });
 export type InferReply = z.infer<typeof InferReply>;
 
 /** Header of the reply in the binary form. */

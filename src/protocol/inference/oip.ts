@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint, type Endpoint } from "../endpoint.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { type DType, Shape } from "../wire/tensor.ts";
@@ -27,7 +27,7 @@ export const OIP_DATATYPES = {
   string: "BYTES",
 } as const satisfies Record<DType, string>;
 
-const OipDatatype = z.enum(Object.values(OIP_DATATYPES)).openapi("OipDatatype");
+const OipDatatype = z.enum(Object.values(OIP_DATATYPES)).meta({ id: "OipDatatype" });
 
 /** Extensions that `GET /v2` names. */
 export const OIP_EXTENSIONS = ["binary_tensor_data", "statistics"];
@@ -54,7 +54,7 @@ export const OipInferRequest = z
     inputs: z.array(OipInput).min(1).max(LIMITS.tensorsPerRequest),
     outputs: z.array(OipRequestedOutput).max(LIMITS.tensorsPerRequest).optional(),
   })
-  .openapi("OipInferRequest");
+  .meta({ id: "OipInferRequest" });
 export type OipInferRequest = z.infer<typeof OipInferRequest>;
 
 const OipOutput = z.object({
@@ -73,12 +73,12 @@ export const OipInferReply = z
     parameters: Parameters.optional(),
     outputs: z.array(OipOutput),
   })
-  .openapi("OipInferReply");
+  .meta({ id: "OipInferReply" });
 export type OipInferReply = z.infer<typeof OipInferReply>;
 
 export const OipServer = z
   .object({ name: z.string(), version: z.string(), extensions: z.array(z.string()) })
-  .openapi("OipServer");
+  .meta({ id: "OipServer" });
 
 const OipTensorSpec = z.object({ name: z.string(), datatype: OipDatatype, shape: z.array(z.number().int()) });
 
@@ -90,7 +90,7 @@ export const OipModel = z
     inputs: z.array(OipTensorSpec),
     outputs: z.array(OipTensorSpec),
   })
-  .openapi("OipModel");
+  .meta({ id: "OipModel" });
 
 const OipDuration = z.object({ count: z.number().int(), ns: z.number().int() });
 
@@ -113,21 +113,21 @@ export const OipStats = z
       }),
     ),
   })
-  .openapi("OipStats");
+  .meta({ id: "OipStats" });
 export type OipStats = z.infer<typeof OipStats>;
 
 /** Every error under `/v2`. */
-export const OipError = z.object({ error: z.string() }).openapi("OipError");
+export const OipError = z.object({ error: z.string() }).meta({ id: "OipError" });
 export type OipError = z.infer<typeof OipError>;
 
 const OipModelParams = z.object({
-  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }),
+  model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }),
 });
 const OipVersionParams = OipModelParams.extend({
   version: z
     .string()
     .regex(/^[1-9][0-9]{0,8}$/, "must be a version number")
-    .openapi({ description: "Number of the version" }),
+    .meta({ description: "Number of the version" }),
 });
 
 const OF_MODEL = { path: "/v2/models/{model}", params: OipModelParams } as const;

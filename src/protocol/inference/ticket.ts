@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { fromBase64Url, toBase64Url } from "../wire/base64url.ts";
 import { faultFields } from "../wire/fault.ts";
 import { Backend } from "../fleet/hardware.ts";
@@ -15,28 +15,28 @@ import { TensorHeader } from "../wire/tensor.ts";
  */
 export const TicketRequest = z
   .strictObject({
-    model: z.string().min(1).max(128).openapi({ description: "Name or id of a model; `name@2` names a version" }),
+    model: z.string().min(1).max(128).meta({ description: "Name or id of a model; `name@2` names a version" }),
     ...wishFields,
   })
-  .openapi("TicketRequest");
+  .meta({ id: "TicketRequest" });
 export type TicketRequest = z.infer<typeof TicketRequest>;
 
 export const Ticket = z
   .object({
-    ticket: z.string().openapi({ description: "Bearer of `POST {url}`; a secret" }),
-    url: z.url().openapi({ description: "Where the runner takes inferences" }),
+    ticket: z.string().meta({ description: "Bearer of `POST {url}`; a secret" }),
+    url: z.url().meta({ description: "Where the runner takes inferences" }),
     expiresAt: Instant,
-    lifeMs: z.number().int().openapi({ description: "From the reply to its end: for those whose clock is another" }),
-    requests: z.number().int().openapi({ description: "How many it is good for" }),
+    lifeMs: z.number().int().meta({ description: "From the reply to its end: for those whose clock is another" }),
+    requests: z.number().int().meta({ description: "How many it is good for" }),
     model: z.string(),
     version: z.number().int(),
     placement: InferReplyHeader.shape.placement.omit({ batch: true }),
-    prediction: InferReplyHeader.shape.prediction.openapi({
+    prediction: InferReplyHeader.shape.prediction.meta({
       description: "Of the service alone: what lies between client and runner the edge does not know",
     }),
-    budgetMs: z.number().openapi({ description: "The largest budget that a request may have" }),
+    budgetMs: z.number().meta({ description: "The largest budget that a request may have" }),
   })
-  .openapi("Ticket");
+  .meta({ id: "Ticket" });
 export type Ticket = z.infer<typeof Ticket>;
 
 /** What a ticket allows: the part of it that is signed. */

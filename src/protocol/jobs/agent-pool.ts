@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { IfMatch, Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
@@ -16,31 +16,31 @@ export const AgentPoolSpec = z
       .min(4)
       .max(LIMITS.poolStateSize)
       .multipleOf(4)
-      .openapi({ description: "Numbers of one agent: what is left over of four is yours to fill up" }),
-    residency: z.enum(["gpu", "host"]).default("gpu").openapi({
+      .meta({ description: "Numbers of one agent: what is left over of four is yours to fill up" }),
+    residency: z.enum(["gpu", "host"]).default("gpu").meta({
       description: "Where the states are kept between jobs, as long as there is room: on the device, or beside it",
     }),
-    minFreeGpu: Share.default(0.1).openapi({
+    minFreeGpu: Share.default(0.1).meta({
       description: "Share of what the device keeps between dispatches that stays free; else the pool goes to the host",
     }),
-    minFreeHost: Share.default(0.15).openapi({
+    minFreeHost: Share.default(0.15).meta({
       description: "Share of the machine's memory that stays free; else a job fails with `out-of-memory`",
     }),
   })
-  .openapi("AgentPoolSpec");
+  .meta({ id: "AgentPoolSpec" });
 export type AgentPoolSpec = z.infer<typeof AgentPoolSpec>;
 
 export const AgentPool = z
   .object({
     ...AgentPoolSpec.shape,
-    digest: z.string().nullable().openapi({ description: "Of the states; null: every number is zero" }),
+    digest: z.string().nullable().meta({ description: "Of the states; null: every number is zero" }),
     sizeBytes: z.number().int(),
     generation: z.number().int(),
     version: z.number().int(),
     createdAt: Instant,
     updatedAt: Instant,
   })
-  .openapi("AgentPool");
+  .meta({ id: "AgentPool" });
 export type AgentPool = z.infer<typeof AgentPool>;
 const AgentPoolPage = pageOf(AgentPool, "AgentPool");
 
@@ -66,7 +66,7 @@ export const PoolPlace = z.object({
 });
 export type PoolPlace = z.infer<typeof PoolPlace>;
 
-const byName = z.object({ name: Name.openapi({ description: "Name of a pool" }) });
+const byName = z.object({ name: Name.meta({ description: "Name of a pool" }) });
 const STATES = "application/octet-stream";
 
 /** Pools of agents; jobs of the kinds `evolution` and `consensus` work on them. */

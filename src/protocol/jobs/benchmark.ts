@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Backend, DeviceKey } from "../fleet/hardware.ts";
 import { RooflinePosition } from "../fleet/roofline.ts";
 import { Clock, Distribution } from "../wire/distribution.ts";
@@ -13,15 +13,15 @@ export const BenchmarkCounters = z
   .object({
     dispatches: z.number().int(),
     uploadedBytes: z.number().int(),
-    readBackBytes: z.number().int().openapi({ description: "Of outputs; timestamps are not counted" }),
+    readBackBytes: z.number().int().meta({ description: "Of outputs; timestamps are not counted" }),
     buffersCreated: z.number().int(),
     buffersReused: z.number().int(),
-    liveBytes: z.number().int().openapi({ description: "In use on the device when the last run ended" }),
+    liveBytes: z.number().int().meta({ description: "In use on the device when the last run ended" }),
     pipelineHits: z.number().int(),
     pipelineMisses: z.number().int(),
     compileMs: z.number(),
   })
-  .openapi("BenchmarkCounters");
+  .meta({ id: "BenchmarkCounters" });
 export type BenchmarkCounters = z.infer<typeof BenchmarkCounters>;
 
 /**
@@ -32,17 +32,17 @@ export const PredictedOccupancy = z
   .object({
     label: z.literal("predicted"),
     architecture: z.string(),
-    unit: z.enum(["SM", "WGP"]).openapi({ description: "The processor that the figures are of" }),
+    unit: z.enum(["SM", "WGP"]).meta({ description: "The processor that the figures are of" }),
     wavesPerWorkgroup: z.number().int(),
     workgroupMemoryBytes: z.number().int(),
-    workgroups: z.number().int().openapi({ description: "Resident on one processor at a time, at most" }),
+    workgroups: z.number().int().meta({ description: "Resident on one processor at a time, at most" }),
     waves: z.number().int(),
     maxWaves: z.number().int(),
-    share: z.number().openapi({ description: "waves / maxWaves: an upper bound" }),
+    share: z.number().meta({ description: "waves / maxWaves: an upper bound" }),
     limitedBy: z.enum(["waves", "workgroups", "workgroup-memory"]),
     registers: z.enum(["unknown", "given"]),
   })
-  .openapi("PredictedOccupancy");
+  .meta({ id: "PredictedOccupancy" });
 export type PredictedOccupancy = z.infer<typeof PredictedOccupancy>;
 
 const at = { pid: z.number().int(), tid: z.number().int() };
@@ -85,32 +85,32 @@ export const Trace = z
     displayTimeUnit: z.literal("ms"),
     otherData: z.object({
       startedAt: z.iso.datetime(),
-      droppedEvents: z.number().int().openapi({ description: "The oldest, where all would be over the limit" }),
-      alignment: z.string().openapi({ description: "How the GPU's clock was laid over the runner's" }),
+      droppedEvents: z.number().int().meta({ description: "The oldest, where all would be over the limit" }),
+      alignment: z.string().meta({ description: "How the GPU's clock was laid over the runner's" }),
     }),
   })
-  .openapi("Trace");
+  .meta({ id: "Trace" });
 export type Trace = z.infer<typeof Trace>;
 
 /** How large a run's trace is, and what is missing of it. */
 export const TraceSummary = z
   .object({ events: z.number().int(), droppedEvents: z.number().int(), sizeBytes: z.number().int() })
-  .openapi("TraceSummary");
+  .meta({ id: "TraceSummary" });
 export type TraceSummary = z.infer<typeof TraceSummary>;
 
 /** Runs one kernel: outputs are checked against its reference first, then it is timed. */
 export const benchmarkFields = {
   kind: z.literal("benchmark"),
-  kernel: Name.openapi({ description: "An announced kernel by name, or a submitted one by id" }),
-  shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
+  kernel: Name.meta({ description: "An announced kernel by name, or a submitted one by id" }),
+  shape: z.record(z.string(), z.number().int().min(1)).default({}).meta({
     description: "Sizes by name; what is absent takes the kernel's default",
   }),
-  dtype: DType.optional().openapi({ description: "Absent: the kernel's first" }),
+  dtype: DType.optional().meta({ description: "Absent: the kernel's first" }),
   variant: Name.optional(),
-  axes: z.record(z.string(), z.number().int()).optional().openapi({
+  axes: z.record(z.string(), z.number().int()).optional().meta({
     description: "Values of the variant's tuning axes; what is absent takes its default",
   }),
-  tuned: z.boolean().default(true).openapi({
+  tuned: z.boolean().default(true).meta({
     description: "False: the untuned default, even where a tuning is known. A named variant is never tuned",
   }),
   warmup: z.number().int().min(0).max(LIMITS.maxWarmup).default(5),
@@ -122,16 +122,16 @@ export const benchmarkFields = {
     .max(2 ** 32 - 1)
     .default(1),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
-  trace: z.boolean().default(false).openapi({ description: "Whether to profile it and keep the trace with its run" }),
-  allowSmallerBatch: z.boolean().optional().openapi({
+  trace: z.boolean().default(false).meta({ description: "Whether to profile it and keep the trace with its run" }),
+  allowSmallerBatch: z.boolean().optional().meta({
     description:
       "Where memory ends, half the batch is run, and half of that; else the job fails and says what would fit",
   }),
-  onDeviceFailure: z.enum(["fail", "cpu-reference"]).optional().openapi({
+  onDeviceFailure: z.enum(["fail", "cpu-reference"]).optional().meta({
     description:
       "What answers where the device fails for good; a reference is timed on the CPU and never enters the history",
   }),
-  spread: z.boolean().optional().openapi({
+  spread: z.boolean().optional().meta({
     description: "Divides the batch over the runner's devices of one kind, in proportion to their measured speed",
   }),
   ...targetFields,
@@ -140,11 +140,11 @@ export const benchmarkFields = {
 export const BenchmarkSpec = z
   .object({
     ...benchmarkFields,
-    reference: Name.optional().openapi({
+    reference: Name.optional().meta({
       description: "The kernel on whose leaderboard a submitted kernel stands; filled in by the edge",
     }),
   })
-  .openapi("BenchmarkSpec");
+  .meta({ id: "BenchmarkSpec" });
 export type BenchmarkSpec = z.infer<typeof BenchmarkSpec>;
 
 export const BenchmarkResult = z
@@ -196,5 +196,5 @@ export const BenchmarkResult = z
       .optional(),
     ...faultFields,
   })
-  .openapi("BenchmarkResult");
+  .meta({ id: "BenchmarkResult" });
 export type BenchmarkResult = z.infer<typeof BenchmarkResult>;

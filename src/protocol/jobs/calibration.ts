@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Distribution } from "../wire/distribution.ts";
 import { Environment, targetFields } from "./job-fields.ts";
 import { Backend } from "../fleet/hardware.ts";
@@ -14,13 +14,13 @@ export const calibrationFields = {
   kind: z.literal("calibration"),
   modelVersionId: idSchema("modelVersion"),
   iterations: z.number().int().min(10).max(LIMITS.maxIterations).default(300),
-  maxRows: z.number().int().min(1).max(LIMITS.batchRows).default(32).openapi({
+  maxRows: z.number().int().min(1).max(LIMITS.batchRows).default(32).meta({
     description: "Batches are measured in powers of two up to here, while they still gain throughput",
   }),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
   ...targetFields,
 };
-export const CalibrationSpec = z.object(calibrationFields).openapi("CalibrationSpec");
+export const CalibrationSpec = z.object(calibrationFields).meta({ id: "CalibrationSpec" });
 export type CalibrationSpec = z.infer<typeof CalibrationSpec>;
 
 /**
@@ -59,5 +59,5 @@ export const CalibrationResult = z
     /** Runner to edge and back over the socket, on the runner's clock. */
     linkMs: Distribution,
   })
-  .openapi("CalibrationResult");
+  .meta({ id: "CalibrationResult" });
 export type CalibrationResult = z.infer<typeof CalibrationResult>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Environment, targetFields } from "./job-fields.ts";
 import { idSchema } from "../wire/id.ts";
 import { JobArtifact } from "./job-artifact.ts";
@@ -13,17 +13,17 @@ const requestFields = {
   ...targetFields,
 };
 const askedFields = {
-  version: z.number().int().min(1).optional().openapi({ description: "Absent: the latest" }),
-  name: Name.optional().openapi({ description: "Of the variant; absent: after the recipe, such as `int4-g32`" }),
+  version: z.number().int().min(1).optional().meta({ description: "Absent: the latest" }),
+  name: Name.optional().meta({ description: "Of the variant; absent: after the recipe, such as `int4-g32`" }),
   ...requestFields,
 };
 const jobFields = {
   kind: z.literal("compression"),
-  model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }),
+  model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }),
 };
 
 /** A variant as it is asked for under its model: `POST /v1/models/{model}/variants`. */
-export const CompressionRequest = z.strictObject(askedFields).openapi("CompressionRequest");
+export const CompressionRequest = z.strictObject(askedFields).meta({ id: "CompressionRequest" });
 export type CompressionRequest = z.infer<typeof CompressionRequest>;
 
 /** Makes a smaller variant of a version, measures how good it is, and publishes it. */
@@ -40,7 +40,7 @@ export const CompressionSpec = z
     /** As it was when the job was asked for. */
     data: VersionData.nullable(),
   })
-  .openapi("CompressionSpec");
+  .meta({ id: "CompressionSpec" });
 export type CompressionSpec = z.infer<typeof CompressionSpec>;
 
 const layerFields = { layer: z.string().max(256), operator: z.string().max(64) };
@@ -48,31 +48,31 @@ const layerFields = { layer: z.string().max(256), operator: z.string().max(64) }
 export const CompressionResult = z
   .object({
     kind: z.literal("compression"),
-    model: z.string().openapi({ description: "Such as `lenet5@1`" }),
+    model: z.string().meta({ description: "Such as `lenet5@1`" }),
     modelVersionId: idSchema("modelVersion"),
     variant: Name,
     recipe: Recipe,
-    chosenEnergy: z.number().nullable().openapi({ description: "What a search for `minFidelity` ended at" }),
+    chosenEnergy: z.number().nullable().meta({ description: "What a search for `minFidelity` ended at" }),
     calibration: z
       .object({ rows: z.number().int(), distribution: z.string().max(256) })
       .nullable()
-      .openapi({ description: "What ranges were found on, or a student learned from; null of other recipes" }),
+      .meta({ description: "What ranges were found on, or a student learned from; null of other recipes" }),
     parentBytes: z.number().int().min(1),
     file: JobArtifact,
     changed: z
       .array(z.object({ ...layerFields, what: z.string().max(256) }))
       .max(LIMITS.compressedLayers)
-      .openapi({ description: "Layers with what was done to them; of more, the first" }),
+      .meta({ description: "Layers with what was done to them; of more, the first" }),
     left: z
       .array(z.object({ ...layerFields, why: z.string().max(256) }))
       .max(LIMITS.compressedLayers)
-      .openapi({ description: "Layers that stayed as they were; of more, the first" }),
+      .meta({ description: "Layers that stayed as they were; of more, the first" }),
     fidelity: MeasuredFidelity,
     publication: z
       .enum(["published", "taken", "full", "unusable"])
       .nullable()
-      .openapi({ description: "Whether it became a variant: its name may be another file's by now" }),
+      .meta({ description: "Whether it became a variant: its name may be another file's by now" }),
     environment: Environment,
   })
-  .openapi("CompressionResult");
+  .meta({ id: "CompressionResult" });
 export type CompressionResult = z.infer<typeof CompressionResult>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { PooledAgents, PoolPlace } from "./agent-pool.ts";
 import { Environment, targetFields } from "./job-fields.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -35,13 +35,13 @@ const sharedFields = {
     .min(1)
     .max(LIMITS.ballots)
     .optional()
-    .openapi({ description: "Ballots × voters: an option each, −1 who does not vote" }),
+    .meta({ description: "Ballots × voters: an option each, −1 who does not vote" }),
   electorate: z
     .array(index)
     .min(1)
     .max(LIMITS.poolAgents)
     .optional()
-    .openapi({ description: "Voters whose votes count, in every ballot; absent: all" }),
+    .meta({ description: "Voters whose votes count, in every ballot; absent: all" }),
   proposals: z.array(Proposal).min(1).max(LIMITS.poolAgents).optional(),
   timeoutMs: z.number().int().min(1_000).max(600_000).default(120_000),
   ...targetFields,
@@ -54,7 +54,7 @@ export const ConsensusInput = z
     path: ["votes"],
     message: "must be given, or pool, and not both",
   });
-export const ConsensusSpec = z.object({ ...sharedFields, pool: PooledAgents.optional() }).openapi("ConsensusSpec");
+export const ConsensusSpec = z.object({ ...sharedFields, pool: PooledAgents.optional() }).meta({ id: "ConsensusSpec" });
 export type ConsensusSpec = z.infer<typeof ConsensusSpec>;
 
 export const ConsensusResult = z
@@ -64,7 +64,7 @@ export const ConsensusResult = z
       z.object({
         tally: z.array(z.number().int()),
         quorum: z.boolean(),
-        leader: z.number().int().nullable().openapi({
+        leader: z.number().int().nullable().meta({
           description: "The option with most votes, of equals the first; null where nobody voted",
         }),
       }),
@@ -72,12 +72,12 @@ export const ConsensusResult = z
     conflicts: z
       .object({ rounds: z.array(z.number().int()), proposers: z.array(z.number().int()) })
       .nullable()
-      .openapi({
+      .meta({
         description: "Rounds with different values, and proposers with different ids; null without proposals",
       }),
-    place: PoolPlace.nullable().openapi({ description: "Of the pool; null where votes were given" }),
+    place: PoolPlace.nullable().meta({ description: "Of the pool; null where votes were given" }),
     computeMs: z.number(),
     environment: Environment,
   })
-  .openapi("ConsensusResult");
+  .meta({ id: "ConsensusResult" });
 export type ConsensusResult = z.infer<typeof ConsensusResult>;

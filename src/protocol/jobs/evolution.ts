@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { PooledAgents, PoolPlace } from "./agent-pool.ts";
 import { Environment, targetFields } from "./job-fields.ts";
 import { JobArtifact } from "./job-artifact.ts";
@@ -12,15 +12,15 @@ const sharedFields = {
     .min(1)
     .max(LIMITS.poolAgents)
     .optional()
-    .openapi({ description: "Of every agent, in order; more is better" }),
+    .meta({ description: "Of every agent, in order; more is better" }),
   objectives: z
     .array(z.array(z.number()).min(1).max(16))
     .min(1)
     .max(LIMITS.rankedAgents)
     .optional()
-    .openapi({ description: "Of every agent several, more is better: ranked by fronts and crowding (NSGA-II)" }),
+    .meta({ description: "Of every agent several, more is better: ranked by fronts and crowding (NSGA-II)" }),
   mutationRate: z.number().min(0).max(1).default(0.1),
-  sigma: z.number().min(0).max(1e6).default(0.1).openapi({ description: "Of a mutation" }),
+  sigma: z.number().min(0).max(1e6).default(0.1).meta({ description: "Of a mutation" }),
   lowest: z.number().min(-1e9).max(1e9).default(-1),
   highest: z.number().min(-1e9).max(1e9).default(1),
   elites: z.number().int().min(1).max(1_024).default(1),
@@ -42,25 +42,25 @@ export const EvolutionInput = z
     path: ["fitness"],
     message: "must be given, or objectives, and not both",
   });
-export const EvolutionSpec = z.object({ ...sharedFields, pool: PooledAgents }).openapi("EvolutionSpec");
+export const EvolutionSpec = z.object({ ...sharedFields, pool: PooledAgents }).meta({ id: "EvolutionSpec" });
 export type EvolutionSpec = z.infer<typeof EvolutionSpec>;
 
 export const EvolutionResult = z
   .object({
     kind: z.literal("evolution"),
     pool: Name,
-    generation: z.number().int().openapi({ description: "That was made" }),
-    artifact: JobArtifact.openapi({ description: "Its states. The pool has them unless it was changed meanwhile" }),
-    best: z.object({ agent: z.number().int(), fitness: z.number().nullable() }).openapi({
+    generation: z.number().int().meta({ description: "That was made" }),
+    artifact: JobArtifact.meta({ description: "Its states. The pool has them unless it was changed meanwhile" }),
+    best: z.object({ agent: z.number().int(), fitness: z.number().nullable() }).meta({
       description: "Of the generation before: now the first agent",
     }),
-    fronts: z.number().int().nullable().openapi({ description: "Of objectives" }),
+    fronts: z.number().int().nullable().meta({ description: "Of objectives" }),
     diversity: z
       .object({ before: z.number(), after: z.number(), agents: z.number().int() })
-      .openapi({ description: "Mean distance of pairs among the first agents" }),
+      .meta({ description: "Mean distance of pairs among the first agents" }),
     place: PoolPlace,
     computeMs: z.number(),
     environment: Environment,
   })
-  .openapi("EvolutionResult");
+  .meta({ id: "EvolutionResult" });
 export type EvolutionResult = z.infer<typeof EvolutionResult>;

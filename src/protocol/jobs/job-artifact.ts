@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -6,7 +6,7 @@ import { LIMITS } from "../wire/limits.ts";
 /** Files that a job may leave beside its result, by what is in them. */
 export const JobArtifactName = z
   .enum(["episodes", "checkpoint", "policy", "population", "archive", "variant", "replay"])
-  .openapi("JobArtifactName");
+  .meta({ id: "JobArtifactName" });
 export type JobArtifactName = z.infer<typeof JobArtifactName>;
 
 /** What the file may be, as it is sent and as it is given out again. */
@@ -22,23 +22,23 @@ export const JobArtifact = z
     sizeBytes: z.number().int().min(0).max(LIMITS.jobArtifactBytes),
     mediaType: z.string().max(128),
   })
-  .openapi("JobArtifact");
+  .meta({ id: "JobArtifact" });
 export type JobArtifact = z.infer<typeof JobArtifact>;
 
-const JobArtifactList = z.object({ items: z.array(JobArtifact) }).openapi("JobArtifactList");
+const JobArtifactList = z.object({ items: z.array(JobArtifact) }).meta({ id: "JobArtifactList" });
 
 /** The lease that a runner reads and writes a job's files under. */
 const LeaseQuery = z.object({
-  epoch: z.coerce.number().int().min(1).openapi({ description: "Epoch of the lease under which the runner works" }),
+  epoch: z.coerce.number().int().min(1).meta({ description: "Epoch of the lease under which the runner works" }),
 });
 
 /** The body is the file itself. */
 const JobArtifactUploadQuery = LeaseQuery.extend({
-  digest: Digest.openapi({ description: "SHA-256 of the body" }),
+  digest: Digest.meta({ description: "SHA-256 of the body" }),
 });
 
 const byJobId = z.object({ id: idSchema("job") });
-const byArtifact = byJobId.extend({ name: JobArtifactName.openapi({ description: "What the file is of the job" }) });
+const byArtifact = byJobId.extend({ name: JobArtifactName.meta({ description: "What the file is of the job" }) });
 
 /** Routes of the files that jobs leave beside their results. */
 export const artifactEndpoints = {

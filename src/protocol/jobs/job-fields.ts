@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Backend, DeviceKey, Fingerprint } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { Name } from "../wire/page.ts";
@@ -12,26 +12,22 @@ export const Environment = z
     software: z.boolean(),
     fingerprint: Fingerprint,
     runnerVersion: z.string(),
-    loadAverage: z.number().openapi({ description: "One-minute load average when the run began" }),
-    otherJobs: z.number().int().openapi({ description: "Jobs that ran on the runner at the same time" }),
+    loadAverage: z.number().meta({ description: "One-minute load average when the run began" }),
+    otherJobs: z.number().int().meta({ description: "Jobs that ran on the runner at the same time" }),
   })
-  .openapi("Environment");
+  .meta({ id: "Environment" });
 export type Environment = z.infer<typeof Environment>;
 
 const modelFields = {
   kind: z.literal("model"),
-  model: z
-    .string()
-    .min(1)
-    .max(128)
-    .openapi({ description: "Name or id of a model or policy; `name@2` names a version" }),
-  variant: Name.optional().openapi({ description: "Absent: as requests would get it" }),
+  model: z.string().min(1).max(128).meta({ description: "Name or id of a model or policy; `name@2` names a version" }),
+  variant: Name.optional().meta({ description: "Absent: as requests would get it" }),
   backend: Backend.exclude(["edge-wasm"]).optional(),
 };
 
 const kernelFields = {
   kind: z.literal("kernel"),
-  kernel: Name.openapi({ description: "A kernel that runners announce" }),
+  kernel: Name.meta({ description: "A kernel that runners announce" }),
   shape: z.record(z.string(), z.number().int().min(1)).default({}),
   dtype: DType.optional(),
   variant: Name.optional(),
@@ -40,24 +36,24 @@ const kernelFields = {
 /** What is validated or optimised. */
 export const JobSubject = z
   .discriminatedUnion("kind", [z.object(modelFields), z.object(kernelFields)])
-  .openapi("JobSubject");
+  .meta({ id: "JobSubject" });
 export type JobSubject = z.infer<typeof JobSubject>;
 
 /** The same as it is asked for: a field that is not known is a mistake. */
 export const JobSubjectInput = z
   .discriminatedUnion("kind", [z.strictObject(modelFields), z.strictObject(kernelFields)])
-  .openapi("JobSubjectInput");
+  .meta({ id: "JobSubjectInput" });
 
 /** Which runner may take a job. */
 export const targetFields = {
   runnerId: idSchema("runner").optional(),
-  profile: Name.optional().openapi({ description: "Only runners that fit this hardware profile" }),
-  label: Name.optional().openapi({ description: "Stored with the series, such as a branch" }),
+  profile: Name.optional().meta({ description: "Only runners that fit this hardware profile" }),
+  label: Name.optional().meta({ description: "Stored with the series, such as a branch" }),
 };
 
 /** Which device of that runner, for jobs that run a kernel. */
 export const deviceFields = {
-  deviceKey: DeviceKey.optional().openapi({
+  deviceKey: DeviceKey.optional().meta({
     description: "Only this device of the runner; else the one that is likely to be done first",
   }),
 };

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { BenchmarkResult, BenchmarkSpec, benchmarkFields } from "./benchmark.ts";
 import { CalibrationResult, CalibrationSpec, calibrationFields } from "./calibration.ts";
 import { CompressionInput, CompressionResult, CompressionSpec } from "./compression.ts";
@@ -48,7 +48,7 @@ export const JobSpec = z
     ConsensusSpec,
     CompressionSpec,
   ])
-  .openapi("JobSpec");
+  .meta({ id: "JobSpec" });
 export type JobSpec = z.infer<typeof JobSpec>;
 
 /** A job as it is asked for: like its spec, but a field that is not known is a mistake. */
@@ -67,7 +67,7 @@ export const JobInput = z
     ConsensusInput,
     CompressionInput,
   ])
-  .openapi("JobInput");
+  .meta({ id: "JobInput" });
 export type JobInput = z.infer<typeof JobInput>;
 
 export const JobResult = z
@@ -85,7 +85,7 @@ export const JobResult = z
     ConsensusResult,
     CompressionResult,
   ])
-  .openapi("JobResult");
+  .meta({ id: "JobResult" });
 export type JobResult = z.infer<typeof JobResult>;
 
 export const JobProgress = z
@@ -101,10 +101,10 @@ export const JobProgress = z
     /** Of a training: its latest generation. */
     point: CurvePoint.optional(),
   })
-  .openapi("JobProgress");
+  .meta({ id: "JobProgress" });
 export type JobProgress = z.infer<typeof JobProgress>;
 
-export const JobState = z.enum(["queued", "leased", "succeeded", "failed", "cancelled"]).openapi("JobState");
+export const JobState = z.enum(["queued", "leased", "succeeded", "failed", "cancelled"]).meta({ id: "JobState" });
 export type JobState = z.infer<typeof JobState>;
 
 export const Job = z
@@ -123,31 +123,31 @@ export const Job = z
       .string()
       .nullable()
       .default(null)
-      .openapi({ description: "Id of the key; null of what the edge submitted by itself" }),
+      .meta({ description: "Id of the key; null of what the edge submitted by itself" }),
     createdAt: Instant,
     startedAt: Instant.nullable(),
     endedAt: Instant.nullable(),
   })
-  .openapi("Job");
+  .meta({ id: "Job" });
 export type Job = z.infer<typeof Job>;
 
 /** A job in a list: without its result, but for a benchmark's place under the roofs and what a verdict was. */
 export const JobSummary = Job.omit({ result: true })
   .extend({
     roofline: RooflinePosition.nullable().default(null),
-    verdict: z.enum(["pass", "fail", "insufficient"]).nullable().default(null).openapi({
+    verdict: z.enum(["pass", "fail", "insufficient"]).nullable().default(null).meta({
       description:
         "Of a validation; of an optimisation whether a configuration reaches every target; of a probe whether every claim is true",
     }),
   })
-  .openapi("JobSummary");
+  .meta({ id: "JobSummary" });
 export type JobSummary = z.infer<typeof JobSummary>;
 export const JobPage = pageOf(JobSummary, "Job");
 
 export const JobListQuery = PageQuery.extend({
-  state: JobState.optional().openapi({ description: "Jobs in this state only" }),
-  kind: JobKind.optional().openapi({ description: "Jobs of this kind only" }),
-  submittedBy: z.string().max(64).optional().openapi({ description: "Jobs of this key only, by its id" }),
+  state: JobState.optional().meta({ description: "Jobs in this state only" }),
+  kind: JobKind.optional().meta({ description: "Jobs of this kind only" }),
+  submittedBy: z.string().max(64).optional().meta({ description: "Jobs of this key only, by its id" }),
 });
 export type JobListQuery = z.infer<typeof JobListQuery>;
 

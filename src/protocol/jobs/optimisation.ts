@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { CalibratedPlacement } from "./calibration.ts";
 import { Environment, JobSubject, JobSubjectInput, targetFields } from "./job-fields.ts";
 import { Backend, DeviceKey } from "../fleet/hardware.ts";
@@ -23,7 +23,7 @@ const askedTargets = {
   minFidelity: targets.minFidelity.unwrap().optional(),
 };
 /** What a configuration has to reach; what is absent is not required. */
-export const OptimisationTargets = z.object(targets).openapi("OptimisationTargets");
+export const OptimisationTargets = z.object(targets).meta({ id: "OptimisationTargets" });
 export type OptimisationTargets = z.infer<typeof OptimisationTargets>;
 
 const counts = z.array(z.number().int().min(1)).min(1).max(16);
@@ -36,21 +36,21 @@ const space = {
   concurrency: counts.optional(),
 };
 /** What is searched; what is absent is all that the runner can. */
-export const SearchSpace = z.object(space).openapi("SearchSpace");
+export const SearchSpace = z.object(space).meta({ id: "SearchSpace" });
 export type SearchSpace = z.infer<typeof SearchSpace>;
 
 const Objective = z.enum(["throughput", "latency"]);
 
 const sharedFields = {
   kind: z.literal("optimisation"),
-  budgetMs: z.number().int().min(1_000).max(LIMITS.optimisationMs).default(60_000).openapi({
+  budgetMs: z.number().int().min(1_000).max(LIMITS.optimisationMs).default(60_000).meta({
     description: "The search ends within about this time, with the best that it has found; validations come on top",
   }),
-  maxTrials: z.number().int().min(1).max(LIMITS.optimisationTrials).optional().openapi({
+  maxTrials: z.number().int().min(1).max(LIMITS.optimisationTrials).optional().meta({
     description:
       "Measurements at most, repeated ones among them, but for those that decide whether what is served now stays; absent: as many as there is time for",
   }),
-  apply: z.boolean().default(false).openapi({
+  apply: z.boolean().default(false).meta({
     description: "Makes the best one the placement's configuration, if a validation before and after bears it out",
   }),
   seed: z
@@ -66,10 +66,10 @@ const sharedFields = {
 export const OptimisationInput = z.strictObject({
   ...sharedFields,
   subject: JobSubjectInput,
-  objective: Objective.optional().openapi({
+  objective: Objective.optional().meta({
     description: "What is best among those that reach every target; absent: throughput",
   }),
-  targets: z.strictObject(askedTargets).optional().openapi({
+  targets: z.strictObject(askedTargets).optional().meta({
     description: "What is absent is taken from the profile, where one is named",
   }),
   space: z.strictObject(space).optional(),
@@ -83,7 +83,7 @@ export const OptimisationSpec = z
     objective: Objective,
     targets: OptimisationTargets,
     space: SearchSpace,
-    modelVersionId: idSchema("modelVersion").optional().openapi({ description: "Of a model" }),
+    modelVersionId: idSchema("modelVersion").optional().meta({ description: "Of a model" }),
     standing: z
       .object({
         placementId: idSchema("placement"),
@@ -93,12 +93,12 @@ export const OptimisationSpec = z
         configuration: ServingConfiguration,
       })
       .optional()
-      .openapi({ description: "Of a model: the placement that requests get now, on the runner of the job" }),
-    fidelities: z.record(Name, z.number()).optional().openapi({
+      .meta({ description: "Of a model: the placement that requests get now, on the runner of the job" }),
+    fidelities: z.record(Name, z.number()).optional().meta({
       description: "By variant, as its uploader measured it; the others are measured",
     }),
   })
-  .openapi("OptimisationSpec");
+  .meta({ id: "OptimisationSpec" });
 export type OptimisationSpec = z.infer<typeof OptimisationSpec>;
 
 /** One point of the space. Of a kernel, `axes` are its tuning axes and `maxRows` its batch; of a model there are none. */
@@ -109,17 +109,17 @@ export const Candidate = z
     variant: Name,
     threads: z.number().int().min(1),
     maxRows: z.number().int().min(1),
-    concurrency: z.number().int().min(1).openapi({ description: "Requests in flight at once" }),
+    concurrency: z.number().int().min(1).meta({ description: "Requests in flight at once" }),
     axes: z.record(z.string(), z.number().int()).optional(),
   })
-  .openapi("Candidate");
+  .meta({ id: "Candidate" });
 export type Candidate = z.infer<typeof Candidate>;
 
 const Missed = z.object({
   target: z.enum(["latencyMs", "throughputPerS", "memoryBytes", "minFidelity"]),
   wanted: z.number(),
   found: z.number(),
-  factor: z.number().openapi({ description: "How many times too slow, too large, too little: above 1" }),
+  factor: z.number().meta({ description: "How many times too slow, too large, too little: above 1" }),
 });
 
 /** One candidate that was tried, in order. */
@@ -130,20 +130,20 @@ export const OptimisationTrial = z
     problem: Problem.nullable(),
     throughputPerS: z.number().nullable(),
     p50Ms: z.number().nullable(),
-    latencyMs: z.number().nullable().openapi({ description: "At the percentile of the targets" }),
+    latencyMs: z.number().nullable().meta({ description: "At the percentile of the targets" }),
     memoryBytes: z.number().nullable(),
     fidelity: z.number().nullable(),
-    queries: z.number().int().openapi({ description: "Of all rounds; of a kernel, its timed runs" }),
-    rounds: z.number().int().min(1).openapi({
+    queries: z.number().int().meta({ description: "Of all rounds; of a kernel, its timed runs" }),
+    rounds: z.number().int().min(1).meta({
       description: "How often it was measured: close rivals meet again, and what stands here is of all rounds",
     }),
     predicted: z
       .object({ throughputPerS: z.number(), latencyMs: z.number() })
       .nullable()
-      .openapi({ description: "What the cost model expected before; null for the first ones" }),
+      .meta({ description: "What the cost model expected before; null for the first ones" }),
     misses: z.array(Missed).max(4),
   })
-  .openapi("OptimisationTrial");
+  .meta({ id: "OptimisationTrial" });
 export type OptimisationTrial = z.infer<typeof OptimisationTrial>;
 
 const Index = z.number().int().min(0);
@@ -155,38 +155,38 @@ export const OptimisationResult = z
     modelVersionId: idSchema("modelVersion").nullable(),
     targets: OptimisationTargets,
     objective: Objective,
-    candidates: z.number().int().openapi({ description: "Size of the space" }),
+    candidates: z.number().int().meta({ description: "Size of the space" }),
     trials: z.array(OptimisationTrial).min(1).max(LIMITS.optimisationTrials),
-    default: Index.nullable().openapi({ description: "The trial of what the placement is served as now" }),
-    best: Index.nullable().openapi({ description: "The best trial that reaches every target; null: infeasible" }),
-    pareto: z.array(Index).max(LIMITS.optimisationTrials).openapi({
+    default: Index.nullable().meta({ description: "The trial of what the placement is served as now" }),
+    best: Index.nullable().meta({ description: "The best trial that reaches every target; null: infeasible" }),
+    pareto: z.array(Index).max(LIMITS.optimisationTrials).meta({
       description: "Trials that no other beats in throughput, latency, memory and fidelity at once",
     }),
     infeasible: z
       .object({ nearest: Index, misses: z.array(Missed).min(1).max(4), detail: z.string().max(512) })
       .nullable()
-      .openapi({ description: "Where nothing that was tried reaches every target: what comes nearest" }),
+      .meta({ description: "Where nothing that was tried reaches every target: what comes nearest" }),
     gain: z
       .object({ throughput: z.number().nullable(), latency: z.number().nullable() })
       .nullable()
-      .openapi({ description: "Best over default, oriented so that above 1 is better" }),
+      .meta({ description: "Best over default, oriented so that above 1 is better" }),
     applied: z
       .object({
         applied: z.boolean(),
         detail: z.string().max(512),
-        configuration: ServingConfiguration.nullable().openapi({ description: "The one that was found; null: none" }),
-        before: ValidationResult.nullable().openapi({ description: "Null where nothing was to be applied" }),
+        configuration: ServingConfiguration.nullable().meta({ description: "The one that was found; null: none" }),
+        before: ValidationResult.nullable().meta({ description: "Null where nothing was to be applied" }),
         after: ValidationResult.nullable(),
-        placement: CalibratedPlacement.nullable().openapi({
+        placement: CalibratedPlacement.nullable().meta({
           description: "The placement whose configuration it is, as it was calibrated under it; null where not applied",
         }),
       })
       .nullable()
-      .openapi({ description: "Null where `apply` was not asked for" }),
+      .meta({ description: "Null where `apply` was not asked for" }),
     budgetMs: z.number(),
     spentMs: z.number(),
-    complete: z.boolean().openapi({ description: "False where the budget cut the search short" }),
+    complete: z.boolean().meta({ description: "False where the budget cut the search short" }),
     environment: Environment,
   })
-  .openapi("OptimisationResult");
+  .meta({ id: "OptimisationResult" });
 export type OptimisationResult = z.infer<typeof OptimisationResult>;

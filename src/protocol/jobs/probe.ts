@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { deviceFields, Environment, targetFields } from "./job-fields.ts";
 import { LIMITS } from "../wire/limits.ts";
 
@@ -9,7 +9,7 @@ export const probeFields = {
   ...targetFields,
   ...deviceFields,
 };
-export const ProbeSpec = z.object(probeFields).openapi("ProbeSpec");
+export const ProbeSpec = z.object(probeFields).meta({ id: "ProbeSpec" });
 export type ProbeSpec = z.infer<typeof ProbeSpec>;
 
 /** One claim and what a kernel found. */
@@ -20,7 +20,7 @@ export const ProbedClaim = z
     found: z.string().max(256),
     ok: z.boolean(),
   })
-  .openapi("ProbedClaim");
+  .meta({ id: "ProbedClaim" });
 export type ProbedClaim = z.infer<typeof ProbedClaim>;
 
 export const ProbeResult = z
@@ -30,5 +30,5 @@ export const ProbeResult = z
     claims: z.array(ProbedClaim).min(1).max(LIMITS.probedClaims),
     environment: Environment,
   })
-  .openapi("ProbeResult");
+  .meta({ id: "ProbeResult" });
 export type ProbeResult = z.infer<typeof ProbeResult>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { BenchmarkResult } from "./benchmark.ts";
 import { Clock, Distribution } from "../wire/distribution.ts";
 import { deviceFields, Environment, targetFields } from "./job-fields.ts";
@@ -11,10 +11,10 @@ import { DType } from "../wire/tensor.ts";
 export const throughputFields = {
   kind: z.literal("throughput"),
   kernel: Name,
-  shape: z.record(z.string(), z.number().int().min(1)).default({}).openapi({
+  shape: z.record(z.string(), z.number().int().min(1)).default({}).meta({
     description: "Sizes of one submission to begin with; a kernel with a batch dimension is given larger batches",
   }),
-  dtype: DType.optional().openapi({ description: "Absent: the kernel's first" }),
+  dtype: DType.optional().meta({ description: "Absent: the kernel's first" }),
   variant: Name.optional(),
   seed: z
     .number()
@@ -23,19 +23,19 @@ export const throughputFields = {
     .max(2 ** 32 - 1)
     .default(1),
   targetBusyShare: z.number().min(0.1).max(0.99).default(0.9),
-  latencyBudgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).optional().openapi({
+  latencyBudgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).optional().meta({
     description: "No submission shall take longer at its 99th percentile; the controller backs off before",
   }),
   mode: z.enum(["careful", "aggressive"]).default("careful"),
-  intervalMs: z.number().int().min(50).max(5_000).default(250).openapi({ description: "Of control" }),
-  adaptMs: z.number().int().min(100).max(120_000).default(5_000).openapi({ description: "Time to find a setting" }),
-  measureMs: z.number().int().min(100).max(120_000).default(5_000).openapi({ description: "Time at that setting" }),
+  intervalMs: z.number().int().min(50).max(5_000).default(250).meta({ description: "Of control" }),
+  adaptMs: z.number().int().min(100).max(120_000).default(5_000).meta({ description: "Time to find a setting" }),
+  measureMs: z.number().int().min(100).max(120_000).default(5_000).meta({ description: "Time at that setting" }),
   maxDepth: z.number().int().min(1).max(LIMITS.submissionsInFlight).default(8),
   timeoutMs: z.number().int().min(100).max(600_000).default(120_000),
   ...targetFields,
   ...deviceFields,
 };
-export const ThroughputSpec = z.object(throughputFields).openapi("ThroughputSpec");
+export const ThroughputSpec = z.object(throughputFields).meta({ id: "ThroughputSpec" });
 export type ThroughputSpec = z.infer<typeof ThroughputSpec>;
 
 /** Submissions in flight, and items of the batch dimension in each (1 where the kernel has none). */
@@ -57,7 +57,7 @@ export const ThroughputResult = z
     kind: z.literal("throughput"),
     kernel: Name,
     variant: Name,
-    shape: z.record(z.string(), z.number().int()).openapi({ description: "Of the measured submissions" }),
+    shape: z.record(z.string(), z.number().int()).meta({ description: "Of the measured submissions" }),
     dtype: DType,
     correctness: BenchmarkResult.shape.correctness,
     setting: LoadSetting,
@@ -76,5 +76,5 @@ export const ThroughputResult = z
     environment: Environment,
     ...faultFields,
   })
-  .openapi("ThroughputResult");
+  .meta({ id: "ThroughputResult" });
 export type ThroughputResult = z.infer<typeof ThroughputResult>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { benchmarkFields } from "./benchmark.ts";
 import { Clock, Distribution } from "../wire/distribution.ts";
 import { Environment, targetFields } from "./job-fields.ts";
@@ -15,14 +15,14 @@ export const tuningFields = {
   kernel: benchmarkFields.kernel,
   shape: benchmarkFields.shape,
   dtype: benchmarkFields.dtype,
-  budgetMs: z.number().int().min(LIMITS.minTuningBudgetMs).max(LIMITS.maxTuningBudgetMs).default(30_000).openapi({
+  budgetMs: z.number().int().min(LIMITS.minTuningBudgetMs).max(LIMITS.maxTuningBudgetMs).default(30_000).meta({
     description: "The search ends within about this time, with the best that it has found",
   }),
   seed: benchmarkFields.seed,
-  fresh: z.boolean().default(false).openapi({ description: "Search again even where the answer is known" }),
+  fresh: z.boolean().default(false).meta({ description: "Search again even where the answer is known" }),
   ...targetFields,
 };
-export const TuningSpec = z.object(tuningFields).openapi("TuningSpec");
+export const TuningSpec = z.object(tuningFields).meta({ id: "TuningSpec" });
 export type TuningSpec = z.infer<typeof TuningSpec>;
 
 const Sizes = z.record(z.string(), z.number().int());
@@ -31,19 +31,19 @@ const Sizes = z.record(z.string(), z.number().int());
 const Choice = z.object({ variant: Name, axes: Sizes });
 
 /** A choice and its runs in the last rung. */
-const TimedChoice = Choice.extend({ ms: Distribution }).openapi("TimedChoice");
+const TimedChoice = Choice.extend({ ms: Distribution }).meta({ id: "TimedChoice" });
 
 /** One candidate and what became of it. */
 export const TuningTrial = Choice.extend({
-  outcome: z.enum(["timed", "too-slow", "wrong", "invalid", "untried"]).openapi({
+  outcome: z.enum(["timed", "too-slow", "wrong", "invalid", "untried"]).meta({
     description:
       "`wrong`: differs from the reference, never timed; `invalid`: does not compile or fit; `too-slow`: given up after its check; `untried`: the budget ended first",
   }),
   reason: z.string().max(LIMITS.tuningReasonLength).nullable(),
-  rungsMs: z.array(z.array(z.number()).max(LIMITS.tuningRounds)).max(LIMITS.tuningRungs).openapi({
+  rungsMs: z.array(z.array(z.number()).max(LIMITS.tuningRounds)).max(LIMITS.tuningRungs).meta({
     description: "Its runs in order, rung by rung; the first rung is the shortest run of its check",
   }),
-}).openapi("TuningTrial");
+}).meta({ id: "TuningTrial" });
 export type TuningTrial = z.infer<typeof TuningTrial>;
 
 /** What a search found: worth handing on to every runner with the same fingerprint. */
@@ -56,21 +56,21 @@ export const Tuning = z.object({
   digest: z
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/)
-    .openapi({ description: "Of the candidates: names, axes, WGSL" }),
+    .meta({ description: "Of the candidates: names, axes, WGSL" }),
   fingerprint: Fingerprint,
   deviceName: z.string().max(256),
   software: z.boolean(),
   clock: Clock,
   best: TimedChoice,
-  untuned: TimedChoice.nullable().openapi({ description: "The default; null where it does not run here or is wrong" }),
+  untuned: TimedChoice.nullable().meta({ description: "The default; null where it does not run here or is wrong" }),
   gain: z
     .object({ ratio: z.number().positive(), low: z.number().nullable(), high: z.number().nullable() })
     .nullable()
-    .openapi({ description: "How many times faster than the default, with a 95 % interval where runs allow one" }),
-  candidates: z.number().int().openapi({ description: "Combinations that there are; a large space is sampled" }),
+    .meta({ description: "How many times faster than the default, with a 95 % interval where runs allow one" }),
+  candidates: z.number().int().meta({ description: "Combinations that there are; a large space is sampled" }),
   budgetMs: z.number(),
   spentMs: z.number(),
-  complete: z.boolean().openapi({ description: "False where the budget cut the search short" }),
+  complete: z.boolean().meta({ description: "False where the budget cut the search short" }),
   tunedAt: Instant,
 });
 export type Tuning = z.infer<typeof Tuning>;
@@ -81,10 +81,10 @@ export type TuningRecord = z.infer<typeof TuningRecord>;
 
 export const TuningResult = TuningRecord.extend({
   kind: z.literal("tuning"),
-  cached: z.boolean().openapi({ description: "Whether the answer was known and nothing was timed" }),
+  cached: z.boolean().meta({ description: "Whether the answer was known and nothing was timed" }),
   environment: Environment,
   ...faultFields,
-}).openapi("TuningResult");
+}).meta({ id: "TuningResult" });
 export type TuningResult = z.infer<typeof TuningResult>;
 
 /** A tuning as the edge keeps it: the latest of its kernel, type, bucket, candidates and fingerprint. */
@@ -93,15 +93,15 @@ export const StoredTuning = Tuning.extend({
   fingerprintId: idSchema("fingerprint"),
   jobId: idSchema("job"),
   runnerId: idSchema("runner"),
-}).openapi("Tuning");
+}).meta({ id: "Tuning" });
 export type StoredTuning = z.infer<typeof StoredTuning>;
 export const TuningPage = pageOf(StoredTuning, "Tuning");
-export const StoredTuningRecord = TuningRecord.extend({ tuning: StoredTuning }).openapi("TuningRecord");
+export const StoredTuningRecord = TuningRecord.extend({ tuning: StoredTuning }).meta({ id: "TuningRecord" });
 export type StoredTuningRecord = z.infer<typeof StoredTuningRecord>;
 
 export const TuningListQuery = PageQuery.extend({
-  kernel: Name.optional().openapi({ description: "Tunings of this kernel only" }),
-  device: idSchema("fingerprint").optional().openapi({ description: "Id of a fingerprint, as a tuning gives it" }),
+  kernel: Name.optional().meta({ description: "Tunings of this kernel only" }),
+  device: idSchema("fingerprint").optional().meta({ description: "Id of a fingerprint, as a tuning gives it" }),
 });
 export type TuningListQuery = z.infer<typeof TuningListQuery>;
 

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { Backend, DeviceKey } from "../fleet/hardware.ts";
 import { ServingConfiguration, ServingConfigurationInput } from "../fleet/serving.ts";
@@ -18,7 +18,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { IfMatch, Name, PageQuery } from "../wire/page.ts";
 import { deviceFields, Environment, JobSubject, JobSubjectInput, targetFields } from "./job-fields.ts";
 
-const byName = z.object({ name: Name.openapi({ description: "Name of a requirement set" }) });
+const byName = z.object({ name: Name.meta({ description: "Name of a requirement set" }) });
 const ifMatch = z.object({ "if-match": IfMatch });
 
 /** What validations are judged by, and how a runner sends load through the edge. */
@@ -127,8 +127,8 @@ export const ValidationInput = z.strictObject({
   requirements: z
     .union([Name, RequirementsInput])
     .default([])
-    .openapi({ description: "A list, or the name of a requirement set" }),
-  configuration: ServingConfigurationInput.optional().openapi({ description: "Absent: as the placement is served" }),
+    .meta({ description: "A list, or the name of a requirement set" }),
+  configuration: ServingConfigurationInput.optional().meta({ description: "Absent: as the placement is served" }),
 });
 
 /** The same as the queue keeps it: what was named is filled in by the edge. */
@@ -139,12 +139,12 @@ export const ValidationSpec = z
     scenarios: z.array(Scenario).min(1).max(LIMITS.validationScenarios),
     requirements: z.array(Requirement).max(LIMITS.requirements),
     configuration: ServingConfiguration.optional(),
-    requirementSet: Name.optional().openapi({ description: "The set that the requirements are of" }),
-    modelVersionId: idSchema("modelVersion").optional().openapi({ description: "Of a model" }),
-    placementId: idSchema("placement").optional().openapi({ description: "Of a model: the one that is validated" }),
-    fidelity: z.number().nullable().optional().openapi({ description: "Of that placement" }),
+    requirementSet: Name.optional().meta({ description: "The set that the requirements are of" }),
+    modelVersionId: idSchema("modelVersion").optional().meta({ description: "Of a model" }),
+    placementId: idSchema("placement").optional().meta({ description: "Of a model: the one that is validated" }),
+    fidelity: z.number().nullable().optional().meta({ description: "Of that placement" }),
   })
-  .openapi("ValidationSpec");
+  .meta({ id: "ValidationSpec" });
 export type ValidationSpec = z.infer<typeof ValidationSpec>;
 
 /** What was validated: a variant on a device by a backend under a configuration. */
@@ -156,7 +156,7 @@ export const ValidatedPlace = z
     placementId: idSchema("placement").nullable(),
     configuration: ServingConfiguration.nullable(),
   })
-  .openapi("ValidatedPlace");
+  .meta({ id: "ValidatedPlace" });
 export type ValidatedPlace = z.infer<typeof ValidatedPlace>;
 
 export const ValidationResult = z
@@ -168,22 +168,19 @@ export const ValidationResult = z
     scenarios: z.array(ScenarioResult).max(2 * LIMITS.validationScenarios),
     startup: z
       .object({ loadMs: z.number(), firstAnswerMs: z.number() })
-      .openapi({ description: "From nothing loaded to loaded, and from there to the first answer" }),
+      .meta({ description: "From nothing loaded to loaded, and from there to the first answer" }),
     memory: z.object({
-      hostPeakBytes: z
-        .number()
-        .nullable()
-        .openapi({ description: "Resident set of the device's process, at its peak" }),
-      hostGrownBytes: z.number().nullable().openapi({ description: "By which it grew under the load" }),
-      gpuPeakBytes: z.number().nullable().openapi({ description: "Buffers of ours on the device; null where unknown" }),
+      hostPeakBytes: z.number().nullable().meta({ description: "Resident set of the device's process, at its peak" }),
+      hostGrownBytes: z.number().nullable().meta({ description: "By which it grew under the load" }),
+      gpuPeakBytes: z.number().nullable().meta({ description: "Buffers of ours on the device; null where unknown" }),
     }),
     artifactBytes: z.number().nullable(),
     fidelity: z.number().nullable(),
-    verdict: z.enum(["pass", "fail", "insufficient"]).openapi({
+    verdict: z.enum(["pass", "fail", "insufficient"]).meta({
       description: "`fail` where any requirement failed, else `insufficient` where any could not be told",
     }),
     verdicts: z.array(Verdict).max(LIMITS.requirements * 2 * LIMITS.validationScenarios),
     environment: Environment,
   })
-  .openapi("ValidationResult");
+  .meta({ id: "ValidationResult" });
 export type ValidationResult = z.infer<typeof ValidationResult>;

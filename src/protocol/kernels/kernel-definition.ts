@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { KernelDimension } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -44,7 +44,7 @@ function expressionWithin(depth: number): z.ZodType<SizeExpression> {
 }
 
 /** The depth is bounded by the schema itself, so no input makes it recurse far. */
-export const SizeExpression: z.ZodType<SizeExpression> = expressionWithin(MAX_DEPTH).openapi({
+export const SizeExpression: z.ZodType<SizeExpression> = expressionWithin(MAX_DEPTH).meta({
   description: 'Whole-number arithmetic over dimensions: `256`, `"n"`, `{"ceilDiv": ["n", 256]}`',
   example: { ceilDiv: ["n", 256] },
 });
@@ -83,7 +83,7 @@ export const BindingDType = z.enum(["float32", "int32", "int8"]);
 /** What is run: entry points in order inside one compute pass, and the values of `override`s. */
 function programFields(object: typeof z.object) {
   return {
-    wgsl: Wgsl.openapi({ description: "Sizes stand in a uniform at binding 0, as u32 in the order of `dimensions`" }),
+    wgsl: Wgsl.meta({ description: "Sizes stand in a uniform at binding 0, as u32 in the order of `dimensions`" }),
     passes: z
       .array(object({ entryPoint: Identifier, workgroups: z.array(SizeExpression).min(1).max(3) }))
       .min(1)
@@ -110,13 +110,13 @@ function fillOf(object: typeof z.object) {
 /** Where inputs, right answers and tolerance come from. */
 function referenceOf(object: typeof z.object) {
   return z.discriminatedUnion("kind", [
-    object({ kind: z.literal("kernel"), kernel: Name }).openapi({
+    object({ kind: z.literal("kernel"), kernel: Name }).meta({
       description: "An announced kernel by name, or a submitted one by id: its inputs, reference and tolerance count",
     }),
-    object({ kind: z.literal("expected"), inputs: Numbers, outputs: Numbers }).openapi({
+    object({ kind: z.literal("expected"), inputs: Numbers, outputs: Numbers }).meta({
       description: "Outputs that are known for these inputs; every dimension has one size only",
     }),
-    object({ kind: z.literal("wgsl"), ...programFields(object) }).openapi({
+    object({ kind: z.literal("wgsl"), ...programFields(object) }).meta({
       description: "WGSL over the same bindings whose outputs are right",
     }),
   ]);
@@ -153,13 +153,13 @@ export function kernelFields(object: typeof z.object) {
           alignment: z
             .array(z.int().min(1).max(256))
             .optional()
-            .openapi({ description: "Each extent is padded to a multiple of this on the device" }),
+            .meta({ description: "Each extent is padded to a multiple of this on the device" }),
           fill: fillOf(object).optional(),
         }),
       )
       .min(1)
       .max(LIMITS.kernelBindings)
-      .openapi({ description: "Storage buffers at `@group(0)`, numbered from 1 in this order" }),
+      .meta({ description: "Storage buffers at `@group(0)`, numbered from 1 in this order" }),
     limits: object({
       timeoutMs: z.int().min(100).max(LIMITS.kernelTimeoutMs).default(30_000),
       maxBytes: z.int().min(1).max(LIMITS.kernelBytes).default(LIMITS.kernelBytes),
@@ -174,7 +174,7 @@ export function kernelFields(object: typeof z.object) {
 }
 
 /** A submitted kernel as it is stored and offered. */
-export const KernelDefinition = z.object(kernelFields(z.object)).openapi("KernelDefinition");
+export const KernelDefinition = z.object(kernelFields(z.object)).meta({ id: "KernelDefinition" });
 export type KernelDefinition = z.infer<typeof KernelDefinition>;
 
 const Identified = z.object({ id: idSchema("kernel"), definition: KernelDefinition });

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Clock } from "../wire/distribution.ts";
 import { Fingerprint } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
@@ -26,31 +26,31 @@ const ShapeText = z
   .transform((text) => text.split(",").toSorted().join());
 
 export const LeaderboardQuery = z.object({
-  shape: ShapeText.optional().openapi({ description: "Every size by name: `m=512,n=512,k=512`" }),
-  device: idSchema("fingerprint").optional().openapi({ description: "Id of a fingerprint, as a leaderboard gives it" }),
-  clock: Clock.optional().openapi({ description: "What durations were read from" }),
+  shape: ShapeText.optional().meta({ description: "Every size by name: `m=512,n=512,k=512`" }),
+  device: idSchema("fingerprint").optional().meta({ description: "Id of a fingerprint, as a leaderboard gives it" }),
+  clock: Clock.optional().meta({ description: "What durations were read from" }),
   limit: z.coerce
     .number()
     .int()
     .min(1)
     .max(LIMITS.leaderboardEntries)
     .default(200)
-    .openapi({ description: "How many entries there are at most" }),
+    .meta({ description: "How many entries there are at most" }),
 });
 export type LeaderboardQuery = z.infer<typeof LeaderboardQuery>;
 
 /** The best run of one kernel. */
 const LeaderboardEntry = z.object({
   rank: z.number().int(),
-  kernel: z.string().openapi({ description: "Name of an announced kernel or id of a submitted one" }),
+  kernel: z.string().meta({ description: "Name of an announced kernel or id of a submitted one" }),
   name: z.string(),
   variant: z.string(),
   medianMs: z.number(),
   interval: z
     .object({ lowMs: z.number(), highMs: z.number() })
-    .openapi({ description: "95 % confidence interval of the median within the run, by order statistics" }),
+    .meta({ description: "95 % confidence interval of the median within the run, by order statistics" }),
   iterations: z.number().int(),
-  shareOfRoof: z.number().nullable().openapi({
+  shareOfRoof: z.number().nullable().meta({
     description: "Of what the device can do at most; null where its run did not tell, or told by another clock",
   }),
   runId: idSchema("run"),
@@ -72,10 +72,10 @@ const Board = z
     }),
     entries: z.array(LeaderboardEntry),
   })
-  .openapi("LeaderboardBoard");
+  .meta({ id: "LeaderboardBoard" });
 export type Board = z.infer<typeof Board>;
 
 export const Leaderboard = z
   .object({ kernel: z.string(), boards: z.array(Board), truncated: z.boolean() })
-  .openapi("Leaderboard");
+  .meta({ id: "Leaderboard" });
 export type Leaderboard = z.infer<typeof Leaderboard>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { KernelAnnouncement } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -166,18 +166,18 @@ export const KernelInput = z
       context.addIssue({ code: "custom", path: [...path], message });
     }
   })
-  .openapi("KernelInput");
+  .meta({ id: "KernelInput" });
 export type KernelInput = z.infer<typeof KernelInput>;
 
 /** `valid` once a run was right, until then `invalid` where a run was refused or wrong. */
-const KernelState = z.enum(["unchecked", "valid", "invalid"]).openapi("KernelState");
+const KernelState = z.enum(["unchecked", "valid", "invalid"]).meta({ id: "KernelState" });
 
 const submittedFields = {
   id: idSchema("kernel"),
-  owner: z.string().openapi({ description: "Id of the key that submitted it" }),
+  owner: z.string().meta({ description: "Id of the key that submitted it" }),
   reference: z
     .string()
-    .openapi({ description: "The kernel on whose leaderboard it stands: its own id if it competes with none" }),
+    .meta({ description: "The kernel on whose leaderboard it stands: its own id if it competes with none" }),
   state: KernelState,
   createdAt: Instant,
 };
@@ -186,21 +186,21 @@ const submittedFields = {
 export const SubmittedKernel = z
   .object({
     ...submittedFields,
-    dtype: DType.openapi({ description: "The element type that a job must name" }),
-    digest: z.string().openapi({ description: "Of the submission; the same one again gives the same kernel" }),
-    problem: Problem.nullable().openapi({
+    dtype: DType.meta({ description: "The element type that a job must name" }),
+    digest: z.string().meta({ description: "Of the submission; the same one again gives the same kernel" }),
+    problem: Problem.nullable().meta({
       description: "Why it is invalid, with `file:line:column: message` in `detail`",
     }),
-    checkJobId: idSchema("job").nullable().openapi({ description: "The benchmark that checks it first" }),
+    checkJobId: idSchema("job").nullable().meta({ description: "The benchmark that checks it first" }),
     definition: KernelDefinition,
   })
-  .openapi("SubmittedKernel");
+  .meta({ id: "SubmittedKernel" });
 export type SubmittedKernel = z.infer<typeof SubmittedKernel>;
 
 /** A kernel in the list: what a job may name, by `name` if it is announced and by `id` if it was submitted. */
 const ListedKernel = KernelAnnouncement.extend({
   source: z.enum(["announced", "submitted"]),
   ...z.object(submittedFields).partial().shape,
-}).openapi("ListedKernel");
+}).meta({ id: "ListedKernel" });
 export type ListedKernel = z.infer<typeof ListedKernel>;
 export const KernelPage = pageOf(ListedKernel, "Kernel");

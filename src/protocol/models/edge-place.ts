@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { JsonTensor } from "../wire/tensor.ts";
@@ -33,12 +33,12 @@ export const EdgeRunInput = z
     variant: z.enum(EDGE_VARIANTS),
     seed: z.number().int().min(0),
     rows: z.number().int().min(1).max(LIMITS.edgeRows).default(1),
-    repetitions: z.number().int().min(1).max(LIMITS.edgeRepetitions).default(1).openapi({
+    repetitions: z.number().int().min(1).max(LIMITS.edgeRepetitions).default(1).meta({
       description: "Computes so often what it answers once",
     }),
-    fresh: z.boolean().default(false).openapi({ description: "Loads the network again, as a new isolate does" }),
+    fresh: z.boolean().default(false).meta({ description: "Loads the network again, as a new isolate does" }),
   })
-  .openapi("EdgeRunInput");
+  .meta({ id: "EdgeRunInput" });
 export type EdgeRunInput = z.infer<typeof EdgeRunInput>;
 
 /** A network's inputs for so many rows: they are the first axis, where that is free. */
@@ -52,10 +52,10 @@ export function withRows(specs: readonly TensorSpec[], rows: number): TensorSpec
 export const EdgeRunReply = z
   .object({
     outputs: z.record(z.string(), JsonTensor),
-    sizeBytes: z.number().openapi({ description: "Memory that the network takes in an isolate" }),
-    rowProducts: z.number().int().min(1).openapi({
+    sizeBytes: z.number().meta({ description: "Memory that the network takes in an isolate" }),
+    rowProducts: z.number().int().min(1).meta({
       description: "What a row takes, as the number of products of weights that take about as long",
     }),
   })
-  .openapi("EdgeRunReply");
+  .meta({ id: "EdgeRunReply" });
 export type EdgeRunReply = z.infer<typeof EdgeRunReply>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Distribution } from "../wire/distribution.ts";
 import { Backend } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
@@ -12,7 +12,7 @@ import { DType } from "../wire/tensor.ts";
 /** One input or output of a network; a free dimension is -1. */
 export const TensorSpec = z
   .object({ name: z.string(), dtype: DType, shape: z.array(z.number().int().min(-1)) })
-  .openapi("TensorSpec");
+  .meta({ id: "TensorSpec" });
 export type TensorSpec = z.infer<typeof TensorSpec>;
 
 const count = z.number().int().min(0);
@@ -22,34 +22,34 @@ export const ModelSummary = z
   .object({
     opset: z.number().int(),
     nodes: count,
-    operators: z.record(z.string(), count).openapi({ description: "Nodes of each operator, by name" }),
-    parameters: count.openapi({ description: "Numbers in weights, quantised ones too; neither shapes nor scales" }),
-    quantisedParameters: count.openapi({ description: "Those of them that stand as whole numbers" }),
-    weightBytes: count.openapi({ description: "Of all tensors in the file" }),
-    multiplyAddsPerRow: count.nullable().openapi({
+    operators: z.record(z.string(), count).meta({ description: "Nodes of each operator, by name" }),
+    parameters: count.meta({ description: "Numbers in weights, quantised ones too; neither shapes nor scales" }),
+    quantisedParameters: count.meta({ description: "Those of them that stand as whole numbers" }),
+    weightBytes: count.meta({ description: "Of all tensors in the file" }),
+    multiplyAddsPerRow: count.nullable().meta({
       description: "Products that are added up, for 1 in every free dimension; null where the file does not say it",
     }),
-    flopsPerRow: count.nullable().openapi({ description: "Two for each of those, and all other arithmetic" }),
-    activationBytesPerRow: count.nullable().openapi({ description: "Of all that is computed on the way, as float32" }),
+    flopsPerRow: count.nullable().meta({ description: "Two for each of those, and all other arithmetic" }),
+    activationBytesPerRow: count.nullable().meta({ description: "Of all that is computed on the way, as float32" }),
   })
-  .openapi("ModelSummary");
+  .meta({ id: "ModelSummary" });
 export type ModelSummary = z.infer<typeof ModelSummary>;
 
 const Summary = ModelSummary.nullable()
   .default(null)
-  .openapi({ description: "Null where it was stored before anybody counted" });
+  .meta({ description: "Null where it was stored before anybody counted" });
 
 /** What an upload of a file would come to. */
 export const ModelReport = z
   .object({
-    ok: z.boolean().openapi({ description: "Whether an upload would be taken" }),
+    ok: z.boolean().meta({ description: "Whether an upload would be taken" }),
     inputs: z.array(TensorSpec),
     outputs: z.array(TensorSpec),
     edgeParameters: z.number().int().nullable(),
-    summary: ModelSummary.nullable().openapi({ description: "Null where there are problems" }),
+    summary: ModelSummary.nullable().meta({ description: "Null where there are problems" }),
     problems: z.array(z.object({ pointer: z.string(), message: z.string() })),
   })
-  .openapi("ModelReport");
+  .meta({ id: "ModelReport" });
 export type ModelReport = z.infer<typeof ModelReport>;
 
 /** The variant that every version begins with: the uploaded file as it is. */
@@ -61,21 +61,21 @@ export const ModelVariant = z
     name: Name,
     digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
     sizeBytes: z.number().int(),
-    fidelity: z.number().min(0).max(1).nullable().openapi({
+    fidelity: z.number().min(0).max(1).nullable().meta({
       description:
         "How good its answers are where the version's own file has 1, as its uploader or the job that made it measured it; null: each calibration finds out",
     }),
     summary: Summary,
-    recipe: Recipe.nullable().default(null).openapi({
+    recipe: Recipe.nullable().default(null).meta({
       description: "How it was made of the version's own file; null of an upload",
     }),
-    measured: MeasuredFidelity.nullable().default(null).openapi({
+    measured: MeasuredFidelity.nullable().default(null).meta({
       description: "What its fidelity rests on where a job measured it; null of all others",
     }),
-    jobId: idSchema("job").nullable().default(null).openapi({ description: "That made it; null of an upload" }),
+    jobId: idSchema("job").nullable().default(null).meta({ description: "That made it; null of an upload" }),
     createdAt: Instant,
   })
-  .openapi("ModelVariant");
+  .meta({ id: "ModelVariant" });
 export type ModelVariant = z.infer<typeof ModelVariant>;
 
 /** Samples that a version was not trained on, with their answers: a file as models/README.md describes it. */
@@ -84,9 +84,9 @@ export const VersionData = z
     digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
     sizeBytes: z.number().int(),
     rows: z.number().int(),
-    metric: z.string().openapi({ description: "What an answer to them is judged by, such as `accuracy`" }),
+    metric: z.string().meta({ description: "What an answer to them is judged by, such as `accuracy`" }),
   })
-  .openapi("VersionData");
+  .meta({ id: "VersionData" });
 export type VersionData = z.infer<typeof VersionData>;
 
 /** One immutable version of a model, addressed by the digest of its bytes. Its variants may become more. */
@@ -98,22 +98,20 @@ export const ModelVersion = z
     sizeBytes: z.number().int(),
     inputs: z.array(TensorSpec),
     outputs: z.array(TensorSpec),
-    edgeParameters: z.number().int().nullable().openapi({
+    edgeParameters: z.number().int().nullable().meta({
       description: "Numbers in weights and biases of a network that the edge can compute by itself; null: it cannot",
     }),
-    variants: z
-      .array(ModelVariant)
-      .openapi({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
+    variants: z.array(ModelVariant).meta({ description: `The first is \`${FIRST_VARIANT}\`, the version's own file` }),
     summary: Summary,
     card: PolicyCard.nullable()
       .default(null)
-      .openapi({ description: "Of a policy that was trained or evaluated here; null of all others" }),
-    data: VersionData.nullable().default(null).openapi({
+      .meta({ description: "Of a policy that was trained or evaluated here; null of all others" }),
+    data: VersionData.nullable().default(null).meta({
       description: "What its variants are measured on; null: nothing, so that they are compared with its own file",
     }),
     createdAt: Instant,
   })
-  .openapi("ModelVersion");
+  .meta({ id: "ModelVersion" });
 export type ModelVersion = z.infer<typeof ModelVersion>;
 
 export const Model = z
@@ -124,32 +122,32 @@ export const Model = z
     createdAt: Instant,
     versions: z.array(ModelVersion),
   })
-  .openapi("Model");
+  .meta({ id: "Model" });
 export type Model = z.infer<typeof Model>;
 export const ModelPage = pageOf(Model, "Model");
 
 /** Where the file stands in an upload: `?name=`, the body is the ONNX file itself. */
-export const ModelUploadQuery = z.object({ name: Name.openapi({ description: "Name of the model, new or known" }) });
+export const ModelUploadQuery = z.object({ name: Name.meta({ description: "Name of the model, new or known" }) });
 
 /** Where a variant's file stands in an upload: the body is the ONNX file itself. */
 export const VariantUploadQuery = z.object({
-  name: Name.openapi({ description: "Name of the variant, such as `int8`" }),
-  fidelity: z.coerce.number().min(0).max(1).optional().openapi({
+  name: Name.meta({ description: "Name of the variant, such as `int8`" }),
+  fidelity: z.coerce.number().min(0).max(1).optional().meta({
     description: "As you measured it on data of yours: 1 is as good as the version's own file",
   }),
 });
 
 /** Service time as a function of the batch: requests that are computed together. */
-export const SweepStep = z.object({ rows: z.number().int().min(1), serviceMs: Distribution }).openapi("SweepStep");
+export const SweepStep = z.object({ rows: z.number().int().min(1), serviceMs: Distribution }).meta({ id: "SweepStep" });
 export type SweepStep = z.infer<typeof SweepStep>;
 
 /** Memory of a loaded model, fitted over the sweep: `baseBytes + rows · bytesPerRow`. */
 export const MemoryFit = z
   .object({ baseBytes: z.number().min(0), bytesPerRow: z.number().min(0) })
-  .openapi("MemoryFit");
+  .meta({ id: "MemoryFit" });
 export type MemoryFit = z.infer<typeof MemoryFit>;
 
-export const PlacementState = z.enum(["eligible", "failed"]).openapi("PlacementState");
+export const PlacementState = z.enum(["eligible", "failed"]).meta({ id: "PlacementState" });
 
 /** A variant of a version on a device of a runner by one backend, with what was measured of it. */
 export const Placement = z
@@ -165,8 +163,8 @@ export const Placement = z
     fidelity: z
       .number()
       .nullable()
-      .openapi({ description: "1 is as good as the version's own file; null where it failed" }),
-    sweep: z.array(SweepStep).min(1).openapi({ description: "By batch size, rising from 1" }),
+      .meta({ description: "1 is as good as the version's own file; null where it failed" }),
+    sweep: z.array(SweepStep).min(1).meta({ description: "By batch size, rising from 1" }),
     memory: MemoryFit.nullable(),
     loadMs: z.number(),
     linkMs: Distribution,
@@ -176,12 +174,12 @@ export const Placement = z
         runId: idSchema("run"),
         at: Instant,
         verdict: z.enum(["pass", "fail", "insufficient"]),
-        serviceMs: Distribution.nullable().openapi({ description: "Of single queries on the runner, as validated" }),
+        serviceMs: Distribution.nullable().meta({ description: "Of single queries on the runner, as validated" }),
         requirements: z.array(Requirement),
       })
       .nullable()
-      .openapi({ description: "Its latest validation under this configuration; null where there is none" }),
+      .meta({ description: "Its latest validation under this configuration; null where there is none" }),
     updatedAt: Instant,
   })
-  .openapi("Placement");
+  .meta({ id: "Placement" });
 export type Placement = z.infer<typeof Placement>;

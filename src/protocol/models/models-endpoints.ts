@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
 import { Placement } from "./model.ts";

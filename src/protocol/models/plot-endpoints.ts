@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -7,16 +7,16 @@ import { FLAT_MEDIA_TYPES } from "../wire/table-format.ts";
 
 const byRunId = z.object({ id: idSchema("run") });
 const byPlacementId = z.object({ id: idSchema("placement") });
-const byModel = z.object({ model: z.string().min(1).max(128).openapi({ description: "Name or id of a model" }) });
+const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
 
 const SVG = { status: 200, mediaType: "image/svg+xml" } as const;
 
 /** How a plot is drawn. */
 const lookQuery = {
-  theme: z.enum(["auto", "light", "dark"]).default("auto").openapi({
+  theme: z.enum(["auto", "light", "dark"]).default("auto").meta({
     description: "`auto` follows the viewer's preference",
   }),
-  width: z.coerce.number().int().min(LIMITS.minPlotWidth).max(LIMITS.maxPlotWidth).default(720).openapi({
+  width: z.coerce.number().int().min(LIMITS.minPlotWidth).max(LIMITS.maxPlotWidth).default(720).meta({
     description: "In pixels; text keeps its size",
   }),
 };
@@ -39,7 +39,7 @@ export const plotEndpoints = {
         .min(0)
         .max(2 * LIMITS.validationScenarios - 1)
         .optional()
-        .openapi({ description: "Place in the result's scenarios; absent: the first that tried rates" }),
+        .meta({ description: "Place in the result's scenarios; absent: the first that tried rates" }),
       ...lookQuery,
     }),
     reply: SVG,

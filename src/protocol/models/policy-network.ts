@@ -1,11 +1,11 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Estimate } from "../wire/distribution.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name } from "../wire/page.ts";
 
 /** Of a dense layer: `tanh` and `sigmoid` as everybody has them. */
-export const Activation = z.enum(["none", "relu", "tanh", "sigmoid"]).openapi("Activation");
+export const Activation = z.enum(["none", "relu", "tanh", "sigmoid"]).meta({ id: "Activation" });
 export type Activation = z.infer<typeof Activation>;
 
 const width = z.number().int().min(1).max(LIMITS.policyWidth);
@@ -31,10 +31,10 @@ const DirectNetwork = z.strictObject({ kind: z.literal("direct") });
  */
 const GraphNetwork = z.strictObject({
   kind: z.literal("graph"),
-  hiddenNodes: z.number().int().min(0).max(LIMITS.graphNodes).default(32).openapi({
+  hiddenNodes: z.number().int().min(0).max(LIMITS.graphNodes).default(32).meta({
     description: "The most that a member may have beside inputs, bias and outputs",
   }),
-  connections: z.number().int().min(1).max(LIMITS.graphConnections).default(128).openapi({
+  connections: z.number().int().min(1).max(LIMITS.graphConnections).default(128).meta({
     description: "The most that a member may have",
   }),
 });
@@ -56,7 +56,7 @@ export type ConvNetwork = z.infer<typeof ConvNetwork>;
 /** The form that all members of a population have. */
 export const PolicyNetwork = z
   .discriminatedUnion("kind", [MlpNetwork, ConvNetwork, DirectNetwork, GraphNetwork])
-  .openapi("PolicyNetwork");
+  .meta({ id: "PolicyNetwork" });
 export type PolicyNetwork = z.infer<typeof PolicyNetwork>;
 
 /** What consists of layers. */
@@ -88,7 +88,7 @@ export const PolicyCard = z
         }),
       )
       .max(LIMITS.policyScores)
-      .openapi({ description: "The latest evaluations, the newest first" }),
+      .meta({ description: "The latest evaluations, the newest first" }),
   })
-  .openapi("PolicyCard");
+  .meta({ id: "PolicyCard" });
 export type PolicyCard = z.infer<typeof PolicyCard>;

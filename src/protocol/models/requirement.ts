@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 import { LoadPath, ScenarioKind } from "./scenario.ts";
@@ -15,7 +15,7 @@ export const RequiredMetric = z
     "fidelity",
     "errorRate",
   ])
-  .openapi("RequiredMetric");
+  .meta({ id: "RequiredMetric" });
 export type RequiredMetric = z.infer<typeof RequiredMetric>;
 
 /** The scenarios that measure a metric; one that is not here belongs to the validation as a whole. */
@@ -27,15 +27,15 @@ export const SCENARIOS_OF: Partial<Record<RequiredMetric, readonly ScenarioKind[
 
 const fields = {
   metric: RequiredMetric,
-  percentile: z.number().gt(0).lt(1).optional().openapi({ description: "Of a latency; absent: 0.99" }),
-  scenario: ScenarioKind.optional().openapi({ description: "Absent: every scenario of the job that measures it" }),
-  path: LoadPath.optional().openapi({ description: "Absent: every path that was measured" }),
+  percentile: z.number().gt(0).lt(1).optional().meta({ description: "Of a latency; absent: 0.99" }),
+  scenario: ScenarioKind.optional().meta({ description: "Absent: every scenario of the job that measures it" }),
+  path: LoadPath.optional().meta({ description: "Absent: every path that was measured" }),
   atMost: z.number().min(0).optional(),
   atLeast: z.number().min(0).optional(),
 };
 
 /** One thing that is needed, such as `{"metric":"latencyMs","percentile":0.5,"atMost":10}`. */
-export const Requirement = z.object(fields).openapi("Requirement");
+export const Requirement = z.object(fields).meta({ id: "Requirement" });
 export type Requirement = z.infer<typeof Requirement>;
 
 /** The same as it is asked for: one bound, and a percentile for latencies alone. */
@@ -48,7 +48,7 @@ export const RequirementInput = z
     message: "belongs to latencyMs alone",
     path: ["percentile"],
   })
-  .openapi("RequirementInput");
+  .meta({ id: "RequirementInput" });
 
 export const RequirementsInput = z.array(RequirementInput).max(LIMITS.requirements);
 
@@ -59,9 +59,9 @@ const setFields = {
 };
 
 /** Requirements under a name, so that many validations can use them. */
-export const RequirementSetInput = z.strictObject(setFields).openapi("RequirementSetInput");
+export const RequirementSetInput = z.strictObject(setFields).meta({ id: "RequirementSetInput" });
 export type RequirementSetInput = z.infer<typeof RequirementSetInput>;
-export const RequirementSetUpdate = RequirementSetInput.omit({ name: true }).openapi("RequirementSetUpdate");
+export const RequirementSetUpdate = RequirementSetInput.omit({ name: true }).meta({ id: "RequirementSetUpdate" });
 export type RequirementSetUpdate = z.infer<typeof RequirementSetUpdate>;
 
 export const RequirementSet = z
@@ -72,7 +72,7 @@ export const RequirementSet = z
     version: z.number().int(),
     updatedAt: Instant,
   })
-  .openapi("RequirementSet");
+  .meta({ id: "RequirementSet" });
 export type RequirementSet = z.infer<typeof RequirementSet>;
 export const RequirementSetPage = pageOf(RequirementSet, "RequirementSet");
 
@@ -89,10 +89,10 @@ export const Verdict = z
     measured: z.number().nullable(),
     low: z.number().nullable(),
     high: z.number().nullable(),
-    margin: z.number().nullable().openapi({
+    margin: z.number().nullable().meta({
       description: "What is left, as a share of the bound: negative where it is missed",
     }),
     detail: z.string().max(512),
   })
-  .openapi("Verdict");
+  .meta({ id: "Verdict" });
 export type Verdict = z.infer<typeof Verdict>;

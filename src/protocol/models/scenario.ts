@@ -1,19 +1,19 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Distribution } from "../wire/distribution.ts";
 import { LIMITS } from "../wire/limits.ts";
 
 /** The load scenarios of MLPerf Inference (mlcommons/inference_policies, inference_rules.adoc). */
-export const ScenarioKind = z.enum(["singleStream", "multiStream", "server", "offline"]).openapi("ScenarioKind");
+export const ScenarioKind = z.enum(["singleStream", "multiStream", "server", "offline"]).meta({ id: "ScenarioKind" });
 export type ScenarioKind = z.infer<typeof ScenarioKind>;
 
 /** `edge`: the whole way that a request takes, by HTTP through the edge; `runner`: the runner's queue and device alone. */
-export const LoadPath = z.enum(["runner", "edge"]).openapi("LoadPath");
+export const LoadPath = z.enum(["runner", "edge"]).meta({ id: "LoadPath" });
 export type LoadPath = z.infer<typeof LoadPath>;
 
 const Percentile = z.number().gt(0).lt(1);
 const length = {
   minDurationMs: z.number().int().min(100).max(LIMITS.scenarioMs).default(2_000),
-  minQueries: z.number().int().min(1).max(LIMITS.scenarioQueries).optional().openapi({
+  minQueries: z.number().int().min(1).max(LIMITS.scenarioQueries).optional().meta({
     description: "Absent: as few as MLPerf's early stopping needs for the percentile",
   }),
 };
@@ -28,20 +28,20 @@ const multiStream = {
 const server = {
   kind: z.literal("server"),
   percentile: Percentile.default(0.99),
-  boundMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).openapi({
+  boundMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).meta({
     description: "The percentile of the latency, from the scheduled arrival on, has to stay within this",
   }),
-  ratePerS: z.number().positive().max(1_000_000).optional().openapi({
+  ratePerS: z.number().positive().max(1_000_000).optional().meta({
     description: "Scheduled arrivals a second; absent: the highest rate that keeps the bound is searched",
   }),
-  confirmations: z.number().int().min(1).max(10).default(2).openapi({
+  confirmations: z.number().int().min(1).max(10).default(2).meta({
     description: "Further runs in which the highest rate has to hold",
   }),
   ...length,
 };
 const offline = {
   kind: z.literal("offline"),
-  samples: z.number().int().min(1).max(LIMITS.scenarioQueries).optional().openapi({
+  samples: z.number().int().min(1).max(LIMITS.scenarioQueries).optional().meta({
     description: "Samples of the one query; absent: as many as the duration is expected to take",
   }),
   minDurationMs: length.minDurationMs,
@@ -50,7 +50,7 @@ const offline = {
 /** One load to validate under. */
 export const Scenario = z
   .discriminatedUnion("kind", [z.object(singleStream), z.object(multiStream), z.object(server), z.object(offline)])
-  .openapi("Scenario");
+  .meta({ id: "Scenario" });
 export type Scenario = z.infer<typeof Scenario>;
 /** The same as it is asked for: a field that is not known is a mistake. */
 export const ScenarioInput = z
@@ -60,7 +60,7 @@ export const ScenarioInput = z
     z.strictObject(server),
     z.strictObject(offline),
   ])
-  .openapi("ScenarioInput");
+  .meta({ id: "ScenarioInput" });
 
 /** Milliseconds that a scenario takes at least: a rate that is searched for is tried, and then confirmed. */
 export function leastMsOf(scenario: Scenario): number {
@@ -73,11 +73,11 @@ export const MeasuredPercentile = z
   .object({
     percentile: Percentile,
     ms: z.number(),
-    lowMs: z.number().nullable().openapi({ description: "Null where the sample is too small for a lower bound" }),
+    lowMs: z.number().nullable().meta({ description: "Null where the sample is too small for a lower bound" }),
     highMs: z.number().nullable(),
-    confidence: z.number().openapi({ description: "Of the interval between two order statistics" }),
+    confidence: z.number().meta({ description: "Of the interval between two order statistics" }),
   })
-  .openapi("MeasuredPercentile");
+  .meta({ id: "MeasuredPercentile" });
 export type MeasuredPercentile = z.infer<typeof MeasuredPercentile>;
 
 /** MLPerf's early stopping at a confidence of 0.99 and no tolerance; a query that failed counts as over latency. */
@@ -85,18 +85,18 @@ export const EarlyStopping = z
   .object({
     percentile: Percentile,
     queries: z.number().int(),
-    overLatency: z.number().int().openapi({
+    overLatency: z.number().int().meta({
       description: "Of a server: queries that were over the bound. Else: so many may be over the estimate, of so many",
     }),
-    minQueries: z.number().int().openapi({
+    minQueries: z.number().int().meta({
       description: "So many queries would be enough: of a server with as many over, else for any estimate",
     }),
     enough: z.boolean(),
-    estimateMs: z.number().nullable().openapi({
+    estimateMs: z.number().nullable().meta({
       description: "Of single and multi stream: the percentile as MLPerf would report it; null with too few queries",
     }),
   })
-  .openapi("EarlyStopping");
+  .meta({ id: "EarlyStopping" });
 export type EarlyStopping = z.infer<typeof EarlyStopping>;
 
 /** One rate of a server scenario that was tried. */
@@ -111,11 +111,11 @@ export const RateTrial = z
     percentileMs: z
       .number()
       .nullable()
-      .openapi({ description: "At the percentile of the scenario; null where it is of queries that failed" }),
+      .meta({ description: "At the percentile of the scenario; null where it is of queries that failed" }),
     holds: z.boolean(),
-    confirms: z.boolean().openapi({ description: "Whether it repeats a rate that held before" }),
+    confirms: z.boolean().meta({ description: "Whether it repeats a rate that held before" }),
   })
-  .openapi("RateTrial");
+  .meta({ id: "RateTrial" });
 export type RateTrial = z.infer<typeof RateTrial>;
 
 /** What one scenario on one path came to. Latencies run from the scheduled arrival of a query to its last byte. */
@@ -126,30 +126,27 @@ export const ScenarioResult = z
     queries: z.number().int(),
     samples: z.number().int(),
     durationMs: z.number(),
-    short: z.boolean().openapi({ description: "Shorter than MLPerf's full length: never an MLPerf-valid result" }),
+    short: z.boolean().meta({ description: "Shorter than MLPerf's full length: never an MLPerf-valid result" }),
     errors: z.number().int(),
-    errorCodes: z.record(z.string().max(64), z.number().int()).openapi({ description: "How many of each" }),
-    latencyMs: Distribution.nullable().openapi({ description: "Null where no query was answered" }),
+    errorCodes: z.record(z.string().max(64), z.number().int()).meta({ description: "How many of each" }),
+    latencyMs: Distribution.nullable().meta({ description: "Null where no query was answered" }),
     percentiles: z.array(MeasuredPercentile).max(LIMITS.scenarioPercentiles),
     earlyStopping: EarlyStopping.nullable(),
     samplesPerS: z.number(),
     server: z
       .object({
-        highestRatePerS: z.number().nullable().openapi({
+        highestRatePerS: z.number().nullable().meta({
           description: "Null where no rate that was tried holds as often as it was to be confirmed",
         }),
         boundMs: z.number(),
         searched: z.boolean(),
-        curve: z
-          .array(RateTrial)
-          .max(LIMITS.rateTrials)
-          .openapi({ description: "Every rate that was tried, in order" }),
+        curve: z.array(RateTrial).max(LIMITS.rateTrials).meta({ description: "Every rate that was tried, in order" }),
         front: z
           .array(z.object({ ratePerS: z.number(), percentileMs: z.number() }))
           .max(LIMITS.rateTrials)
-          .openapi({ description: "Those of them that no other beats in both rate and latency, by rate" }),
+          .meta({ description: "Those of them that no other beats in both rate and latency, by rate" }),
       })
       .nullable(),
   })
-  .openapi("ScenarioResult");
+  .meta({ id: "ScenarioResult" });
 export type ScenarioResult = z.infer<typeof ScenarioResult>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Backend } from "../fleet/hardware.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -7,10 +7,10 @@ import { MemoryFit, PlacementState } from "./model.ts";
 
 /** What a batch has to keep to. */
 export const sweepQuery = {
-  memoryBytes: z.coerce.number().int().positive().optional().openapi({
+  memoryBytes: z.coerce.number().int().positive().optional().meta({
     description: "Memory that a loaded model may take with its largest batch; absent: the safe share of the machine's",
   }),
-  latencyMs: z.coerce.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).optional().openapi({
+  latencyMs: z.coerce.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).optional().meta({
     description: "The p99 of the service that a batch has to keep; absent: the knee is recommended",
   }),
 };
@@ -23,20 +23,20 @@ export const SweptBatch = z
     rows: z.number().int().min(1),
     p50Ms: z.number(),
     p99Ms: z.number(),
-    rowsPerS: z.number().openapi({ description: "Rows over the median service" }),
-    memoryBytes: z.number().nullable().openapi({ description: "By the memory model; null without one" }),
+    rowsPerS: z.number().meta({ description: "Rows over the median service" }),
+    memoryBytes: z.number().nullable().meta({ description: "By the memory model; null without one" }),
   })
-  .openapi("SweptBatch");
+  .meta({ id: "SweptBatch" });
 export type SweptBatch = z.infer<typeof SweptBatch>;
 
 /** Why a batch size is recommended, or none. */
 export const RecommendedBatch = z
   .object({
-    rows: z.number().int().min(1).nullable().openapi({ description: "Null where no batch that was measured will do" }),
+    rows: z.number().int().min(1).nullable().meta({ description: "Null where no batch that was measured will do" }),
     because: z.enum(["latency", "knee", "memory", "largest", "nothing-fits"]),
     detail: z.string(),
   })
-  .openapi("RecommendedBatch");
+  .meta({ id: "RecommendedBatch" });
 export type RecommendedBatch = z.infer<typeof RecommendedBatch>;
 
 /** What a placement's sweep over batch sizes says; docs/methodology.md tells how each figure is found. */
@@ -50,32 +50,32 @@ export const PlacementSweep = z
     runnerId: idSchema("runner"),
     deviceKey: z.string(),
     software: z.boolean(),
-    steps: z.array(SweptBatch).min(1).openapi({ description: "By batch size, rising from 1" }),
-    knee: z.number().int().nullable().openapi({
+    steps: z.array(SweptBatch).min(1).meta({ description: "By batch size, rising from 1" }),
+    knee: z.number().int().nullable().meta({
       description: "Rows beyond which more of them gain little throughput; null where the curve has no knee",
     }),
     memory: MemoryFit.nullable(),
     safe: z
       .object({
         budgetBytes: z.number(),
-        of: z.enum(["asked", "host", "device"]).openapi({
+        of: z.enum(["asked", "host", "device"]).meta({
           description: "Whose memory the budget is: as it was asked for, or the safe share of the machine's",
         }),
-        share: z.number().nullable().openapi({ description: "Of the machine's memory; null where it was asked for" }),
+        share: z.number().nullable().meta({ description: "Of the machine's memory; null where it was asked for" }),
         rows: z
           .number()
           .int()
           .min(0)
-          .openapi({
+          .meta({
             description: `The largest batch that stays within it, ${LIMITS.batchRows} at most; 0: not even one row`,
           }),
-        measured: z.boolean().openapi({ description: "False where so many rows were never measured" }),
+        measured: z.boolean().meta({ description: "False where so many rows were never measured" }),
       })
       .nullable()
-      .openapi({ description: "Null without a memory model, or where the machine's memory is not known" }),
+      .meta({ description: "Null without a memory model, or where the machine's memory is not known" }),
     recommended: RecommendedBatch,
   })
-  .openapi("PlacementSweep");
+  .meta({ id: "PlacementSweep" });
 export type PlacementSweep = z.infer<typeof PlacementSweep>;
 
 /** A query's version of a model. */
@@ -84,7 +84,7 @@ export const tradedVersion = z.coerce
   .int()
   .min(1)
   .optional()
-  .openapi({ description: "Absent: the latest that is placed" });
+  .meta({ description: "Absent: the latest that is placed" });
 
 export const TradeQuery = z.object({
   version: tradedVersion,
@@ -103,22 +103,22 @@ export const TradedPlacement = z
     software: z.boolean(),
     state: PlacementState,
     fidelity: z.number().nullable(),
-    sizeBytes: z.number().int().nullable().openapi({ description: "Of the variant's file; null where it has none" }),
-    p50Ms: z.number().openapi({ description: "Service of one row" }),
+    sizeBytes: z.number().int().nullable().meta({ description: "Of the variant's file; null where it has none" }),
+    p50Ms: z.number().meta({ description: "Service of one row" }),
     p99Ms: z.number(),
-    bestRowsPerS: z.number().openapi({ description: "The most rows a second over all batch sizes" }),
-    bestRows: z.number().int().openapi({ description: "The batch size that has it" }),
-    memoryBytes: z.number().nullable().openapi({ description: "With one row, by the memory model" }),
-    latencyGain: z.number().nullable().openapi({
+    bestRowsPerS: z.number().meta({ description: "The most rows a second over all batch sizes" }),
+    bestRows: z.number().int().meta({ description: "The batch size that has it" }),
+    memoryBytes: z.number().nullable().meta({ description: "With one row, by the memory model" }),
+    latencyGain: z.number().nullable().meta({
       description:
         "p50 of the first variant on the same device by the same backend over its own: above 1 is faster; null without one",
     }),
-    throughputGain: z.number().nullable().openapi({ description: "The same of the best rows a second" }),
-    front: z.boolean().openapi({
+    throughputGain: z.number().nullable().meta({ description: "The same of the best rows a second" }),
+    front: z.boolean().meta({
       description: "No other eligible placement has more fidelity, less p50 and more rows a second at once",
     }),
   })
-  .openapi("TradedPlacement");
+  .meta({ id: "TradedPlacement" });
 export type TradedPlacement = z.infer<typeof TradedPlacement>;
 
 /** Speed against fidelity of a model version. */
@@ -126,7 +126,7 @@ export const Trade = z
   .object({
     model: z.string(),
     version: z.number().int().min(1),
-    items: z.array(TradedPlacement).openapi({ description: "By device and backend, the variants in their order" }),
+    items: z.array(TradedPlacement).meta({ description: "By device and backend, the variants in their order" }),
   })
-  .openapi("Trade");
+  .meta({ id: "Trade" });
 export type Trade = z.infer<typeof Trade>;

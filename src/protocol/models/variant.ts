@@ -1,8 +1,8 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Estimate } from "../wire/distribution.ts";
 import { LIMITS } from "../wire/limits.ts";
 
-const value = z.number().min(0).max(1).openapi({ description: "The variant's fidelity" });
+const value = z.number().min(0).max(1).meta({ description: "The variant's fidelity" });
 
 /** How good a variant is, and what that rests on. */
 export const MeasuredFidelity = z
@@ -11,37 +11,34 @@ export const MeasuredFidelity = z
       basis: z.literal("metric"),
       value,
       metric: z.string().max(64),
-      rows: z
-        .number()
-        .int()
-        .openapi({ description: "Of the version's data, without those that the variant was made by" }),
-      parent: z.number().openapi({ description: "Of the version's own file on these rows" }),
+      rows: z.number().int().meta({ description: "Of the version's data, without those that the variant was made by" }),
+      parent: z.number().meta({ description: "Of the version's own file on these rows" }),
       variant: z.number(),
-      difference: Estimate.openapi({ description: "The variant's less its parent's; a bootstrap over pairs of rows" }),
+      difference: Estimate.meta({ description: "The variant's less its parent's; a bootstrap over pairs of rows" }),
     }),
     z.object({
       basis: z.literal("agreement"),
       value,
       inputs: z.number().int(),
-      distribution: z.string().max(256).openapi({ description: "What the inputs were drawn from" }),
-      sameTop: z.number().min(0).max(1).openapi({
+      distribution: z.string().max(256).meta({ description: "What the inputs were drawn from" }),
+      sameTop: z.number().min(0).max(1).meta({
         description: "Share of inputs with the same largest element in every output",
       }),
-      relativeError: z.number().min(0).openapi({
+      relativeError: z.number().min(0).meta({
         description: "Root mean square of the differences, relative to that of the parent's answers",
       }),
     }),
   ])
-  .openapi("MeasuredFidelity");
+  .meta({ id: "MeasuredFidelity" });
 export type MeasuredFidelity = z.infer<typeof MeasuredFidelity>;
 
-const share = (description: string) => z.number().gt(0).lt(1).openapi({ description });
+const share = (description: string) => z.number().gt(0).lt(1).meta({ description });
 
 const LowRank = z
   .strictObject({
     method: z.literal("low-rank"),
     energy: share("Share of the squared singular values that every layer keeps").optional(),
-    rank: z.number().int().min(1).max(LIMITS.recipeRank).optional().openapi({ description: "Of every layer" }),
+    rank: z.number().int().min(1).max(LIMITS.recipeRank).optional().meta({ description: "Of every layer" }),
     minFidelity: share("The least energy is searched whose measured fidelity is this, or more").optional(),
   })
   .refine(({ energy, rank, minFidelity }) => isOne(energy, rank, minFidelity), {
@@ -84,13 +81,13 @@ const Distilled = z.strictObject({
   method: z.literal("distilled"),
   student: z.array(StudentLayer).min(1).max(LIMITS.studentLayers),
   temperature: z.number().min(0.1).max(100).default(2),
-  alpha: z.number().min(0).max(1).default(0.5).openapi({
+  alpha: z.number().min(0).max(1).default(0.5).meta({
     description: "Share of the teacher's answers in the loss; the rest is the labels', where the data have classes",
   }),
   epochs: size(LIMITS.studentEpochs).default(30),
   batchRows: size(LIMITS.batchRows).default(32),
   learningRate: z.number().gt(0).max(1).default(0.001),
-  lessonRows: size(LIMITS.lessonRows).default(2_048).openapi({
+  lessonRows: size(LIMITS.lessonRows).default(2_048).meta({
     description: "Rows of the version's data, half of them at most, or as many seeded inputs where it has none",
   }),
   seed: z
@@ -107,10 +104,10 @@ export const Recipe = z
     z.strictObject({ method: z.literal("fp16") }),
     z.strictObject({
       method: z.literal("int8"),
-      activations: z.enum(["float", "static"]).default("float").openapi({
+      activations: z.enum(["float", "static"]).default("float").meta({
         description: "`static`: of one byte too, in ranges that calibration finds; else only weights are",
       }),
-      calibrationRows: z.number().int().min(1).max(LIMITS.calibrationRows).default(128).openapi({
+      calibrationRows: z.number().int().min(1).max(LIMITS.calibrationRows).default(128).meta({
         description:
           "Of `static`: rows of the version's data, half of them at most, or as many seeded inputs where it has none",
       }),
@@ -120,11 +117,11 @@ export const Recipe = z
       blockSize: z
         .union([z.literal(32), z.literal(128)])
         .default(32)
-        .openapi({ description: "Weights that share a scale" }),
+        .meta({ description: "Weights that share a scale" }),
     }),
     LowRank,
     Pruned,
     Distilled,
   ])
-  .openapi("Recipe");
+  .meta({ id: "Recipe" });
 export type Recipe = z.infer<typeof Recipe>;

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { ArchiveSummary, type GenomeFormat } from "./archive.ts";
 
 const ARRAYS = { float32: Float32Array, float16: Float16Array, int8: Int8Array } as const satisfies Record<

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { PlotLook } from "../models/plot-endpoints.ts";
 import { PolicyNetwork } from "../models/policy-network.ts";
@@ -7,7 +7,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
 
 /** How the numbers of genomes are kept: smaller ones with a scale for each genome, by its largest number. */
-export const GenomeFormat = z.enum(["float32", "float16", "int8"]).openapi("GenomeFormat");
+export const GenomeFormat = z.enum(["float32", "float16", "int8"]).meta({ id: "GenomeFormat" });
 export type GenomeFormat = z.infer<typeof GenomeFormat>;
 
 /** Cells along one axis. */
@@ -23,21 +23,21 @@ export const ArchiveSummary = z
     dims: ArchiveDims,
     ranges: z.array(z.object({ low: z.number(), high: z.number() })).max(LIMITS.archiveMeasures),
     filled: z.number().int(),
-    coverage: z.number().openapi({ description: "Filled cells over all" }),
-    qdScore: z.number().openapi({ description: "Σ(fitness − offset)" }),
-    offset: z.number().openapi({ description: "Subtracted from every fitness in `qdScore`" }),
+    coverage: z.number().meta({ description: "Filled cells over all" }),
+    qdScore: z.number().meta({ description: "Σ(fitness − offset)" }),
+    offset: z.number().meta({ description: "Subtracted from every fitness in `qdScore`" }),
     best: z.number().nullable(),
     genomes: z
       .object({
         format: GenomeFormat,
-        largestError: z.number().openapi({
+        largestError: z.number().meta({
           description: "Of a number, over the largest of its genome: measured, as they were made smaller",
         }),
       })
       .default({ format: "float32", largestError: 0 }),
     prunedFrom: idSchema("archive").nullable().default(null),
   })
-  .openapi("ArchiveSummary");
+  .meta({ id: "ArchiveSummary" });
 export type ArchiveSummary = z.infer<typeof ArchiveSummary>;
 
 /** An archive that is kept, by itself or as a training left it. */
@@ -47,18 +47,18 @@ export const StoredArchive = ArchiveSummary.extend({
   digest: z.string(),
   sizeBytes: z.number().int(),
   createdAt: Instant,
-}).openapi("Archive");
+}).meta({ id: "Archive" });
 export type StoredArchive = z.infer<typeof StoredArchive>;
 const ArchivePage = pageOf(StoredArchive, "Archive");
 
 export const ArchiveListQuery = PageQuery.extend({
-  environment: Name.optional().openapi({ description: "Archives of this environment only" }),
-  job: idSchema("job").optional().openapi({ description: "Archives that this job left" }),
+  environment: Name.optional().meta({ description: "Archives of this environment only" }),
+  job: idSchema("job").optional().meta({ description: "Archives that this job left" }),
 });
 
 /** The best of one cell. */
 const Elite = z.object({
-  cell: z.number().int().openapi({ description: "In C order: the last measure counts fastest" }),
+  cell: z.number().int().meta({ description: "In C order: the last measure counts fastest" }),
   fitness: z.number(),
   measures: z.array(z.number()),
 });
@@ -73,7 +73,7 @@ const EliteListQuery = PageQuery.extend({
     .min(1)
     .max(LIMITS.listedElites)
     .default(1_000)
-    .openapi({ description: "How many elites a page has at most" }),
+    .meta({ description: "How many elites a page has at most" }),
 });
 
 /** What of an archive stays. */
@@ -84,9 +84,9 @@ export const PruneInput = z
       .min(0)
       .max(1)
       .optional()
-      .openapi({ description: "This share of the elites goes, the worst first; of equal ones those found last" }),
-    minFitness: z.number().optional().openapi({ description: "Elites below go" }),
-    genomes: GenomeFormat.optional().openapi({
+      .meta({ description: "This share of the elites goes, the worst first; of equal ones those found last" }),
+    minFitness: z.number().optional().meta({ description: "Elites below go" }),
+    genomes: GenomeFormat.optional().meta({
       description: "How those that stay are kept; absent: as they are. What was lost does not come back",
     }),
   })
@@ -94,7 +94,7 @@ export const PruneInput = z
     path: ["dropShare"],
     message: "must be given, or minFitness or genomes",
   })
-  .openapi("PruneInput");
+  .meta({ id: "PruneInput" });
 export type PruneInput = z.infer<typeof PruneInput>;
 
 const byArchiveId = z.object({ id: idSchema("archive") });

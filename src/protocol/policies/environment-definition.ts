@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { environmentFields, FRAME_PIXELS, RolloutEnvironment } from "../fleet/rollout-environment.ts";
 import { idSchema } from "../wire/id.ts";
@@ -6,7 +6,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
 
 const programFields = {
-  wgsl: z.string().min(1).max(LIMITS.environmentWgslLength).openapi({
+  wgsl: z.string().min(1).max(LIMITS.environmentWgslLength).meta({
     description: "Declares `State`, `reset`, `observe`, `step` and, where there are measures, `measure`",
   }),
   stateWords: z
@@ -14,7 +14,7 @@ const programFields = {
     .int()
     .min(1)
     .max(LIMITS.environmentStateWords)
-    .openapi({ description: "Words of 32 bits that a `State` takes in an array, with WGSL's alignment" }),
+    .meta({ description: "Words of 32 bits that a `State` takes in an array, with WGSL's alignment" }),
 };
 
 /** What WGSL of a user may not declare or say: it is a part of a program whose buffers and entry points are ours. */
@@ -59,13 +59,13 @@ export const EnvironmentInput = z
     if (scores.worst >= scores.best) refuse("must be above worst", "scores", "best");
     for (const message of checkWgsl(wgsl, measures)) refuse(message, "wgsl");
   })
-  .openapi("EnvironmentInput");
+  .meta({ id: "EnvironmentInput" });
 export type EnvironmentInput = z.infer<typeof EnvironmentInput>;
 
 /** An environment of a user's own as it is stored and offered. */
 export const EnvironmentDefinition = z
   .object({ ...RolloutEnvironment.omit({ digest: true }).shape, ...programFields })
-  .openapi("EnvironmentDefinition");
+  .meta({ id: "EnvironmentDefinition" });
 export type EnvironmentDefinition = z.infer<typeof EnvironmentDefinition>;
 
 /** What a runner needs for an environment that a user submitted. */
@@ -80,16 +80,16 @@ export type OfferedEnvironment = z.infer<typeof OfferedEnvironment>;
 export const ListedEnvironment = RolloutEnvironment.extend({
   source: z.enum(["announced", "submitted"]),
   id: idSchema("environment").optional(),
-  owner: z.string().optional().openapi({ description: "Id of the key that submitted it" }),
+  owner: z.string().optional().meta({ description: "Id of the key that submitted it" }),
   createdAt: Instant.optional(),
-}).openapi("ListedEnvironment");
+}).meta({ id: "ListedEnvironment" });
 export type ListedEnvironment = z.infer<typeof ListedEnvironment>;
 const EnvironmentPage = pageOf(ListedEnvironment, "RolloutEnvironment");
 
 /** One of them; of a submitted one with its program. */
-export const DescribedEnvironment = ListedEnvironment.extend(z.object(programFields).partial().shape).openapi(
-  "DescribedEnvironment",
-);
+export const DescribedEnvironment = ListedEnvironment.extend(z.object(programFields).partial().shape).meta({
+  id: "DescribedEnvironment",
+});
 export type DescribedEnvironment = z.infer<typeof DescribedEnvironment>;
 
 /** Environments that policies are evaluated and trained in. */
@@ -122,7 +122,7 @@ export const environmentEndpoints = {
     tag: "environments",
     summary: "Describe an environment by its name or id; a submitted one with its WGSL",
     access: "read",
-    params: z.object({ environment: Name.openapi({ description: "Name of an environment" }) }),
+    params: z.object({ environment: Name.meta({ description: "Name of an environment" }) }),
     reply: { status: 200, schema: DescribedEnvironment },
     problems: ["not-found"],
   }),

@@ -1,11 +1,11 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { InferReplyHeader, wishFields } from "../inference/inference.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Labels } from "../wire/page.ts";
 import { Problem } from "../wire/problem.ts";
 
 /** How outputs become an action: the index of the largest, one drawn from their softmax, or all of them. */
-export const ActionChoice = z.enum(["argmax", "sample", "raw"]).openapi("ActionChoice");
+export const ActionChoice = z.enum(["argmax", "sample", "raw"]).meta({ id: "ActionChoice" });
 export type ActionChoice = z.infer<typeof ActionChoice>;
 
 const Seed = z
@@ -16,14 +16,14 @@ const Seed = z
 
 /** Of what is no number only the first is told: there may be as many as a body has room for. */
 const Observation = z
-  .array(z.custom<number>().openapi({ type: "number" }))
+  .array(z.custom<number>().meta({ type: "number" }))
   .min(1)
   .max(LIMITS.observationElements)
   .superRefine((values, context) => {
     const wrong = values.findIndex((value) => !Number.isFinite(value));
     if (wrong >= 0) context.addIssue({ code: "custom", path: [wrong], message: "must be a number" });
   })
-  .openapi({ description: "Numbers of one observation, row-major" });
+  .meta({ description: "Numbers of one observation, row-major" });
 
 /** How many there are is looked at before any of them. */
 const Observations = z
@@ -31,7 +31,7 @@ const Observations = z
   .min(1)
   .max(LIMITS.observations)
   .pipe(z.array(Observation))
-  .openapi({ type: "array", items: { type: "array", items: { type: "number" } } });
+  .meta({ type: "array", items: { type: "array", items: { type: "number" } } });
 
 /** Asks a policy what to do: in one situation, or in many at once. */
 export const ActRequest = z
@@ -40,7 +40,7 @@ export const ActRequest = z
     observations: Observations.optional(),
     ...wishFields,
     action: ActionChoice.default("argmax"),
-    seed: Seed.optional().openapi({
+    seed: Seed.optional().meta({
       description: "Of sampled actions, random without one; the n-th observation has the n-th draw",
     }),
   })
@@ -48,7 +48,7 @@ export const ActRequest = z
     path: ["observation"],
     message: "must be given, or observations, and not both",
   })
-  .openapi("ActRequest");
+  .meta({ id: "ActRequest" });
 export type ActRequest = z.infer<typeof ActRequest>;
 
 /** An index, or all outputs. */
@@ -60,9 +60,9 @@ export const ActReply = z
     ...InferReplyHeader.omit({ tensors: true }).shape,
     action: Action.optional(),
     actions: z.array(Action).optional(),
-    seed: Seed.optional().openapi({ description: "Of sampled actions" }),
+    seed: Seed.optional().meta({ description: "Of sampled actions" }),
   })
-  .openapi("ActReply");
+  .meta({ id: "ActReply" });
 export type ActReply = z.infer<typeof ActReply>;
 
 /** What holds for every message of a stream: the wishes of any inference, as text. */
@@ -71,30 +71,30 @@ export const ActStreamQuery = z.object({
   budgetMs: z.coerce
     .number()
     .pipe(wishFields.budgetMs)
-    .openapi({ description: "Milliseconds from a message's arrival to its answer" }),
+    .meta({ description: "Milliseconds from a message's arrival to its answer" }),
   confidence: z.coerce
     .number()
     .optional()
     .pipe(wishFields.confidence)
-    .openapi({ description: "How sure the prediction must be to fit the budget" }),
+    .meta({ description: "How sure the prediction must be to fit the budget" }),
   minFidelity: z.coerce
     .number()
     .optional()
     .pipe(wishFields.minFidelity)
-    .openapi({ description: "Variants below this are not taken" }),
+    .meta({ description: "Variants below this are not taken" }),
   priority: z.coerce
     .number()
     .optional()
     .pipe(wishFields.priority)
-    .openapi({ description: "Higher ones go first in a runner's queue" }),
+    .meta({ description: "Higher ones go first in a runner's queue" }),
   labels: z
     .string()
     .transform((text) => Object.fromEntries(text.split(",").map((pair) => pair.split(/=(.*)/s).slice(0, 2))))
     .pipe(Labels)
     .optional()
-    .openapi({ type: "string", description: "Only runners that have all of these labels, such as `site=lab,rack=2`" }),
-  action: ActionChoice.default("argmax").openapi({ description: "How outputs become an action" }),
-  seed: z.coerce.number().pipe(Seed).optional().openapi({ description: "Of sampled actions" }),
+    .meta({ type: "string", description: "Only runners that have all of these labels, such as `site=lab,rack=2`" }),
+  action: ActionChoice.default("argmax").meta({ description: "How outputs become an action" }),
+  seed: z.coerce.number().pipe(Seed).optional().meta({ description: "Of sampled actions" }),
 });
 export type ActStreamQuery = z.infer<typeof ActStreamQuery>;
 

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { PolicyNetwork } from "../models/policy-network.ts";
 import { idSchema } from "../wire/id.ts";
@@ -21,20 +21,20 @@ export const Population = z
     network: PolicyNetwork,
     createdAt: Instant,
   })
-  .openapi("Population");
+  .meta({ id: "Population" });
 export type Population = z.infer<typeof Population>;
 const PopulationPage = pageOf(Population, "Population");
 
 /** Where the file stands in an upload: the body is the npy or safetensors file itself. */
 const PopulationUploadQuery = z.object({
-  name: Name.optional().openapi({ description: "Name of the population; absent: it has its id alone" }),
+  name: Name.optional().meta({ description: "Name of the population; absent: it has its id alone" }),
   network: z
     .string()
     .max(4_096)
     .default("{}")
     .transform((text) => withKind(parseJson(text)))
     .pipe(PolicyNetwork)
-    .openapi({
+    .meta({
       type: "string",
       description: "Form of the members, as JSON",
       example: '{"kind":"mlp","hidden":[32],"activation":"tanh"}',
@@ -47,7 +47,7 @@ function withKind(value: unknown): unknown {
 }
 
 const byPopulation = z.object({
-  population: z.string().min(1).max(128).openapi({ description: "Name or id of a population" }),
+  population: z.string().min(1).max(128).meta({ description: "Name or id of a population" }),
 });
 
 /** Routes of the policies that are uploaded many at once. */

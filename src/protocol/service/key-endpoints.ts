@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
 import { Instant, pageOf, PageQuery } from "../wire/page.ts";
@@ -8,17 +8,17 @@ import { CreatedKey, Key, KeyInput, KeyPage, KeyRotation } from "./key.ts";
 export const AuditEntry = z
   .object({
     id: idSchema("auditEntry"),
-    key: z.string().nullable().openapi({ description: "Id of the key, or `bootstrap`" }),
-    action: z.string().openapi({ description: "Method and path as the table of endpoints has them" }),
+    key: z.string().nullable().meta({ description: "Id of the key, or `bootstrap`" }),
+    action: z.string().meta({ description: "Method and path as the table of endpoints has them" }),
     path: z.string(),
-    status: z.number().int().openapi({ description: "HTTP status of the answer" }),
+    status: z.number().int().meta({ description: "HTTP status of the answer" }),
     at: Instant,
   })
-  .openapi("AuditEntry");
+  .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditQuery = PageQuery.extend({
-  key: z.string().max(64).optional().openapi({ description: "Only what this key did, by its id or `bootstrap`" }),
+  key: z.string().max(64).optional().meta({ description: "Only what this key did, by its id or `bootstrap`" }),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
 

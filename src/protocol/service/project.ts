@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
 
@@ -9,16 +9,16 @@ export const MAIN_PROJECT = "main";
 export const Project = z
   .object({
     name: Name,
-    createdAt: Instant.nullable().openapi({ description: "Null of `main`, which is always there" }),
-    closedAt: Instant.nullable().openapi({ description: "When its keys were revoked" }),
+    createdAt: Instant.nullable().meta({ description: "Null of `main`, which is always there" }),
+    closedAt: Instant.nullable().meta({ description: "When its keys were revoked" }),
   })
-  .openapi("Project");
+  .meta({ id: "Project" });
 export type Project = z.infer<typeof Project>;
 
-const ProjectInput = z.strictObject({ name: Name }).openapi("ProjectInput");
+const ProjectInput = z.strictObject({ name: Name }).meta({ id: "ProjectInput" });
 const ProjectPage = pageOf(Project, "Project");
 
-const byName = z.object({ name: Name.openapi({ description: "Name of a project" }) });
+const byName = z.object({ name: Name.meta({ description: "Name of a project" }) });
 
 /** Routes of the operator, who looks after the tenants. */
 export const projectEndpoints = {

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { Instant } from "../wire/page.ts";
 
 /**
@@ -11,7 +11,7 @@ export const FeedEvent = z
     id: z.string().nullable(),
     at: Instant,
   })
-  .openapi("FeedEvent");
+  .meta({ id: "FeedEvent" });
 export type FeedEvent = z.infer<typeof FeedEvent>;
 
 /** That an edge answers, and what it is. */

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
@@ -14,27 +14,27 @@ const SchemaVersion = z
   .string()
   .min(1)
   .max(128)
-  .openapi({ description: "The last migration that the database has", example: "0006_the_memory.sql" });
+  .meta({ description: "The last migration that the database has", example: "0006_the_memory.sql" });
 
 export const TransferInput = z
   .discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("export") }),
     z.strictObject({
       kind: z.literal("import"),
-      exportId: idSchema("transfer").openapi({ description: "Of the export that is read in" }),
+      exportId: idSchema("transfer").meta({ description: "Of the export that is read in" }),
       schemaVersion: SchemaVersion,
       into: z
         .enum(["empty", "any"])
         .default("empty")
-        .openapi({ description: "`any`: into a database that has other rows; those of the same keys are replaced" }),
+        .meta({ description: "`any`: into a database that has other rows; those of the same keys are replaced" }),
     }),
   ])
-  .openapi("TransferInput");
+  .meta({ id: "TransferInput" });
 export type TransferInput = z.infer<typeof TransferInput>;
 
 export const TransferTable = z
   .object({ name: z.string(), columns: z.array(z.string()), rows: z.number().int() })
-  .openapi("TransferTable");
+  .meta({ id: "TransferTable" });
 export type TransferTable = z.infer<typeof TransferTable>;
 
 /** A way of the whole database out or in; while one is open, the history is not tended. */
@@ -45,12 +45,12 @@ export const Transfer = z
     schemaVersion: SchemaVersion,
     tables: z
       .array(TransferTable)
-      .openapi({ description: "In an order in which they can be filled: what a row refers to stands before it" }),
+      .meta({ description: "In an order in which they can be filled: what a row refers to stands before it" }),
   })
-  .openapi("Transfer");
+  .meta({ id: "Transfer" });
 export type Transfer = z.infer<typeof Transfer>;
 
-const Cursor = z.string().max(4_096).optional().openapi({ description: "`nextCursor` of the page before" });
+const Cursor = z.string().max(4_096).optional().meta({ description: "`nextCursor` of the page before" });
 
 const TransferPageQuery = z.object({ cursor: Cursor });
 
@@ -58,32 +58,32 @@ const TransferPageQuery = z.object({ cursor: Cursor });
 export const RowsEnd = z.object({ nextCursor: z.string().nullable() });
 
 const ObjectQuery = z.object({
-  key: z.string().min(1).max(1_024).openapi({ description: "Key of the object in the bucket" }),
+  key: z.string().min(1).max(1_024).meta({ description: "Key of the object in the bucket" }),
 });
 
 const ObjectInputQuery = ObjectQuery.extend({
   digest: z
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits")
-    .openapi({ description: "Of the body, as `sha256:` and hexadecimal digits" }),
-  contentType: z.string().min(1).max(128).optional().openapi({ description: "Media type that it is kept with" }),
+    .meta({ description: "Of the body, as `sha256:` and hexadecimal digits" }),
+  contentType: z.string().min(1).max(128).optional().meta({ description: "Media type that it is kept with" }),
 });
 
 /** A file beside the database: a model, a trace, samples. */
 export const StoredObject = z
   .object({ key: z.string(), sizeBytes: z.number().int(), contentType: z.string().nullable() })
-  .openapi("StoredObject");
+  .meta({ id: "StoredObject" });
 export type StoredObject = z.infer<typeof StoredObject>;
 const StoredObjectPage = pageOf(StoredObject, "StoredObject");
 
-const ImportedRows = z.object({ rows: z.number().int() }).openapi("ImportedRows");
+const ImportedRows = z.object({ rows: z.number().int() }).meta({ id: "ImportedRows" });
 
 const byId = z.object({ id: idSchema("transfer") });
 const byTable = byId.extend({
   table: z
     .string()
     .regex(/^[a-z_]{1,64}$/, "must be the name of a table")
-    .openapi({ description: "Name of a table of the database" }),
+    .meta({ description: "Name of a table of the database" }),
 });
 
 /** The whole database out of one edge and into another, secrets among it. */

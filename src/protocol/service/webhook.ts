@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, pageOf } from "../wire/page.ts";
@@ -6,7 +6,7 @@ import { Instant, pageOf } from "../wire/page.ts";
 /** What webhooks are told of. */
 export const WebhookEvent = z
   .enum(["alert.opened", "alert.acknowledged", "alert.resolved", "alert.dismissed"])
-  .openapi("WebhookEvent");
+  .meta({ id: "WebhookEvent" });
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** Where messages may go: over TLS, or to a program on the edge's own machine. */
@@ -14,7 +14,7 @@ const WebhookUrl = z
   .string()
   .max(LIMITS.urlLength)
   .refine(isWebhookUrl, "must be an https URL without name and password, or http to a loopback address")
-  .openapi({ example: "https://example.com/hooks/millrace" });
+  .meta({ example: "https://example.com/hooks/millrace" });
 
 function isWebhookUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -31,13 +31,13 @@ export const WebhookInput = z
       .min(1)
       .max(WebhookEvent.options.length)
       .default(["alert.opened", "alert.resolved"])
-      .openapi({ description: "What to tell of" }),
+      .meta({ description: "What to tell of" }),
     direction: z
       .enum(["regression", "improvement"])
       .optional()
-      .openapi({ description: "Tell of such alerts alone; absent: of both" }),
+      .meta({ description: "Tell of such alerts alone; absent: of both" }),
   })
-  .openapi("WebhookInput");
+  .meta({ id: "WebhookInput" });
 export type WebhookInput = z.infer<typeof WebhookInput>;
 
 export const Webhook = z
@@ -47,28 +47,28 @@ export const Webhook = z
     events: z.array(WebhookEvent),
     direction: z.enum(["regression", "improvement"]).optional(),
     createdAt: Instant,
-    disabledAt: Instant.nullable().openapi({ description: "When its receiver answered 410: nothing is sent any more" }),
+    disabledAt: Instant.nullable().meta({ description: "When its receiver answered 410: nothing is sent any more" }),
   })
-  .openapi("Webhook");
+  .meta({ id: "Webhook" });
 export type Webhook = z.infer<typeof Webhook>;
 
 /** The only reply that ever holds the secret: `whsec_` and base64 of the key, as Standard Webhooks wants it. */
-export const CreatedWebhook = Webhook.extend({ secret: z.string() }).openapi("CreatedWebhook");
+export const CreatedWebhook = Webhook.extend({ secret: z.string() }).meta({ id: "CreatedWebhook" });
 export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
 export const WebhookPage = pageOf(Webhook, "Webhook");
 
 export const WebhookPing = z
   .object({
     delivered: z.boolean(),
-    outcome: z.string().openapi({ description: "What came of it, such as `answered 200`" }),
+    outcome: z.string().meta({ description: "What came of it, such as `answered 200`" }),
   })
-  .openapi("WebhookPing");
+  .meta({ id: "WebhookPing" });
 export type WebhookPing = z.infer<typeof WebhookPing>;
 
 /** One message to one webhook. */
 export const Delivery = z
   .object({
-    id: idSchema("delivery").openapi({ description: "Sent as `webhook-id`: the same at every attempt" }),
+    id: idSchema("delivery").meta({ description: "Sent as `webhook-id`: the same at every attempt" }),
     event: WebhookEvent,
     alertId: z.string(),
     state: z.enum(["pending", "delivered", "given-up"]),
@@ -78,6 +78,6 @@ export const Delivery = z
     deliveredAt: Instant.nullable(),
     nextAttemptAt: Instant.nullable(),
   })
-  .openapi("WebhookDelivery");
+  .meta({ id: "WebhookDelivery" });
 export type Delivery = z.infer<typeof Delivery>;
 export const DeliveryPage = pageOf(Delivery, "WebhookDelivery");

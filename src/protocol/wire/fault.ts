@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { Problem } from "./problem.ts";
 
@@ -14,7 +14,7 @@ export const Fault = z
     detail: z.string(),
     action: z.enum(["retried", "smaller-batch", "cpu-reference", "cpu-backend", "retried-elsewhere"]),
   })
-  .openapi("Fault");
+  .meta({ id: "Fault" });
 export type Fault = z.infer<typeof Fault>;
 
 /** The list as it stands in results; the parts of a batch that was spread have their entries in one. */

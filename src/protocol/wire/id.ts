@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 
 /** What an id names; the prefix stands in front of every id of that kind. */
 export const ID_PREFIXES = {
@@ -69,5 +69,5 @@ export function idSchema(kind: IdKind) {
   return z
     .string()
     .regex(new RegExp(`^${ID_PREFIXES[kind]}_[0-9a-z]{26}$`), `must be an id like ${ID_PREFIXES[kind]}_…`)
-    .openapi({ description: `Id of a ${words}` });
+    .meta({ description: `Id of a ${words}` });
 }

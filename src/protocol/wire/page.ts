@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 
 /** Query of a list: page size, and the opaque cursor that the page before gave. */
@@ -9,18 +9,18 @@ export const PageQuery = z.object({
     .min(1)
     .max(LIMITS.maxPageSize)
     .default(LIMITS.defaultPageSize)
-    .openapi({ description: "How many items a page has at most" }),
-  cursor: z.string().max(512).optional().openapi({ description: "`nextCursor` of the page before" }),
+    .meta({ description: "How many items a page has at most" }),
+  cursor: z.string().max(512).optional().meta({ description: "`nextCursor` of the page before" }),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 
 /** A page of a list; `nextCursor` is null on the last one. */
 export function pageOf<Item extends z.ZodType>(item: Item, name: string) {
-  return z.object({ items: z.array(item), nextCursor: z.string().nullable() }).openapi(`${name}Page`);
+  return z.object({ items: z.array(item), nextCursor: z.string().nullable() }).meta({ id: `${name}Page` });
 }
 
 /** An instant as RFC 3339 UTC. */
-export const Instant = z.iso.datetime().openapi({ example: "2026-11-21T09:30:00.000Z" });
+export const Instant = z.iso.datetime().meta({ example: "2026-11-21T09:30:00.000Z" });
 
 /** A name that people choose: letters, digits, `.`, `_`, `-`. */
 export const Name = z
@@ -34,7 +34,16 @@ export const IfMatch = z
   .string()
   .max(64)
   .optional()
-  .openapi({ description: "The `ETag` that the resource was read with" });
+  .meta({ description: "The `ETag` that the resource was read with" });
+
+/** What a repeated request is known by. */
+export const IdempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces")
+  .optional()
+  .meta({ description: "Names this request: sent again with the same body, it is the same job" });
 
 /** Free labels, such as `site=lab`. */
 export const Labels = z

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { parseJson } from "./parse-json.ts";
 
 type Fault = "client" | "server" | "runner";
@@ -242,7 +242,7 @@ const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
  * One thing that is wrong with the input. `pointer` is a JSON pointer into the body (`#/budgetMs`),
  * or `query/limit`, `path/id`, `header/authorization` for what stands outside of it.
  */
-export const FieldError = z.object({ pointer: z.string(), message: z.string() }).openapi("FieldError");
+export const FieldError = z.object({ pointer: z.string(), message: z.string() }).meta({ id: "FieldError" });
 export type FieldError = z.infer<typeof FieldError>;
 
 /** A name as one part of a JSON pointer (RFC 6901, section 4). */
@@ -265,7 +265,7 @@ export const Problem = z
       .object({ budgetMs: z.number(), placementId: z.string(), variant: z.string(), confidence: z.number() })
       .optional(),
   })
-  .openapi("Problem");
+  .meta({ id: "Problem" });
 export type Problem = z.infer<typeof Problem>;
 
 type ProblemExtras = Pick<Problem, "errors" | "retryAfterMs" | "fits">;

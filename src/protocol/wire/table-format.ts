@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 
 /** Forms of an answer: JSON, or flat rows. */
 export const TABLE_MEDIA_TYPES = {
@@ -14,7 +14,7 @@ export const formatQuery = {
   format: z
     .enum(Object.keys(TABLE_MEDIA_TYPES) as [TableFormat, ...TableFormat[]])
     .optional()
-    .openapi({ description: "Absent: by `Accept`" }),
+    .meta({ description: "Absent: by `Accept`" }),
 };
 
 /** Media types of the flat rows, for the endpoint table. */

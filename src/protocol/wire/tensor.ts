@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 
 /** Element types of fixed size that cross the wire, with their sizes; the names are ONNX's. */
@@ -19,7 +19,7 @@ export const DTYPE_BYTES = {
 export type FixedDType = keyof typeof DTYPE_BYTES;
 
 /** Of a `string`, each element is a u32 length and as many bytes of UTF-8. */
-export const DType = z.enum([...(Object.keys(DTYPE_BYTES) as [FixedDType]), "string"]).openapi("DType");
+export const DType = z.enum([...(Object.keys(DTYPE_BYTES) as [FixedDType]), "string"]).meta({ id: "DType" });
 export type DType = z.infer<typeof DType>;
 
 export const Shape = z.array(z.number().int().min(0)).max(LIMITS.tensorRank);
@@ -40,13 +40,13 @@ export interface Tensor extends TensorHeader {
 const jsonTensorFields = {
   dtype: DType.default("float32"),
   shape: Shape.optional(),
-  data: z.array(z.any()).openapi({ description: "Numbers, flat or nested, row-major" }),
+  data: z.array(z.any()).meta({ description: "Numbers, flat or nested, row-major" }),
 };
 
 /** A tensor as JSON; `data` is flat or nested, row-major. */
-export const JsonTensor = z.object(jsonTensorFields).openapi("Tensor");
+export const JsonTensor = z.object(jsonTensorFields).meta({ id: "Tensor" });
 /** A tensor that somebody sends: a field that is not known is a mistake. */
-export const JsonTensorInput = z.strictObject(jsonTensorFields).openapi("TensorInput");
+export const JsonTensorInput = z.strictObject(jsonTensorFields).meta({ id: "TensorInput" });
 export type JsonTensor = z.infer<typeof JsonTensor>;
 
 /** Number of elements of a shape. */

@@ -10,7 +10,8 @@ const encoder = new TextEncoder();
 
 /** Values that a schema takes, as far as JSON Schema can tell. */
 export function valuesOf(schema: z.ZodType): fc.Arbitrary<unknown> {
-  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
+  // With names of its own, which are none, every schema stands where it is used.
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", metadata: z.registry() });
   return new SchemaArbitraries({}, NOTHING_KNOWN).of(json as JsonSchema);
 }
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { endpoints } from "../../../protocol/endpoints.ts";
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { formatNumber } from "../../../words/numbers.ts";
@@ -24,7 +24,7 @@ export function ExportButtons({ client, series, window }: ExportButtonsProps) {
     try {
       const from = new Date(Date.now() - window.spanMs).toISOString();
       const query = { series: series.id, from, step: window.step, limit: LIMITS.historyPoints, format };
-      const response = await client.send(endpoints.listPoints, { query });
+      const response = await client.send(historyEndpoints.listPoints, { query });
       saveFile(await response.blob(), `${series.subject}-${series.metric}.${format}`);
     } catch (error) {
       setFailure((error as Error).message);

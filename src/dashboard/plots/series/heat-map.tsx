@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { endpoints } from "../../../protocol/endpoints.ts";
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { Heatmap } from "../../../protocol/history/history-query.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { formatShare } from "../../../words/numbers.ts";
@@ -28,7 +28,7 @@ export function HeatMap({ client, series, window }: { client: Client; series: Se
           step: window.step,
           rows: ROWS,
         };
-        return client.call(endpoints.readHeatmap, { query, signal });
+        return client.call(historyEndpoints.readHeatmap, { query, signal });
       },
       [client, id, window],
     ),

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { endpoints } from "../../../protocol/endpoints.ts";
 import type { NoiseReply } from "../../../protocol/history/detection.ts";
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { describeClock, nameDevice } from "../../../words/history.ts";
 import { formatShare } from "../../../words/numbers.ts";
@@ -32,7 +32,7 @@ function NoiseFacts({ client, id, lastPointAt }: NoiseFactsProps) {
   const noise = useResource(
     useCallback(
       (signal: AbortSignal) =>
-        client.call(endpoints.getSeriesNoise, { params: { id }, query: { change: percent / 100 }, signal }),
+        client.call(historyEndpoints.getSeriesNoise, { params: { id }, query: { change: percent / 100 }, signal }),
       [client, id, percent],
     ),
     NOISE_GAP_MS,
@@ -117,7 +117,7 @@ export function SeriesFacts({ client, series, window, writer, onMute }: SeriesFa
 
 function MuteSwitch({ client, series, writer, onMute }: Omit<SeriesFactsProps, "window">) {
   const isMuted = series.mutedAt !== null;
-  const endpoint = isMuted ? endpoints.unmuteSeries : endpoints.muteSeries;
+  const endpoint = isMuted ? historyEndpoints.unmuteSeries : historyEndpoints.muteSeries;
   return (
     <>
       <span class="switch">

@@ -1,7 +1,8 @@
 import type { Client } from "../../../client/client.ts";
-import { endpoints } from "../../../protocol/endpoints.ts";
+import { alertEndpoints } from "../../../protocol/history/alert-endpoints.ts";
 import type { Change } from "../../../protocol/history/alert.ts";
 import type { ChangesReply } from "../../../protocol/history/detection.ts";
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { PointsReply } from "../../../protocol/history/history.ts";
 import { findHardwareChanges, type HardwareChange } from "../../../words/history.ts";
 
@@ -34,7 +35,7 @@ export async function readSeriesHistory(
 ): Promise<SeriesHistory> {
   const { from, to } = instantsOf(span);
   const [points, happened] = await Promise.all([
-    client.call(endpoints.listPoints, { query: { series, from, to, step: span.step }, signal }),
+    client.call(historyEndpoints.listPoints, { query: { series, from, to, step: span.step }, signal }),
     readHappened(client, series, span, signal),
   ]);
   return { ...points, ...happened };
@@ -53,12 +54,12 @@ export async function readHappened(
   signal: AbortSignal,
 ): Promise<Happened> {
   const { from, to } = instantsOf(span);
-  const happened = await client.call(endpoints.listChanges, { query: { series, from, to }, signal });
+  const happened = await client.call(alertEndpoints.listChanges, { query: { series, from, to }, signal });
   const others = happened.hardware.map(({ seriesId }) => seriesId);
   const { items } =
     others.length === 0
       ? { items: [] }
-      : await client.call(endpoints.listSeries, {
+      : await client.call(historyEndpoints.listSeries, {
           query: { series: [...new Set([series, ...others])].slice(0, OTHERS_READ), limit: OTHERS_READ },
           signal,
         });

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { endpoints } from "../../../protocol/endpoints.ts";
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { type Subscribe, useRefreshOn } from "../../ui/hooks/use-feed.ts";
 import { type Resource, useResource } from "../../ui/hooks/use-resource.ts";
@@ -18,7 +18,7 @@ export function useSeriesList(
   const list = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listSeries, { query: { limit: SERIES_READ }, signal })).items,
+        (await client.call(historyEndpoints.listSeries, { query: { limit: SERIES_READ }, signal })).items,
       [client],
     ),
     HISTORY_GAP_MS,
@@ -29,7 +29,7 @@ export function useSeriesList(
   const further = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        missing === null ? [] : [await client.call(endpoints.getSeries, { params: { id: missing }, signal })],
+        missing === null ? [] : [await client.call(historyEndpoints.getSeries, { params: { id: missing }, signal })],
       [client, missing],
     ),
   );

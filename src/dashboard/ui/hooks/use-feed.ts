@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
 import type { StreamState } from "../../../client/event-stream.ts";
-import { endpoints } from "../../../protocol/endpoints.ts";
+import { serviceEndpoints } from "../../../protocol/service-endpoints.ts";
 import { FeedEvent } from "../../../protocol/service/service-state.ts";
 
 /** The edge says something every 15 s; after three silent periods the connection is taken for dead. */
@@ -31,7 +31,7 @@ export function useFeed(client: Client): { readonly state: FeedState; readonly s
     };
     const follow = async () => {
       const options = { schema: FeedEvent, reconnect: true, silenceMs: SILENCE_MS, onState, signal: abort.signal };
-      for await (const { data } of client.stream(endpoints.streamEvents, options)) tell(data.type);
+      for await (const { data } of client.stream(serviceEndpoints.streamEvents, options)) tell(data.type);
     };
     follow().catch((error: unknown) => {
       console.warn("The live feed has stopped:", error);

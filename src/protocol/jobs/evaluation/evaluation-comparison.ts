@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { ID_PREFIXES, idSchema } from "../../wire/id.ts";
 import { LIMITS } from "../../wire/limits.ts";
 import { Name } from "../../wire/page.ts";
@@ -22,7 +22,7 @@ const Side = z
     `must be at most ${LIMITS.comparedTasks} runs like run_…, run_…:entrant or run_…:entrant:member, with commas between`,
   )
   .transform((parts) => parts.map(toSide))
-  .openapi({
+  .meta({
     type: "string",
     description:
       "Runs of evaluations: `run_…`, of several entrants `run_…:0`, one member `run_…:0:17`; one for each task",
@@ -41,7 +41,7 @@ const ComparedSide = z.object({
   entrant: z.number().int(),
   name: z.string(),
   member: z.number().int().nullable(),
-  members: z.number().int().openapi({ description: "Those that did not fail" }),
+  members: z.number().int().meta({ description: "Those that did not fail" }),
   episodes: z.number().int(),
   seed: z.number().int(),
   meanReturn: z.number(),
@@ -58,12 +58,12 @@ export const EvaluationComparison = z
         a: ComparedSide,
         b: ComparedSide,
         paired: z.boolean(),
-        unpairedBecause: z.string().nullable().openapi({ description: "Null where the episodes are paired" }),
-        returnDifference: Estimate.openapi({ description: "Mean return of b less that of a" }),
+        unpairedBecause: z.string().nullable().meta({ description: "Null where the episodes are paired" }),
+        returnDifference: Estimate.meta({ description: "Mean return of b less that of a" }),
       }),
     ),
-    difference: Estimate.openapi({ description: "Of mean normalised returns, b less a, averaged over the tasks" }),
-    probabilityOfImprovement: Estimate.openapi({
+    difference: Estimate.meta({ description: "Of mean normalised returns, b less a, averaged over the tasks" }),
+    probabilityOfImprovement: Estimate.meta({
       description: "That an episode of b has a higher return than one of a, ties half, averaged over the tasks",
     }),
     a: SideScores,
@@ -71,5 +71,5 @@ export const EvaluationComparison = z
     resamples: z.number().int(),
     seed: z.number().int(),
   })
-  .openapi("EvaluationComparison");
+  .meta({ id: "EvaluationComparison" });
 export type EvaluationComparison = z.infer<typeof EvaluationComparison>;

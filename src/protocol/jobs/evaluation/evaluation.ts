@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import { z } from "zod";
 import { defineEndpoint } from "../../endpoint.ts";
 import { Backend } from "../../fleet/hardware.ts";
 import { RolloutEnvironment } from "../../fleet/rollout-environment.ts";
@@ -16,21 +16,21 @@ import { EvaluationComparison, EvaluationComparisonQuery } from "./evaluation-co
 export const RolloutThroughput = z
   .object({
     backend: Backend,
-    chosenFrom: z.array(z.object({ backend: Backend, stepsPerSecond: z.number() })).openapi({
+    chosenFrom: z.array(z.object({ backend: Backend, stepsPerSecond: z.number() })).meta({
       description:
         "What each backend did in the trial by which this one was chosen; empty: it was asked for, or is the only one",
     }),
-    steps: z.number().int().openapi({ description: "Of the environment, all members and episodes together" }),
-    evaluations: z.number().int().openapi({ description: "Episodes" }),
+    steps: z.number().int().meta({ description: "Of the environment, all members and episodes together" }),
+    evaluations: z.number().int().meta({ description: "Episodes" }),
     durationMs: z.number(),
     stepsPerSecond: z.number(),
     evaluationsPerSecond: z.number(),
     meanEpisodeLength: z.number(),
-    parameters: z.number().int().openapi({ description: "Of one member's network" }),
+    parameters: z.number().int().meta({ description: "Of one member's network" }),
     members: z.number().int(),
     inferenceIncluded: z.literal(true),
   })
-  .openapi("RolloutThroughput");
+  .meta({ id: "RolloutThroughput" });
 export type RolloutThroughput = z.infer<typeof RolloutThroughput>;
 
 const Seed = z
@@ -41,15 +41,15 @@ const Seed = z
 
 const sharedFields = {
   kind: z.literal("evaluation"),
-  environment: Name.openapi({ description: "One that runners announce, or the name or id of a submitted one" }),
+  environment: Name.meta({ description: "One that runners announce, or the name or id of a submitted one" }),
   episodes: z
     .number()
     .int()
     .min(0)
     .max(LIMITS.memberEpisodes)
     .default(100)
-    .openapi({ description: "Of each member; with none the policies are only checked" }),
-  record: z.number().int().min(0).max(LIMITS.recordedEpisodes).default(0).openapi({
+    .meta({ description: "Of each member; with none the policies are only checked" }),
+  record: z.number().int().min(0).max(LIMITS.recordedEpisodes).default(0).meta({
     description:
       "The first so many episodes of each policy, of a population of its best member, are kept state by state",
   }),
@@ -57,10 +57,10 @@ const sharedFields = {
   commonRandom: z
     .boolean()
     .default(true)
-    .openapi({ description: "The n-th episodes of all members have the same draws, so that differences are paired" }),
+    .meta({ description: "The n-th episodes of all members have the same draws, so that differences are paired" }),
   backend: Backend.extract(["wgsl", "cpu-simd"])
     .optional()
-    .openapi({ description: "Absent: the faster one on the machine, by a trial" }),
+    .meta({ description: "Absent: the faster one on the machine, by a trial" }),
   timeoutMs: z.number().int().min(1_000).max(LIMITS.evaluationMs).default(600_000),
   ...targetFields,
   ...deviceFields,
@@ -75,8 +75,8 @@ export const EvaluationInput = z
       .min(1)
       .max(LIMITS.evaluatedPolicies)
       .optional()
-      .openapi({ description: "Names or ids of models; `name@2` names a version" }),
-    population: z.string().min(1).max(128).optional().openapi({ description: "Id or name of a population" }),
+      .meta({ description: "Names or ids of models; `name@2` names a version" }),
+    population: z.string().min(1).max(128).optional().meta({ description: "Id or name of a population" }),
   })
   .refine(({ policies, population }) => (policies === undefined) !== (population === undefined), {
     path: ["policies"],
@@ -100,39 +100,39 @@ export type Entrant = z.infer<typeof Entrant>;
 /** The same as the queue keeps it: what was named is found by the edge. */
 export const EvaluationSpec = z
   .object({ ...sharedFields, entrants: z.array(Entrant).min(1).max(LIMITS.evaluatedPolicies) })
-  .openapi("EvaluationSpec");
+  .meta({ id: "EvaluationSpec" });
 export type EvaluationSpec = z.infer<typeof EvaluationSpec>;
 
 /** One episode of an evaluation. */
 export const Episode = z
   .object({
-    entrant: z.number().int().openapi({ description: "Place among the run's entrants" }),
+    entrant: z.number().int().meta({ description: "Place among the run's entrants" }),
     member: z.number().int(),
     episode: z.number().int(),
-    return: z.number().nullable().openapi({ description: "Null where it is not finite: the member failed" }),
+    return: z.number().nullable().meta({ description: "Null where it is not finite: the member failed" }),
     length: z.number().int(),
     terminated: z.boolean(),
     truncated: z.boolean(),
     failed: z.boolean(),
   })
-  .openapi("Episode");
+  .meta({ id: "Episode" });
 export type Episode = z.infer<typeof Episode>;
 
 const index = z.coerce.number().int().min(0);
 
 /** Which episodes, by what they are counted with from 0. */
 export const EpisodeQuery = z.object({
-  entrant: index.optional().openapi({ description: "Episodes of this entrant only, by its place in the result" }),
-  member: index.optional().openapi({ description: "Of this member of a population" }),
-  fromEpisode: index.optional().openapi({ description: "The first episode, by number" }),
-  toEpisode: index.optional().openapi({ description: "The first that is left out" }),
+  entrant: index.optional().meta({ description: "Episodes of this entrant only, by its place in the result" }),
+  member: index.optional().meta({ description: "Of this member of a population" }),
+  fromEpisode: index.optional().meta({ description: "The first episode, by number" }),
+  toEpisode: index.optional().meta({ description: "The first that is left out" }),
   limit: z.coerce
     .number()
     .int()
     .min(1)
     .max(LIMITS.episodePageSize)
     .default(1_000)
-    .openapi({ description: "How many episodes a page has at most" }),
+    .meta({ description: "How many episodes a page has at most" }),
   cursor: PageQuery.shape.cursor,
   ...formatQuery,
 });
@@ -145,51 +145,48 @@ const EvaluatedEntrant = z.object({
   name: z.string(),
   modelVersionId: idSchema("modelVersion").nullable(),
   members: z.number().int(),
-  scores: Scores.nullable().openapi({ description: "Null where there was no episode, or every member failed" }),
+  scores: Scores.nullable().meta({ description: "Null where there was no episode, or every member failed" }),
   meanLength: z.number().nullable(),
   causes: z
     .object({ terminated: z.number().int(), truncated: z.number().int(), both: z.number().int() })
-    .openapi({ description: "Episodes by why they ended" }),
+    .meta({ description: "Episodes by why they ended" }),
   failed: z
     .array(z.object({ member: z.number().int(), reason: z.string().max(256) }))
     .max(100)
-    .openapi({ description: "Members that failed, which no score counts; of more, the first" }),
+    .meta({ description: "Members that failed, which no score counts; of more, the first" }),
   failedMembers: z.number().int(),
   best: z
     .array(z.object({ member: z.number().int(), mean: z.number(), low: z.number(), high: z.number() }))
     .max(10)
-    .openapi({ description: "Members by their mean return; chosen and measured on the same episodes, so too good" }),
+    .meta({ description: "Members by their mean return; chosen and measured on the same episodes, so too good" }),
 });
 export type EvaluatedEntrant = z.infer<typeof EvaluatedEntrant>;
 
 export const EvaluationResult = z
   .object({
     kind: z.literal("evaluation"),
-    task: z.object({ name: Name, digest: z.string().nullable() }).openapi({ description: "The environment" }),
+    task: z.object({ name: Name, digest: z.string().nullable() }).meta({ description: "The environment" }),
     episodes: z.number().int(),
     seed: Seed,
     commonRandom: z.boolean(),
     entrants: z.array(EvaluatedEntrant).max(LIMITS.evaluatedPolicies),
-    waves: z
-      .number()
-      .int()
-      .openapi({ description: "Parts in which a population went that exceeds the memory; 1: whole" }),
+    waves: z.number().int().meta({ description: "Parts in which a population went that exceeds the memory; 1: whole" }),
     throughput: RolloutThroughput.nullable(),
-    scores: RolloutEnvironment.shape.scores.openapi({ description: "Returns that normalise to 0 and 1" }),
+    scores: RolloutEnvironment.shape.scores.meta({ description: "Returns that normalise to 0 and 1" }),
     proof: z
       .object({ steps: z.number().int(), agreeing: z.number().int(), largestDifference: z.number() })
       .nullable()
-      .openapi({
+      .meta({
         description:
           "Steps of the environment on this device that agree with its reference in f64, of those that were tried first and that no rounding decides; null of a submitted one, which has none",
       }),
-    artifact: JobArtifact.nullable().openapi({ description: "Every episode" }),
+    artifact: JobArtifact.nullable().meta({ description: "Every episode" }),
     replay: JobArtifact.nullable()
       .default(null)
-      .openapi({ description: "What `record` asked for, as the environment's reference goes through it" }),
+      .meta({ description: "What `record` asked for, as the environment's reference goes through it" }),
     environment: Environment,
   })
-  .openapi("EvaluationResult");
+  .meta({ id: "EvaluationResult" });
 export type EvaluationResult = z.infer<typeof EvaluationResult>;
 
 /** Routes of what evaluations found. */

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { defineEndpoint, EVENT_STREAM } from "./endpoint.ts";
+import { idSchema } from "./wire/id.ts";
+import { Job, JobInput, JobListQuery, JobPage } from "./jobs/job.ts";
+import { IdempotencyKey } from "./wire/page.ts";
+
+const byJobId = z.object({ id: idSchema("job") });
+const idempotencyKey = z.object({ "idempotency-key": IdempotencyKey });
+
+export const jobEndpoints = {
+  createJob: defineEndpoint({
+    method: "post",
+    path: "/v1/jobs",
+    tag: "jobs",
+    summary: "Queue a job; with an Idempotency-Key, sending it again gives the same job",
+    access: "submit",
+    headers: idempotencyKey,
+    body: JobInput,
+    repeatable: "by-key",
+    reply: { status: 202, schema: Job },
+    problems: ["unknown-kernel", "kernel-invalid", "kernel-quarantined", "idempotency-key-reused", "queue-full"],
+  }),
+  listJobs: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs",
+    tag: "jobs",
+    summary: "List jobs, newest first",
+    access: "read",
+    query: JobListQuery,
+    reply: { status: 200, schema: JobPage },
+  }),
+  getJob: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs/{id}",
+    tag: "jobs",
+    summary: "Describe a job, with its result once it has one",
+    access: "read",
+    params: byJobId,
+    reply: { status: 200, schema: Job },
+    problems: ["not-found"],
+  }),
+  streamJobEvents: defineEndpoint({
+    method: "get",
+    path: "/v1/jobs/{id}/events",
+    tag: "jobs",
+    summary: "A job's events as server-sent events; ends when the job has ended",
+    description: "`Last-Event-ID` resumes behind an event that was seen.",
+    access: "read",
+    params: byJobId,
+    reply: { status: 200, mediaType: EVENT_STREAM },
+    problems: ["not-found"],
+  }),
+  cancelJob: defineEndpoint({
+    method: "post",
+    path: "/v1/jobs/{id}/cancel",
+    tag: "jobs",
+    summary: "Cancel a job; a job that has ended stays as it is",
+    access: "submit",
+    params: byJobId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Job },
+    problems: ["not-found"],
+  }),
+} as const;

@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { EdgeRunInput, EdgeRunReply } from "./models/edge-place.ts";
+import { defineEndpoint, EVENT_STREAM } from "./endpoint.ts";
+import { Diagnosis } from "./fleet/health.ts";
+import { idSchema } from "./wire/id.ts";
+import { RegistrationToken, TokenInput } from "./service/key.ts";
+import { LIMITS } from "./wire/limits.ts";
+import { RunnerMemory } from "./fleet/memory.ts";
+import { PageQuery } from "./wire/page.ts";
+import { RunnerFit, RunnerFitQuery } from "./fleet/profile.ts";
+import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./fleet/runner.ts";
+
+const byRunnerId = z.object({ id: idSchema("runner") });
+
+export const runnerEndpoints = {
+  createRegistrationToken: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/tokens",
+    tag: "runners",
+    summary: "Create a one-time token for registering a runner",
+    access: "admin",
+    body: TokenInput,
+    reply: { status: 201, schema: RegistrationToken },
+  }),
+  registerRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners",
+    tag: "runners",
+    summary: "Trade a one-time token for a runner's id and credential",
+    access: "public",
+    body: RegistrationInput,
+    reply: { status: 201, schema: Registration },
+    problems: ["unauthorized", "token-expired", "token-used"],
+  }),
+  listRunners: defineEndpoint({
+    method: "get",
+    path: "/v1/runners",
+    tag: "runners",
+    summary: "List runners, newest first",
+    access: "read",
+    query: PageQuery,
+    reply: { status: 200, schema: RunnerPage },
+  }),
+  getRunner: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}",
+    tag: "runners",
+    summary: "Describe a runner: state, hardware, devices, fit to each profile",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  getRunnerMemory: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/memory",
+    tag: "runners",
+    summary: "Ask a runner what lies in its tiers of memory, and how they have served since it started",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: RunnerMemory },
+    problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
+  }),
+  getRunnerFit: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/fit",
+    tag: "runners",
+    summary:
+      "Hold a runner against a hardware profile: its requirements line by line, and its targets by what was measured",
+    access: "read",
+    params: byRunnerId,
+    query: RunnerFitQuery,
+    reply: { status: 200, schema: RunnerFit },
+    problems: ["not-found"],
+  }),
+  getRunnerDiagnosis: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/diagnosis",
+    tag: "runners",
+    summary: "Ask a runner how it is: a checklist with what is measured, what it should be, and what to change",
+    description: "One that does not answer is told of by its last report.",
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, schema: Diagnosis },
+    problems: ["not-found", "runner-offline", "runner-lost", "overloaded", "budget-exceeded"],
+  }),
+  streamRunnerLive: defineEndpoint({
+    method: "get",
+    path: "/v1/runners/{id}/live",
+    tag: "runners",
+    summary: "How a runner is, every second while somebody watches, as server-sent events",
+    description: `The events are LiveEvents. ${LIMITS.liveWatchers} may watch one runner at once.`,
+    access: "read",
+    params: byRunnerId,
+    reply: { status: 200, mediaType: EVENT_STREAM },
+    problems: ["not-found", "runner-lost", "overloaded"],
+  }),
+  drainRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/drain",
+    tag: "runners",
+    summary: "Let a runner finish what it has and take nothing new",
+    access: "admin",
+    params: byRunnerId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  resumeRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/resume",
+    tag: "runners",
+    summary: "Give a drained runner work again",
+    access: "admin",
+    params: byRunnerId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  shareRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/share",
+    tag: "runners",
+    summary: "Let a runner work for all projects",
+    access: "admin",
+    params: byRunnerId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  unshareRunner: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/unshare",
+    tag: "runners",
+    summary: "Let a runner work for its own project alone; what it serves and holds for others ends",
+    access: "admin",
+    params: byRunnerId,
+    repeatable: "as-it-is",
+    reply: { status: 200, schema: Runner },
+    problems: ["not-found"],
+  }),
+  rotateCredential: defineEndpoint({
+    method: "post",
+    path: "/v1/runners/{id}/rotate",
+    tag: "runners",
+    summary: "Make a new credential; the old one works until the new one is first used",
+    access: "admin",
+    params: byRunnerId,
+    reply: { status: 200, schema: RotatedCredential },
+    problems: ["not-found"],
+  }),
+  removeRunner: defineEndpoint({
+    method: "delete",
+    path: "/v1/runners/{id}",
+    tag: "runners",
+    summary: "Remove a runner; its credential stops working, its history stays",
+    access: "admin",
+    params: byRunnerId,
+    reply: { status: 204 },
+    problems: ["not-found"],
+  }),
+  connectRunner: defineEndpoint({
+    method: "get",
+    path: "/v1/link",
+    tag: "runners",
+    summary: "Open the runner's WebSocket (see docs/protocol.md)",
+    access: "runner",
+    reply: { status: 101 },
+    problems: ["upgrade-required"],
+  }),
+  downloadArtifact: defineEndpoint({
+    method: "get",
+    path: "/v1/artifacts/{digest}",
+    tag: "runners",
+    summary: "Fetch an artifact by its digest, as a runner",
+    access: "runner",
+    params: z.object({
+      digest: z
+        .string()
+        .regex(/^sha256:[0-9a-f]{64}$/)
+        .meta({ description: "`sha256:` and 64 hexadecimal digits" }),
+    }),
+    reply: { status: 200, mediaType: "application/octet-stream" },
+    problems: ["not-found"],
+  }),
+  runAtEdge: defineEndpoint({
+    method: "post",
+    path: "/v1/link/edge-runs",
+    tag: "runners",
+    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
+    access: "runner",
+    body: EdgeRunInput,
+    reply: { status: 200, schema: EdgeRunReply },
+    problems: ["not-found", "backend-failed"],
+  }),
+} as const;
