@@ -1,4 +1,4 @@
-import { inferenceEndpoints } from "../protocol/inference-endpoints.ts";
+import { inferenceEndpoints } from "../protocol/inference/inference-endpoints.ts";
 import { decodeFrame, encodeFrame, splitTensors } from "../protocol/wire/frame.ts";
 import { FRAME_MEDIA_TYPE } from "../protocol/inference/inference.ts";
 import type { Tensor } from "../protocol/wire/tensor.ts";

@@ -1,4 +1,5 @@
-import { inferenceEndpoints } from "../protocol/inference-endpoints.ts";
+import { policyEndpoints } from "../protocol/policies/policy-endpoints.ts";
+import { inferenceEndpoints } from "../protocol/inference/inference-endpoints.ts";
 import {
   FRAME_MEDIA_TYPE,
   type InferFrameHeader,
@@ -49,7 +50,7 @@ type ActInput = Pick<ActRequest, "budgetMs"> & Sendable<ActRequest>;
 /** Asks a policy, by its model's name or id, what to do; ends with the budget as `infer` does. */
 export function act(client: Client, policy: string, request: ActInput, options: BudgetOptions = {}): Promise<ActReply> {
   return withinBudget(request.budgetMs, options, (signal) =>
-    client.call(inferenceEndpoints.actPolicy, { params: { id: policy }, body: request, signal }),
+    client.call(policyEndpoints.actPolicy, { params: { id: policy }, body: request, signal }),
   );
 }
 

@@ -1,4 +1,4 @@
-import { jobEndpoints } from "../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../protocol/jobs/job-endpoints.ts";
 import { type Job, JobEvent, type JobInput } from "../protocol/jobs/job.ts";
 import type { Sendable } from "./call-options.ts";
 import type { Client } from "./client.ts";

@@ -1,4 +1,4 @@
-import { modelEndpoints } from "../protocol/model-endpoints.ts";
+import { modelEndpoints } from "../protocol/models/model-endpoints.ts";
 import type { Model, ModelVersion } from "../protocol/models/model.ts";
 import type { RawBody } from "./call-options.ts";
 import type { Client } from "./client.ts";

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
-import { runEndpoints } from "../../protocol/run-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { nextCommands } from "../ui/next-commands.ts";

@@ -6,7 +6,7 @@ import {
   type EvaluationResult,
   type EvaluationSpec,
 } from "../../protocol/jobs/evaluation/evaluation.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { JobRun } from "../../protocol/history/run.ts";
 import { formatNumber } from "../../words/numbers.ts";

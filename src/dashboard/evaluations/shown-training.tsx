@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { followJob } from "../../client/jobs.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { artifactEndpoints, type JobArtifact } from "../../protocol/jobs/job-artifact.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import type { CurvePoint, TrainingResult, TrainingSpec } from "../../protocol/jobs/training.ts";

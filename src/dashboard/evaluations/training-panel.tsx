@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import { formatNumber } from "../../words/numbers.ts";
 import { judgeJob } from "../../words/validation.ts";

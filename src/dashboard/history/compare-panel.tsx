@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from "preact/hooks";
-import { comparisonEndpoints } from "../../protocol/comparison-endpoints.ts";
+import { comparisonEndpoints } from "../../protocol/history/comparison-endpoints.ts";
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import type { Series } from "../../protocol/history/series.ts";
 import { kindOf, type SideKind, type SideOption, sideOptions, usableKinds, usualSides } from "./compare-sides.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { JobEvent } from "../../protocol/jobs/job.ts";
 import { formatDuration, formatNumber } from "../../words/numbers.ts";
 import { Timestamp } from "../ui/timestamp.tsx";

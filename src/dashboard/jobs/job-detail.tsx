@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import { Badge } from "../ui/badges.tsx";

@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { JobKind, JobState } from "../../protocol/jobs/job.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { JOB_STATES, type JobNames } from "../../words/jobs.ts";

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
-import { modelEndpoints } from "../../protocol/model-endpoints.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { type JobNames, listJobNames } from "../../words/jobs.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";

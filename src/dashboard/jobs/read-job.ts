@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
-import { runEndpoints } from "../../protocol/run-endpoints.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Device } from "../../protocol/fleet/hardware.ts";
 import type { Job, JobResult } from "../../protocol/jobs/job.ts";
 import type { Run, RunSamples } from "../../protocol/history/run.ts";

@@ -1,7 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { ApiForm } from "../ui/forms/api-form.tsx";

@@ -1,5 +1,5 @@
 import { useCallback, useState } from "preact/hooks";
-import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { writeAddress } from "../ui/page-address.ts";
 import { Panel } from "../ui/panels.tsx";

@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import { type Board, toShapeText } from "../../protocol/kernels/leaderboard.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { describeClock, nameHardware } from "../../words/history.ts";

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";

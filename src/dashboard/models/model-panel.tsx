@@ -1,5 +1,5 @@
 import { useCallback } from "preact/hooks";
-import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { Model, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
 import { EmptyState, Fact, Panel } from "../ui/panels.tsx";

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
-import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import type { Model } from "../../protocol/models/model.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { DiagnosisCheck, Finding } from "../../protocol/fleet/health.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { FINDING_WORDS } from "../../words/alerts.ts";

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { ProfileFit, RunnerFit } from "../../protocol/fleet/profile.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { formatBytes, formatMeasure, formatNumber } from "../../words/numbers.ts";
 import { CHECK_OUTCOMES, spellBytes } from "../../words/runners.ts";
 import { Badge } from "../ui/badges.tsx";

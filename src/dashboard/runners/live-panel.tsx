@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { LiveEvent, type LiveReport } from "../../protocol/fleet/health.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Tone } from "../../words/tone.ts";
 import { Badge } from "../ui/badges.tsx";
 import { lineStyleOf, LiveChart } from "./live-chart.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { CommandBlock } from "../ui/panels.tsx";
 import { useWriter } from "../ui/hooks/use-writer.ts";

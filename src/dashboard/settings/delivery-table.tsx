@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { webhookEndpoints } from "../../protocol/webhook-endpoints.ts";
+import { webhookEndpoints } from "../../protocol/service/webhook-endpoints.ts";
 import type { Delivery } from "../../protocol/service/webhook.ts";
 import { Badge } from "../ui/badges.tsx";
 import type { Tone } from "../../words/tone.ts";

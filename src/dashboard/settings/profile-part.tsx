@@ -1,8 +1,8 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { profileEndpoints } from "../../protocol/profile-endpoints.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { profileEndpoints } from "../../protocol/fleet/profile-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Profile, ProfileInput } from "../../protocol/fleet/profile.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { writeAddress } from "../ui/page-address.ts";

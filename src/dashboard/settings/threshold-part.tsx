@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { thresholdEndpoints } from "../../protocol/threshold-endpoints.ts";
+import { thresholdEndpoints } from "../../protocol/history/threshold-endpoints.ts";
 import type { Threshold, ThresholdInput } from "../../protocol/history/threshold.ts";
 import { EmptyState } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";

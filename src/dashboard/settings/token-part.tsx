@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { RegistrationToken } from "../../protocol/service/key.ts";
 import { CommandBlock, Panel } from "../ui/panels.tsx";
 import { ApiForm } from "../ui/forms/api-form.tsx";

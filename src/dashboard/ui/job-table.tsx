@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { type Job, JobEvent, type JobProgress, type JobSummary } from "../../protocol/jobs/job.ts";
 import { describeDuration, describeSpec, JOB_STATES, type JobNames, nameSpec } from "../../words/jobs.ts";
 import { describeRoof } from "../../words/kernels.ts";

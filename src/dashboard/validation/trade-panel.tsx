@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { modelEndpoints } from "../../protocol/model-endpoints.ts";
+import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { PlacementSweep, Trade, TradedPlacement } from "../../protocol/models/trade-offs.ts";
 import { formatBytes } from "../../words/numbers.ts";

@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/job-endpoints.ts";
-import { runEndpoints } from "../../protocol/run-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
 import type { JobResult, JobSummary } from "../../protocol/jobs/job.ts";
 import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";

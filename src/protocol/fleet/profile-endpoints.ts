@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEndpoint } from "./endpoint.ts";
-import { IfMatch, Name, PageQuery } from "./wire/page.ts";
-import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./fleet/profile.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { IfMatch, Name, PageQuery } from "../wire/page.ts";
+import { Profile, ProfileInput, ProfilePage, ProfileUpdate } from "./profile.ts";
 
 const byProfileName = z.object({ name: Name.meta({ description: "Name of a hardware profile" }) });
 const ifMatch = z.object({ "if-match": IfMatch });

@@ -1,9 +1,11 @@
 import { z } from "zod";
-import { defineEndpoint, EVENT_STREAM } from "./endpoint.ts";
-import { idSchema } from "./wire/id.ts";
-import { Job, JobInput, JobListQuery, JobPage } from "./jobs/job.ts";
-import { IdempotencyKey } from "./wire/page.ts";
+import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
+import { idSchema } from "../wire/id.ts";
+import { CompressionRequest } from "./compression.ts";
+import { Job, JobInput, JobListQuery, JobPage } from "./job.ts";
+import { IdempotencyKey } from "../wire/page.ts";
 
+const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
 const byJobId = z.object({ id: idSchema("job") });
 const idempotencyKey = z.object({ "idempotency-key": IdempotencyKey });
 
@@ -19,6 +21,20 @@ export const jobEndpoints = {
     repeatable: "by-key",
     reply: { status: 202, schema: Job },
     problems: ["unknown-kernel", "kernel-invalid", "kernel-quarantined", "idempotency-key-reused", "queue-full"],
+  }),
+  createVariant: defineEndpoint({
+    method: "post",
+    path: "/v1/models/{model}/variants",
+    tag: "models",
+    summary: "Queue a compression: a runner makes a smaller variant of a version and measures how good it is",
+    description: "The same as `POST /v1/jobs` with the kind `compression`.",
+    access: "submit",
+    params: byModel,
+    headers: idempotencyKey,
+    body: CompressionRequest,
+    repeatable: "by-key",
+    reply: { status: 202, schema: Job },
+    problems: ["not-found", "idempotency-key-reused", "queue-full"],
   }),
   listJobs: defineEndpoint({
     method: "get",

@@ -1,14 +1,13 @@
 import { z } from "zod";
-import { EdgeRunInput, EdgeRunReply } from "./models/edge-place.ts";
-import { defineEndpoint, EVENT_STREAM } from "./endpoint.ts";
-import { Diagnosis } from "./fleet/health.ts";
-import { idSchema } from "./wire/id.ts";
-import { RegistrationToken, TokenInput } from "./service/key.ts";
-import { LIMITS } from "./wire/limits.ts";
-import { RunnerMemory } from "./fleet/memory.ts";
-import { PageQuery } from "./wire/page.ts";
-import { RunnerFit, RunnerFitQuery } from "./fleet/profile.ts";
-import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./fleet/runner.ts";
+import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
+import { Diagnosis } from "./health.ts";
+import { idSchema } from "../wire/id.ts";
+import { RegistrationToken, TokenInput } from "../service/key.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { RunnerMemory } from "./memory.ts";
+import { PageQuery } from "../wire/page.ts";
+import { RunnerFit, RunnerFitQuery } from "./profile.ts";
+import { Registration, RegistrationInput, RotatedCredential, Runner, RunnerPage } from "./runner.ts";
 
 const byRunnerId = z.object({ id: idSchema("runner") });
 
@@ -182,15 +181,5 @@ export const runnerEndpoints = {
     }),
     reply: { status: 200, mediaType: "application/octet-stream" },
     problems: ["not-found"],
-  }),
-  runAtEdge: defineEndpoint({
-    method: "post",
-    path: "/v1/link/edge-runs",
-    tag: "runners",
-    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
-    access: "runner",
-    body: EdgeRunInput,
-    reply: { status: 200, schema: EdgeRunReply },
-    problems: ["not-found", "backend-failed"],
   }),
 } as const;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { defineEndpoint } from "./endpoint.ts";
-import { idSchema } from "./wire/id.ts";
-import { IfMatch, PageQuery } from "./wire/page.ts";
-import { Threshold, ThresholdInput, ThresholdPage, ThresholdTrial, ThresholdTrialInput } from "./history/threshold.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { idSchema } from "../wire/id.ts";
+import { IfMatch, PageQuery } from "../wire/page.ts";
+import { Threshold, ThresholdInput, ThresholdPage, ThresholdTrial, ThresholdTrialInput } from "./threshold.ts";
 
 const byThresholdId = z.object({ id: idSchema("threshold") });
 const ifMatch = z.object({ "if-match": IfMatch });

@@ -1,5 +1,5 @@
-import { defineEndpoint, EVENT_STREAM } from "./endpoint.ts";
-import { ServiceHealth } from "./service/service-state.ts";
+import { defineEndpoint, EVENT_STREAM } from "../endpoint.ts";
+import { ServiceHealth } from "./service-state.ts";
 
 export const serviceEndpoints = {
   getHealth: defineEndpoint({

@@ -1,9 +1,9 @@
-import { LIMITS } from "./wire/limits.ts";
-import { ReportInput, ReportQuery, ReportReply } from "./history/report.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { ReportInput, ReportQuery, ReportReply } from "./report.ts";
 import { z } from "zod";
-import { defineEndpoint } from "./endpoint.ts";
-import { idSchema } from "./wire/id.ts";
-import { Run, RunSamples } from "./history/run.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { idSchema } from "../wire/id.ts";
+import { Run, RunSamples } from "./run.ts";
 
 const byRunId = z.object({ id: idSchema("run") });
 

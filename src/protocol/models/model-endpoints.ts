@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { defineEndpoint } from "./endpoint.ts";
-import { Job } from "./jobs/job.ts";
-import { LIMITS } from "./wire/limits.ts";
-import { CompressionRequest } from "./jobs/compression.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { PlacementRuleInput, ServingConfigurationInput } from "../fleet/serving.ts";
+import { EdgeRunInput, EdgeRunReply } from "./edge-place.ts";
+import { idSchema } from "../wire/id.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { PageQuery } from "../wire/page.ts";
 import {
   Model,
   ModelPage,
@@ -11,15 +13,12 @@ import {
   ModelVersion,
   Placement,
   VariantUploadQuery,
-} from "./models/model.ts";
-import { IdempotencyKey, PageQuery } from "./wire/page.ts";
-import { PlacementRuleInput } from "./fleet/serving.ts";
+} from "./model.ts";
 
 const byModel = z.object({ model: z.string().min(1).max(128).meta({ description: "Name or id of a model" }) });
 const byModelVersion = byModel.extend({
   version: z.coerce.number().int().min(1).meta({ description: "Number of the version" }),
 });
-const idempotencyKey = z.object({ "idempotency-key": IdempotencyKey });
 
 export const modelEndpoints = {
   uploadModel: defineEndpoint({
@@ -72,20 +71,6 @@ export const modelEndpoints = {
     reply: { status: 200, schema: ModelVersion },
     problems: ["not-found", "conflict", "payload-too-large", "unsupported-media-type"],
   }),
-  createVariant: defineEndpoint({
-    method: "post",
-    path: "/v1/models/{model}/variants",
-    tag: "models",
-    summary: "Queue a compression: a runner makes a smaller variant of a version and measures how good it is",
-    description: "The same as `POST /v1/jobs` with the kind `compression`.",
-    access: "submit",
-    params: byModel,
-    headers: idempotencyKey,
-    body: CompressionRequest,
-    repeatable: "by-key",
-    reply: { status: 202, schema: Job },
-    problems: ["not-found", "idempotency-key-reused", "queue-full"],
-  }),
   listModels: defineEndpoint({
     method: "get",
     path: "/v1/models",
@@ -129,3 +114,42 @@ export const modelEndpoints = {
     problems: ["not-found"],
   }),
 } as const;
+
+const byPlacementId = z.object({ id: idSchema("placement") });
+
+/** One placement, how it is served, and the edge as a place that a runner proves. */
+export const placementEndpoints = {
+  getPlacement: defineEndpoint({
+    method: "get",
+    path: "/v1/placements/{id}",
+    tag: "models",
+    summary: "Describe a placement",
+    access: "read",
+    params: byPlacementId,
+    reply: { status: 200, schema: Placement },
+    problems: ["not-found"],
+  }),
+  configurePlacement: defineEndpoint({
+    method: "put",
+    path: "/v1/placements/{id}/configuration",
+    tag: "models",
+    summary: "Say how a placement is served",
+    description:
+      "It is stored and told to the runner, which serves by it once the model is loaded so. `Location` names the calibration that measures it anew; until then predictions are of what was measured before.",
+    access: "submit",
+    params: byPlacementId,
+    body: ServingConfigurationInput,
+    reply: { status: 202, schema: Placement },
+    problems: ["not-found", "conflict", "queue-full"],
+  }),
+  runAtEdge: defineEndpoint({
+    method: "post",
+    path: "/v1/link/edge-runs",
+    tag: "runners",
+    summary: "Have the edge compute a dense network on seeded inputs, as a runner that compares and times it",
+    access: "runner",
+    body: EdgeRunInput,
+    reply: { status: 200, schema: EdgeRunReply },
+    problems: ["not-found", "backend-failed"],
+  }),
+};

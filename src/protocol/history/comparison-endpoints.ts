@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Baseline, BaselineInput, BaselinePage, CompareQuery, ComparisonReply } from "./history/comparison.ts";
-import { defineEndpoint } from "./endpoint.ts";
-import { IfMatch, Name, PageQuery } from "./wire/page.ts";
+import { Baseline, BaselineInput, BaselinePage, CompareQuery, ComparisonReply } from "./comparison.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { IfMatch, Name, PageQuery } from "../wire/page.ts";
 
 const byBaselineName = z.object({ name: Name.meta({ description: "Name of a baseline" }) });
 const ifMatch = z.object({ "if-match": IfMatch });

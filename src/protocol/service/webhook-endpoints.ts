@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { defineEndpoint } from "./endpoint.ts";
-import { idSchema } from "./wire/id.ts";
-import { PageQuery } from "./wire/page.ts";
-import { CreatedWebhook, DeliveryPage, WebhookInput, WebhookPage, WebhookPing } from "./service/webhook.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { idSchema } from "../wire/id.ts";
+import { PageQuery } from "../wire/page.ts";
+import { CreatedWebhook, DeliveryPage, WebhookInput, WebhookPage, WebhookPing } from "./webhook.ts";
 
 const byWebhookId = z.object({ id: idSchema("webhook") });
 

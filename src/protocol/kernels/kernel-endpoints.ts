@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { defineEndpoint } from "./endpoint.ts";
-import { idSchema } from "./wire/id.ts";
-import { Leaderboard, LeaderboardQuery } from "./kernels/leaderboard.ts";
-import { Name, PageQuery } from "./wire/page.ts";
-import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "./jobs/tuning.ts";
-import { KernelInput, KernelPage, SubmittedKernel } from "./kernels/submitted-kernel.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { idSchema } from "../wire/id.ts";
+import { Leaderboard, LeaderboardQuery } from "./leaderboard.ts";
+import { Name, PageQuery } from "../wire/page.ts";
+import { StoredTuningRecord, TuningListQuery, TuningPage, TuningRecord } from "../jobs/tuning.ts";
+import { KernelInput, KernelPage, SubmittedKernel } from "./submitted-kernel.ts";
 
 const byKernelId = z.object({ id: idSchema("kernel") });
 const byKernel = z.object({ kernel: Name.meta({ description: "Name of the kernel that all are compared by" }) });
