@@ -6,8 +6,8 @@ import type { ProblemCode } from "./wire/problem.ts";
 export type Access = Scope | "runner" | "public";
 
 /**
- * What a reply holds besides a problem: JSON of a schema (`alsoAs` names what else it can be had as), a stream or file
- * of a media type, or nothing (a socket).
+ * Content of a successful reply: JSON of a schema (`alsoAs` names its other formats), a stream or file of a media type,
+ * or nothing (a socket).
  */
 export type ReplyKind<Reply> =
   | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType<Reply>; readonly alsoAs?: readonly string[] }
@@ -27,18 +27,18 @@ export interface Endpoint<Params = unknown, Query = unknown, Headers = unknown, 
   readonly access: Access;
   /** Only with a key of the operator's own project: what concerns all projects. */
   readonly isOperators?: boolean;
-  /** Asked so often that nobody waits for a look-up of who calls; see `authorise`. */
+  /** Called so often that it must not wait for a key look-up; see `authorise`. */
   readonly isFrequent?: boolean;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly headers?: z.ZodType<Headers>;
   readonly body?: z.ZodType<Body>;
-  /** Of a body that is JSON; absent: `LIMITS.jsonBodyBytes`. */
+  /** Limit of a JSON body; default `LIMITS.jsonBodyBytes`. */
   readonly bodyBytes?: number;
   readonly rawBody?: { readonly mediaTypes: readonly string[]; readonly maxBytes: number };
   /**
-   * Of a POST that may be sent again when nobody knows what became of it: because it reads, or leaves what is there
-   * already as it is; or because an `Idempotency-Key` makes it so.
+   * Set on a POST that is safe to send again: it only reads, it leaves existing data as it is, or an `Idempotency-Key`
+   * makes it safe.
    */
   readonly repeatable?: "as-it-is" | "by-key";
   readonly reply: ReplyKind<Reply>;

@@ -29,11 +29,11 @@ export const LINK_SUBPROTOCOL = `millrace.v${LINK_VERSION}`;
 export const PING = "ping";
 export const PONG = "pong";
 
-/** A lease that somebody holds: the epoch tells a late result from an old lease. */
+/** A lease that is held: the epoch distinguishes a late result of an older lease. */
 export const Lease = z.object({ jobId: idSchema("job"), epoch: z.number().int().min(1) });
 export type Lease = z.infer<typeof Lease>;
 
-/** What the runner shall keep warm. */
+/** A model that the runner keeps loaded. */
 export const PlacedModel = z.object({
   modelVersionId: idSchema("modelVersion"),
   /** The first is the version's own file. */

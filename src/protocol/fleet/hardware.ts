@@ -7,7 +7,7 @@ import { DType } from "../wire/tensor.ts";
 import { RolloutEnvironment } from "./rollout-environment.ts";
 import { Roofline } from "./roofline.ts";
 
-/** What executes a model. `ort-webgpu`, `wgsl`, `cpu-simd` and `edge-wasm` join as placements learn them. */
+/** Program that executes a model or kernel. */
 export const Backend = z.enum(["wgsl", "ort-webgpu", "ort-cpu", "cpu-simd", "edge-wasm"]).meta({ id: "Backend" });
 export type Backend = z.infer<typeof Backend>;
 
@@ -31,7 +31,7 @@ export const DeviceKey = z.string().min(1).max(LIMITS.deviceKeyLength).meta({ de
 export const QuarantinedKernel = z
   .object({
     kernel: z.string(),
-    /** How it failed last. */
+    /** Problem code of the last failure. */
     code: Problem.shape.code,
     failures: z.number().int().min(1),
     until: Instant,
@@ -39,7 +39,7 @@ export const QuarantinedKernel = z
   .meta({ id: "QuarantinedKernel" });
 export type QuarantinedKernel = z.infer<typeof QuarantinedKernel>;
 
-/** The card behind a GPU, as its driver's program or the system's files tell of it; null is what they do not tell. */
+/** The card behind a GPU, as reported by its driver or the system's files; unknown values are null. */
 export const GpuBoard = z
   .object({
     name: z.string().max(256).nullable(),
@@ -169,7 +169,7 @@ export const KernelAnnouncement = z
   .meta({ id: "Kernel" });
 export type KernelAnnouncement = z.infer<typeof KernelAnnouncement>;
 
-/** What a runner says of itself when it connects. */
+/** Description of a runner that it sends when it connects. */
 export const Capabilities = z
   .object({
     version: z.string(),
@@ -207,7 +207,7 @@ export function fingerprintIdOf(fingerprint: Fingerprint): Promise<string> {
 
 const MODEL_BACKENDS: ReadonlySet<Backend> = new Set(["ort-cpu", "ort-webgpu"]);
 
-/** What executes models on a device of a runner; undefined where it serves none. Kernels run by `wgsl` on every GPU. */
+/** Backend that runs models on a device; undefined where it serves none. Kernels run by `wgsl` on every GPU. */
 export function modelBackendOf({
   backends,
   servesModels = false,

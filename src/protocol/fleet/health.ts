@@ -24,7 +24,7 @@ export const Sensor = z
   .meta({ id: "Sensor" });
 export type Sensor = z.infer<typeof Sensor>;
 
-/** What a device's kernels showed when a benchmark or a throughput job last ran there; null is not known. */
+/** Figures of a device's kernels from the last benchmark or throughput job there; null where unknown. */
 export const KernelHealth = z
   .object({
     at: Instant,
@@ -69,7 +69,7 @@ export const DeviceHealth = z
   .meta({ id: "DeviceHealth" });
 export type DeviceHealth = z.infer<typeof DeviceHealth>;
 
-/** What a placement answers to the watch's own probes: one row of seeded inputs, at a low rate. */
+/** Latency of a placement in the watch's own probes: one row of seeded inputs, at a low rate. */
 export const PlacementHealth = z
   .object({
     modelVersionId: idSchema("modelVersion"),
@@ -86,8 +86,8 @@ export const PlacementHealth = z
 export type PlacementHealth = z.infer<typeof PlacementHealth>;
 
 /**
- * How a runner is, over the time since its last report. One that answers a question looks back to the report before
- * the last, and counts for nothing in the next: spans of those that come by themselves are without gap or overlap.
+ * State of a runner over the time since its last report. A report sent on request looks back to the report before the
+ * last and does not count for the next one, so the spans of regular reports have no gap and no overlap.
  */
 export const HealthReport = z
   .object({
@@ -118,7 +118,7 @@ export const HealthReport = z
   .meta({ id: "HealthReport" });
 export type HealthReport = z.infer<typeof HealthReport>;
 
-/** What can be wrong with a runner, one word each; docs/methodology.md tells how each is recognised. */
+/** Kinds of finding; docs/methodology.md defines how each is recognised. */
 export const FindingKind = z
   .enum([
     "thermal-throttling",
@@ -183,7 +183,7 @@ export const DiagnosisCheck = z
   .meta({ id: "DiagnosisCheck" });
 export type DiagnosisCheck = z.infer<typeof DiagnosisCheck>;
 
-/** How a runner is now: a checklist, and what the watch has found. */
+/** Current state of a runner: a checklist and the watch's findings. */
 export const Diagnosis = z
   .object({
     runnerId: idSchema("runner"),
@@ -198,7 +198,7 @@ export const Diagnosis = z
   .meta({ id: "Diagnosis" });
 export type Diagnosis = z.infer<typeof Diagnosis>;
 
-/** How a runner is over the last moment: of a report of health what moves by the second, and is small. */
+/** The fast-changing part of a health report, sent each second. */
 export const LiveReport = HealthReport.omit({ placements: true, memory: true })
   .extend({ devices: z.array(DeviceHealth.omit({ queueMs: true, kernels: true })).max(LIMITS.devices) })
   .meta({ id: "LiveReport" });

@@ -3,7 +3,7 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant } from "../wire/page.ts";
 
-/** Where bytes may lie, nearest to the kernels first. The edge is where all of them come from. */
+/** Storage tiers, nearest to the kernels first. The edge holds the original of everything. */
 export const TierName = z.enum(["gpu", "host", "disk", "edge"]).meta({ id: "TierName" });
 export type TierName = z.infer<typeof TierName>;
 
@@ -12,7 +12,7 @@ const SHARED_TIERS = TierName.exclude(["gpu"]).options;
 
 const count = z.number().int().min(0);
 
-/** What a runner fetched ahead into a tier. */
+/** Artifacts that a runner prefetched into a tier. */
 const PrefetchState = z.object({
   pattern: z
     .enum(["sequential", "strided", "temporal"])
@@ -80,7 +80,7 @@ export const MigrationTimes = z
   .meta({ id: "MigrationTimes" });
 export type MigrationTimes = z.infer<typeof MigrationTimes>;
 
-/** What a runner tells of its memory since it started. */
+/** Memory statistics of a runner since its start. */
 export const MemoryReport = z.object({
   tiers: z.array(MemoryTier).max(LIMITS.devices + SHARED_TIERS.length),
   pools: z.array(PoolState).max(LIMITS.devices),
@@ -94,7 +94,7 @@ export const MemoryReport = z.object({
 });
 export type MemoryReport = z.infer<typeof MemoryReport>;
 
-/** A runner's memory as it told when it was asked. */
+/** A runner's memory report at the time of the request. */
 export const RunnerMemory = MemoryReport.extend({
   runnerId: idSchema("runner"),
   reportedAt: Instant,

@@ -4,7 +4,7 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 
-/** What a runner must have to fit a profile. Absent means: anything. */
+/** Requirements that a runner must meet to fit a profile. An absent field means no requirement. */
 const ProfileRequirements = z
   .strictObject({
     device: z.enum(["gpu", "cpu"]).optional(),
@@ -19,7 +19,7 @@ const ProfileRequirements = z
   })
   .meta({ id: "ProfileRequirements" });
 
-/** What a placement under this profile should reach. */
+/** Targets that a placement under this profile should reach. */
 const ProfileTargets = z
   .strictObject({
     latencyMs: z.number().positive().optional(),
@@ -76,7 +76,7 @@ const FitCheck = z.object({
   mend: z.string().nullable().default(null).meta({ description: "What would make it fit; null where it does" }),
 });
 
-/** How one runner fits one profile, line by line. */
+/** Fit of one runner to one profile, requirement by requirement. */
 export const ProfileFit = z
   .object({
     profile: Name,
@@ -87,7 +87,7 @@ export const ProfileFit = z
   .meta({ id: "ProfileFit" });
 export type ProfileFit = z.infer<typeof ProfileFit>;
 
-/** Whether what was measured on a runner reaches one of a profile's targets. */
+/** Check of one profile target against the measurements of a runner. */
 export const TargetCheck = z
   .object({
     target: z.enum(["latencyMs", "throughputRps", "memoryBytes"]),
@@ -102,7 +102,7 @@ export const TargetCheck = z
   .meta({ id: "TargetCheck" });
 export type TargetCheck = z.infer<typeof TargetCheck>;
 
-/** How one runner fits one profile, and how far its placements reach the profile's targets. */
+/** Fit of one runner to one profile, and how far its placements reach the profile's targets. */
 export const RunnerFit = ProfileFit.extend({
   runnerId: idSchema("runner"),
   reaches: z.boolean().nullable().meta({ description: "Every target; null where that is not known of each" }),
@@ -110,7 +110,7 @@ export const RunnerFit = ProfileFit.extend({
 }).meta({ id: "RunnerFit" });
 export type RunnerFit = z.infer<typeof RunnerFit>;
 
-/** Which profile a runner is held against. */
+/** The profile that a runner is compared with. */
 export const RunnerFitQuery = z.object({ profile: Name.meta({ description: "Name of the hardware profile" }) });
 
 const GiB = 2 ** 30;

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { LIMITS } from "../wire/limits.ts";
 import { Name } from "../wire/page.ts";
 
-/** Of four frames of 84×84. */
+/** Four frames of 84×84 pixels. */
 export const FRAME_PIXELS = 4 * 84 * 84;
 
-/** What a policy may do in an environment: one of so many things, or numbers within bounds. */
+/** Action space of an environment: a number of discrete actions, or numbers within bounds. */
 function actionOf(object: typeof z.object) {
   return z.discriminatedUnion("kind", [
     object({ kind: z.literal("discrete"), count: z.number().int().min(2).max(LIMITS.policyWidth) }),
@@ -41,7 +41,7 @@ export function environmentFields(object: typeof z.object) {
   };
 }
 
-/** Where populations are rolled out. */
+/** Backends that roll out populations. */
 export const RolloutBackend = z.enum(["wgsl", "cpu-simd"]);
 export type RolloutBackend = z.infer<typeof RolloutBackend>;
 

@@ -35,7 +35,7 @@ export const Roofline = z
   .meta({ id: "Roofline" });
 export type Roofline = z.infer<typeof Roofline>;
 
-/** Where a benchmark stands under its device's roofs. What cannot be said is null, and `note` says why. */
+/** Position of a benchmark under its device's roofs. Unknown values are null, and `note` gives the reason. */
 export const RooflinePosition = z
   .object({
     arithmeticIntensity: z.number().nullable().meta({ description: "Operations per byte that has to be moved" }),

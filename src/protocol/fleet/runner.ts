@@ -11,7 +11,7 @@ export type RunnerState = z.infer<typeof RunnerState>;
 export const RunnerQuarantine = z.object({ until: Instant, reason: z.string() }).meta({ id: "RunnerQuarantine" });
 export type RunnerQuarantine = z.infer<typeof RunnerQuarantine>;
 
-/** What a new runner sends to trade its one-time token for a credential. */
+/** Body by which a new runner trades its one-time token for a credential. */
 export const RegistrationInput = z
   .strictObject({ token: z.string().min(1).max(256), name: Name, labels: Labels.default({}) })
   .meta({ id: "RegistrationInput" });

@@ -9,7 +9,7 @@ const kinds = {
   profile: { kind: z.literal("profile"), profile: Name },
 };
 
-/** Which runners measure and serve a model: all, those that are named, or those that fit a hardware profile. */
+/** Runners that measure and serve a model: all, the named ones, or those that fit a hardware profile. */
 export const PlacementRule = z
   .discriminatedUnion("kind", [z.object(kinds.automatic), z.object(kinds.pinned), z.object(kinds.profile)])
   .meta({ id: "PlacementRule" });
@@ -39,14 +39,14 @@ export const configurationFields = {
   }),
 };
 
-/** How a placement is served. */
+/** Serving settings of a placement. */
 export const ServingConfiguration = z.object(configurationFields).meta({ id: "ServingConfiguration" });
 export type ServingConfiguration = z.infer<typeof ServingConfiguration>;
 
 /** The same as it is asked for: a field that is not known is a mistake. */
 export const ServingConfigurationInput = z.strictObject(configurationFields).meta({ id: "ServingConfigurationInput" });
 
-/** What every placement begins with. */
+/** Initial configuration of every placement. */
 export const DEFAULT_CONFIGURATION: ServingConfiguration = { threads: 1, maxRows: null, maxInFlight: null };
 
 export function isSameConfiguration(one: ServingConfiguration, other: ServingConfiguration): boolean {

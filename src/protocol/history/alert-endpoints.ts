@@ -8,7 +8,7 @@ import { IfMatch } from "../wire/page.ts";
 const byAlertId = z.object({ id: idSchema("alert") });
 const ifMatch = z.object({ "if-match": IfMatch });
 
-/** What the history shows by itself: changes and alerts. */
+/** Findings of the history: changes and alerts. */
 export const alertEndpoints = {
   detectChanges: defineEndpoint({
     method: "post",

@@ -11,7 +11,7 @@ export type ChangeDirection = z.infer<typeof ChangeDirection>;
 
 const Range = z.object({ low: z.number(), high: z.number() });
 
-/** What a change rests on. Levels are in the unit of the series, shares are of the level before. */
+/** Evidence of a change. Levels are in the unit of the series, shares are relative to the level before. */
 export const ChangeEvidence = z
   .object({
     statistic: Statistic,
@@ -83,7 +83,7 @@ export type Change = z.infer<typeof Change>;
 export const AlertState = z.enum(["open", "acknowledged", "resolved", "dismissed", "muted"]).meta({ id: "AlertState" });
 export type AlertState = z.infer<typeof AlertState>;
 
-/** What an alert is of: changes of the history, or a finding of the watch. */
+/** Origin of an alert: changes of the history, or a finding of the watch. */
 export const AlertKind = z.enum(["change", "finding"]).meta({ id: "AlertKind" });
 export type AlertKind = z.infer<typeof AlertKind>;
 

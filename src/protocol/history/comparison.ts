@@ -49,7 +49,7 @@ const WindowText = z
     "must end after it begins",
   );
 
-/** What one side of a comparison is; all that is named must hold. */
+/** Selector of one side of a comparison; all given conditions must hold. */
 export const Side = z.strictObject({
   run: idSchema("run").optional(),
   label: z.string().min(1).max(LIMITS.nameLength).optional(),
@@ -64,7 +64,7 @@ export type Side = z.infer<typeof Side>;
 
 const SIDE_LENGTH = 512;
 
-/** Reads `label:main;window:2026-01-01T00:00:00Z/;last:20`; what is wrong with it is told in words. */
+/** Parses `label:main;window:2026-01-01T00:00:00Z/;last:20`; `wrong` is the reason where it cannot. */
 export function parseSide(text: string): { readonly side: Side } | { readonly wrong: string } {
   const parts: Record<string, string> = {};
   for (const part of text.split(";")) {

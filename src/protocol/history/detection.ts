@@ -96,7 +96,7 @@ export const ChangesQuery = z
     message: "must lie after from",
   });
 
-/** What a plot of a series marks. */
+/** Marks of a series' plot. */
 export const ChangesReply = z
   .object({
     changes: z.array(Change).meta({ description: "Oldest first" }),

@@ -21,7 +21,7 @@ const DIMENSIONS = [
 ] as const;
 const IN_CONFIGURATION = /^configuration\.[A-Za-z][\w.-]{0,63}$/;
 
-/** What series are put together by: a dimension that every series has, or `configuration.` and a name. */
+/** Dimension to group series by: one that every series has, or `configuration.` and a name. */
 export type Dimension = (typeof DIMENSIONS)[number] | `configuration.${string}`;
 
 function isDimension(text: string): text is Dimension {
@@ -37,7 +37,7 @@ const GroupBy = z
   )
   .meta({ type: "string", description: `Any of ${DIMENSIONS.join(", ")} and configuration.<name>` });
 
-/** What every question to several series has: which ones, and from when to when. */
+/** Query parameters of every question to several series: selection and time window. */
 const windowQuery = {
   ...seriesSelection,
   from: Instant.optional().meta({ description: "Absent: 30 days before `to`" }),
@@ -68,7 +68,7 @@ export type HistoryQuery = z.infer<typeof HistoryQuery>;
 const GroupDevice = z.object({ id: idSchema("fingerprint"), name: z.string() }).meta({ id: "GroupDevice" });
 export type GroupDevice = z.infer<typeof GroupDevice>;
 
-/** What is the same of all series that were put together: of any two quantities no percentile makes sense. */
+/** Metric, unit and clock shared by the grouped series: percentiles of mixed quantities have no meaning. */
 const Quantity = z.object({
   metric: z.string(),
   unit: z.string(),

@@ -14,7 +14,7 @@ export const PercentileList = z
   .transform((text) => text.split(",").map(Number))
   .refine((values) => values.every((value) => value > 0 && value < 100), "each percentile must lie between 0 and 100");
 
-/** Whether `to`, where both are given, lies after `from`; otherwise `NOT_FORWARD` tells. */
+/** Whether `to` lies after `from`, where both are given; otherwise the error is `NOT_FORWARD`. */
 export function isForward({ from, to }: { from?: string | undefined; to?: string | undefined }): boolean {
   return from === undefined || to === undefined || Date.parse(from) < Date.parse(to);
 }

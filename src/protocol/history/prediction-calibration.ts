@@ -38,7 +38,7 @@ const counts = {
   asPredicted: z.number().int().meta({ description: "Of these, answered within the predicted latency" }),
 };
 
-/** What became of predictions of one placement at one confidence. */
+/** Outcome of the predictions of one placement at one confidence. */
 const CalibratedPrediction = z
   .object({
     model: z.string(),

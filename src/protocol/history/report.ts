@@ -14,7 +14,7 @@ const MeasuredAt = Instant.refine((at) => Date.parse(at) >= Date.parse(EARLIEST)
 /** A finite number whose sums stay finite. */
 const Reported = z.number().min(-LIMITS.reportedMagnitude).max(LIMITS.reportedMagnitude);
 
-/** Rounding of whoever added up, relative to the largest magnitude. */
+/** Rounding error allowed in a reported sum, relative to the largest magnitude. */
 const SUM_TOLERANCE = 1e-6;
 
 /**
@@ -79,7 +79,7 @@ export type ReportedMeasurement = z.infer<typeof ReportedMeasurement>;
 
 const hardware = z.string().min(1).max(256);
 
-/** What it ran on. Another value is another fingerprint, and so other series. */
+/** Host of a reported run. Another value is another fingerprint, and so another series. */
 const ReportedHost = z
   .strictObject({
     cpu: hardware.optional(),
@@ -115,7 +115,7 @@ export const ReportInput = z
   .meta({ id: "ReportInput" });
 export type ReportInput = z.infer<typeof ReportInput>;
 
-/** Says what the body is, and what its tool cannot tell. Whatever is given here counts, not what the body says. */
+/** Format of the body and fields that its tool does not record. A value given here overrides the body's. */
 export const ReportQuery = z.object({
   format: ReportFormat.default("native").meta({ description: "Which tool wrote the body; `native`: our own form" }),
   run: ReportInput.shape.run,

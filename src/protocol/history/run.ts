@@ -10,7 +10,7 @@ export const ReportFormat = z
   .meta({ id: "ReportFormat" });
 export type ReportFormat = z.infer<typeof ReportFormat>;
 
-/** What a run timed, value by value and in order, where that was kept. */
+/** Samples of a run in order, where they were kept. */
 export const RunSamples = z
   .object({
     measurements: z.array(
@@ -53,7 +53,7 @@ const JobRun = z
   .meta({ id: "JobRun" });
 export type JobRun = z.infer<typeof JobRun>;
 
-/** One execution elsewhere, of which somebody reported what was measured. */
+/** A run outside millrace whose measurements were reported. */
 export const ReportRun = z
   .object({
     origin: z.literal("report"),

@@ -6,13 +6,10 @@ import { LIMITS } from "../wire/limits.ts";
 import { Instant, PageQuery, pageOf } from "../wire/page.ts";
 import { formatQuery } from "../wire/table-format.ts";
 
-/** What a series speaks about; a `benchmark` is something that was measured outside. */
+/** Subject of a series; a `benchmark` was measured outside. */
 export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).meta({ id: "SubjectKind" });
 
-/**
- * What makes a series: change any of these and another series begins. The series' id is the digest
- * of this key.
- */
+/** Identity of a series: another value of any field is another series. The series' id is the digest of this key. */
 export const SeriesKey = z
   .object({
     subjectKind: SubjectKind,

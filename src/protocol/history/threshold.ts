@@ -4,7 +4,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 import { selectorFields } from "./series.ts";
 
-/** What of a point is looked at. */
+/** Statistic of a point that a rule judges. */
 export const Statistic = z.enum(["p50", "p95", "p99", "mean", "min", "max"]).meta({ id: "Statistic" });
 export type Statistic = z.infer<typeof Statistic>;
 
@@ -84,7 +84,7 @@ export const ThresholdTrialInput = z
   .strictObject({ threshold: ThresholdInput, series: idSchema("series") })
   .meta({ id: "ThresholdTrialInput" });
 
-/** What a rule says of one point. */
+/** Verdict of a rule on one point. */
 const JudgedPoint = z
   .object({
     at: Instant,
@@ -98,7 +98,7 @@ const JudgedPoint = z
   })
   .meta({ id: "JudgedPoint" });
 
-/** What a rule would have said over the history of a series. */
+/** Verdicts of a rule over the history of a series. */
 export const ThresholdTrial = z
   .object({
     points: z.array(JudgedPoint),

@@ -6,7 +6,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Labels, Name } from "../wire/page.ts";
 import { JsonTensor, JsonTensorInput, TensorHeader } from "../wire/tensor.ts";
 
-/** What everybody who has a kernel computed may ask for. */
+/** Request fields of every compute service. */
 export const computeWishes = {
   budgetMs: z.number().min(LIMITS.minBudgetMs).max(LIMITS.maxBudgetMs).default(1_000),
   runnerId: idSchema("runner").optional(),
@@ -21,7 +21,7 @@ export const JsonInputs = z
     `at most ${LIMITS.tensorsPerRequest} inputs`,
   );
 
-/** Where something was computed, and where the time went. */
+/** Place of a computation, and its time split. */
 const computedFields = {
   requestId: idSchema("request"),
   runnerId: idSchema("runner"),
@@ -50,7 +50,7 @@ export const ComputeOffer = z.object({
   requestId: idSchema("request"),
   kernel: Name,
   shape: z.record(z.string(), z.number().int().min(1)),
-  /** Of inputs that do not follow and are not resident: the kernel makes them itself. */
+  /** Seed of inputs that are neither sent nor resident: the kernel generates them. */
   seed: z.number().int(),
   resident: z.array(ResidentInput).max(1),
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),

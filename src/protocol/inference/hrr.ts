@@ -6,7 +6,10 @@ import { TensorHeader } from "../wire/tensor.ts";
 import { ComputeReply, computeWishes, JsonInputs } from "./compute.ts";
 import { FRAME_MEDIA_TYPE } from "./inference.ts";
 
-/** What can be done with holographic reduced representations (Plate, IEEE Trans. Neural Networks 1995). */
+/**
+ * Operations on holographic reduced representations.
+ * Source: Plate, IEEE Trans. Neural Networks 1995.
+ */
 export const HrrOperation = z
   .enum(["bind", "unbind", "superpose", "similarity", "project"])
   .meta({ id: "HrrOperation" });
@@ -112,7 +115,7 @@ export const ItemMatches = z
 export type ItemMatches = z.infer<typeof ItemMatches>;
 
 const byName = z.object({ name: Name.meta({ description: "Name of a memory" }) });
-/** What may be in the way of a computation. */
+/** Problems that a computation can meet. */
 const COMPUTE_PROBLEMS = [
   "no-placement",
   "runner-offline",

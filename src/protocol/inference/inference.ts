@@ -6,7 +6,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Labels, Name } from "../wire/page.ts";
 import { JsonTensor, JsonTensorInput, TensorHeader } from "../wire/tensor.ts";
 
-/** What may be in the way of a placement, and what more of an answer from there. */
+/** Problems of choosing a placement, then those of its answer. */
 export const ADMISSION_PROBLEMS = [
   "not-found",
   "budget-unattainable",
@@ -26,7 +26,7 @@ export const INFERENCE_PROBLEMS = [
   "model-quarantined",
 ] as const;
 
-/** What every inference may ask for, whatever form it comes in. */
+/** Request fields of every inference, in any format. */
 export const wishFields = {
   budgetMs: z
     .number()
@@ -97,8 +97,8 @@ export const ServiceTimes = z.object({
 export type ServiceTimes = z.infer<typeof ServiceTimes>;
 
 /**
- * Where the time went. `edgeMs` and `linkMs` are from the edge's clock, which is coarse (1 ms) and
- * advances only across I/O; the rest is the runner's. `totalMs` is from arrival to reply.
+ * Split of the latency. `edgeMs` and `linkMs` use the edge's clock, which is coarse (1 ms) and advances only across
+ * I/O; the others use the runner's. `totalMs` runs from arrival to reply.
  */
 export const LatencySplit = ServiceTimes.extend({
   totalMs: z.number().min(0),

@@ -39,7 +39,7 @@ export const Ticket = z
   .meta({ id: "Ticket" });
 export type Ticket = z.infer<typeof Ticket>;
 
-/** What a ticket allows: the part of it that is signed. */
+/** Signed content of a ticket. */
 export const TicketGrant = z.object({
   runnerId: idSchema("runner"),
   placementId: idSchema("placement"),
@@ -53,7 +53,7 @@ export const TicketGrant = z.object({
   priority: z.number().int(),
   /** On the edge's clock. */
   expiresAtMs: z.number(),
-  /** Tells one ticket from another of the same content. */
+  /** Makes tickets of the same content distinct. */
   nonce: z.string(),
 });
 export type TicketGrant = z.infer<typeof TicketGrant>;
@@ -61,7 +61,7 @@ export type TicketGrant = z.infer<typeof TicketGrant>;
 /** A ticket taken apart; nothing of it is believed yet. */
 export interface SplitTicket {
   readonly keyId: string;
-  /** What the MAC is of. */
+  /** Text that the MAC covers. */
   readonly signed: string;
   readonly payload: string;
   readonly mac: Uint8Array<ArrayBuffer>;
@@ -121,7 +121,7 @@ export const DirectReplyHeader = z.object({
 });
 export type DirectReplyHeader = z.infer<typeof DirectReplyHeader>;
 
-/** What became of one request that a ticket admitted, as the runner tells the edge. */
+/** Outcome of one request under a ticket, as the runner reports it to the edge. */
 export const DirectOutcome = z.object({
   placementId: idSchema("placement"),
   rows: z.number().int().min(1),

@@ -58,10 +58,10 @@ export const PooledAgents = z.object({
 });
 export type PooledAgents = z.infer<typeof PooledAgents>;
 
-/** Where a runner had a pool while it worked on it. */
+/** Tier that held a pool while a runner worked on it. */
 export const PoolPlace = z.object({
   tier: z.enum(["gpu", "host"]),
-  /** Of the tier, with the pool in it. */
+  /** Free share of the tier, with the pool in it. */
   freeShare: z.number(),
 });
 export type PoolPlace = z.infer<typeof PoolPlace>;

@@ -8,7 +8,7 @@ import { Name } from "../wire/page.ts";
 import { DType } from "../wire/tensor.ts";
 import { deviceFields, Environment, targetFields } from "./job-fields.ts";
 
-/** What a benchmark asked of its device, from compilation to the last run. */
+/** Device counters of a benchmark, from compilation to the last run. */
 export const BenchmarkCounters = z
   .object({
     dispatches: z.number().int(),
@@ -25,8 +25,8 @@ export const BenchmarkCounters = z
 export type BenchmarkCounters = z.infer<typeof BenchmarkCounters>;
 
 /**
- * How much of a processor a kernel's workgroups can fill, by the rules of its architecture and not by
- * measurement. WebGPU does not tell how many registers a lane takes, so the real figure may be lower.
+ * Share of a processor that a kernel's workgroups can fill, by the architecture's rules, not measured. WebGPU does not
+ * report registers per lane, so the real figure may be lower.
  */
 export const PredictedOccupancy = z
   .object({
@@ -49,7 +49,7 @@ const at = { pid: z.number().int(), tid: z.number().int() };
 /** Microseconds since the trace began. */
 const microseconds = z.number();
 
-/** What a trace says of itself; a viewer shows `name` of a process and of its threads. */
+/** Metadata event of a trace; a viewer shows `name` for a process and its threads. */
 const MetadataEvent = z.object({
   ph: z.literal("M"),
   name: z.enum(["process_name", "thread_name"]),
@@ -92,7 +92,7 @@ export const Trace = z
   .meta({ id: "Trace" });
 export type Trace = z.infer<typeof Trace>;
 
-/** How large a run's trace is, and what is missing of it. */
+/** Size of a run's trace, and its missing parts. */
 export const TraceSummary = z
   .object({ events: z.number().int(), droppedEvents: z.number().int(), sizeBytes: z.number().int() })
   .meta({ id: "TraceSummary" });
@@ -157,7 +157,7 @@ export const BenchmarkResult = z
     defaultAxes: z.boolean().default(true),
     /** Whether variant and axes are those that a tuning found. */
     tuned: z.boolean().default(false),
-    /** What executed it; absent where it was `wgsl`. */
+    /** Backend that executed it; `wgsl` where absent. */
     backend: Backend.optional(),
     shape: z.record(z.string(), z.number().int()),
     dtype: DType,

@@ -38,9 +38,9 @@ export const CalibratedPlacement = z.object({
   /** By batch size, rising from 1. */
   sweep: z.array(SweepStep).min(1).max(LIMITS.sweepSteps),
   memory: MemoryFit.nullable(),
-  /** What it was measured under; absent: the one that every placement begins with. */
+  /** Configuration under measurement; absent: `DEFAULT_CONFIGURATION`. */
   configuration: ServingConfiguration.optional(),
-  /** What lies around the service, where that is not the runner's link. */
+  /** Overhead around the service, where it differs from the runner's link. */
   linkMs: Distribution.optional(),
   environment: Environment,
 });
@@ -51,7 +51,7 @@ export const CalibrationResult = z
     kind: z.literal("calibration"),
     modelVersionId: idSchema("modelVersion"),
     placements: z.array(CalibratedPlacement).min(1).max(64),
-    /** What a device, or the CPU provider that it is compared with, could not run at all. */
+    /** Inputs that a device, or the CPU provider it is compared with, could not run. */
     skipped: z
       .array(z.object({ deviceKey: z.string(), variant: Name, backend: Backend, problem: Problem }))
       .max(64)

@@ -35,7 +35,7 @@ export const CompressionSpec = z
     version: z.number().int().min(1),
     name: Name,
     modelVersionId: idSchema("modelVersion"),
-    /** Of the version's own file. */
+    /** Digest of the version's own file. */
     digest: z.string(),
     /** As it was when the job was asked for. */
     data: VersionData.nullable(),

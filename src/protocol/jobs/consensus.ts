@@ -10,7 +10,7 @@ const index = z
   .min(0)
   .max(2 ** 31 - 1);
 
-/** What somebody proposed in a round: two values in a round, or two ids of one proposer, are a conflict. */
+/** A proposal of one agent: two values in a round, or two ids of one proposer, are a conflict. */
 const Proposal = z.strictObject({
   round: z
     .number()

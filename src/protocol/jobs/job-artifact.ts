@@ -9,7 +9,7 @@ export const JobArtifactName = z
   .meta({ id: "JobArtifactName" });
 export type JobArtifactName = z.infer<typeof JobArtifactName>;
 
-/** What the file may be, as it is sent and as it is given out again. */
+/** Media types of an artifact, for upload and download. */
 export const ARTIFACT_MEDIA_TYPES = ["application/octet-stream", "application/json", "application/vnd.apache.parquet"];
 
 const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits");

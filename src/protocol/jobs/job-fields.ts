@@ -4,7 +4,7 @@ import { idSchema } from "../wire/id.ts";
 import { Name } from "../wire/page.ts";
 import { DType } from "../wire/tensor.ts";
 
-/** What a job ran on and how busy it was: stored with every result. */
+/** Device that a job ran on, and its load: stored with every result. */
 export const Environment = z
   .object({
     deviceKey: z.string(),
@@ -33,7 +33,7 @@ const kernelFields = {
   variant: Name.optional(),
 };
 
-/** What is validated or optimised. */
+/** Subject of a validation or optimisation. */
 export const JobSubject = z
   .discriminatedUnion("kind", [z.object(modelFields), z.object(kernelFields)])
   .meta({ id: "JobSubject" });
@@ -44,14 +44,14 @@ export const JobSubjectInput = z
   .discriminatedUnion("kind", [z.strictObject(modelFields), z.strictObject(kernelFields)])
   .meta({ id: "JobSubjectInput" });
 
-/** Which runner may take a job. */
+/** Runner that may take a job. */
 export const targetFields = {
   runnerId: idSchema("runner").optional(),
   profile: Name.optional().meta({ description: "Only runners that fit this hardware profile" }),
   label: Name.optional().meta({ description: "Stored with the series, such as a branch" }),
 };
 
-/** Which device of that runner, for jobs that run a kernel. */
+/** Device of that runner, for jobs that run a kernel. */
 export const deviceFields = {
   deviceKey: DeviceKey.optional().meta({
     description: "Only this device of the runner; else the one that is likely to be done first",

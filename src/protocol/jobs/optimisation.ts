@@ -22,7 +22,7 @@ const askedTargets = {
   percentile: targets.percentile.unwrap().optional(),
   minFidelity: targets.minFidelity.unwrap().optional(),
 };
-/** What a configuration has to reach; what is absent is not required. */
+/** Targets of a configuration; an absent field is not required. */
 export const OptimisationTargets = z.object(targets).meta({ id: "OptimisationTargets" });
 export type OptimisationTargets = z.infer<typeof OptimisationTargets>;
 
@@ -35,7 +35,7 @@ const space = {
   maxRows: counts.optional(),
   concurrency: counts.optional(),
 };
-/** What is searched; what is absent is all that the runner can. */
+/** Search space; an absent field means all that the runner can do. */
 export const SearchSpace = z.object(space).meta({ id: "SearchSpace" });
 export type SearchSpace = z.infer<typeof SearchSpace>;
 

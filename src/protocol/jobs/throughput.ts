@@ -64,7 +64,7 @@ export const ThroughputResult = z
     steps: z.array(ControlStep).max(LIMITS.controlSteps),
     /** Share of the measured time in which the device computed, copies not counted. */
     busyShare: z.number(),
-    /** What the busy share was read from; wall time where the device has no timestamps. */
+    /** Clock of the busy share; wall time where the device has no timestamps. */
     clock: Clock,
     submissionsPerSecond: z.number(),
     itemsPerSecond: z.number(),

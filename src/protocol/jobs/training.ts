@@ -67,7 +67,7 @@ const population = (standard: number) => z.number().int().min(2).max(LIMITS.popu
 const positive = z.number().positive().max(1e6);
 const share = z.number().min(0).max(1);
 
-/** How a population is moved on from its fitness; see docs/methodology.md. */
+/** Algorithm that updates a population by its fitness; see docs/methodology.md. */
 export const Algorithm = z
   .discriminatedUnion("name", [
     z.strictObject({
@@ -150,7 +150,7 @@ export const TrainingSpec = z
   .meta({ id: "TrainingSpec" });
 export type TrainingSpec = z.infer<typeof TrainingSpec>;
 
-/** How a generation was divided into species. */
+/** Division of a generation into species. */
 const SpeciesCensus = z
   .object({
     threshold: z.number().meta({ description: "Distance from which on genomes are of different species" }),

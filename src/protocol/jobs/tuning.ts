@@ -46,7 +46,7 @@ export const TuningTrial = Choice.extend({
 }).meta({ id: "TuningTrial" });
 export type TuningTrial = z.infer<typeof TuningTrial>;
 
-/** What a search found: worth handing on to every runner with the same fingerprint. */
+/** Result of a search, valid for every runner with the same fingerprint. */
 export const Tuning = z.object({
   kernel: Name,
   dtype: DType,
@@ -105,7 +105,7 @@ export const TuningListQuery = PageQuery.extend({
 });
 export type TuningListQuery = z.infer<typeof TuningListQuery>;
 
-/** What a tuning answers; another value of any of it is another tuning. */
+/** Identity of a tuning; another value of any field is another tuning. */
 export type TuningKey = Pick<Tuning, "kernel" | "dtype" | "bucket" | "digest" | "fingerprint">;
 
 /** Id of the tuning that answers a key, the same on every runner and at the edge. */

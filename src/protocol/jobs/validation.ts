@@ -21,7 +21,7 @@ import { deviceFields, Environment, JobSubject, JobSubjectInput, targetFields } 
 const byName = z.object({ name: Name.meta({ description: "Name of a requirement set" }) });
 const ifMatch = z.object({ "if-match": IfMatch });
 
-/** What validations are judged by, and how a runner sends load through the edge. */
+/** Requirement sets of validations, and the load that a runner sends through the edge. */
 export const validationEndpoints = {
   createRequirements: defineEndpoint({
     method: "post",
@@ -147,7 +147,7 @@ export const ValidationSpec = z
   .meta({ id: "ValidationSpec" });
 export type ValidationSpec = z.infer<typeof ValidationSpec>;
 
-/** What was validated: a variant on a device by a backend under a configuration. */
+/** Subject of a validation: a variant on a device by a backend under a configuration. */
 export const ValidatedPlace = z
   .object({
     deviceKey: DeviceKey,

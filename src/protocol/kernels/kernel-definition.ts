@@ -80,7 +80,7 @@ const Numbers = z.record(Identifier, z.array(z.number()).max(LIMITS.kernelExpect
 /** Element types that a binding of a kernel may have; WGSL sees four `int8` in a u32. */
 export const BindingDType = z.enum(["float32", "int32", "int8"]);
 
-/** What is run: entry points in order inside one compute pass, and the values of `override`s. */
+/** Entry points in the order of one compute pass, and the values of `override`s. */
 function programFields(object: typeof z.object) {
   return {
     wgsl: Wgsl.meta({ description: "Sizes stand in a uniform at binding 0, as u32 in the order of `dimensions`" }),
@@ -98,7 +98,7 @@ function programFields(object: typeof z.object) {
   };
 }
 
-/** How the inputs are made from a seed. */
+/** Generation of the inputs from a seed. */
 function fillOf(object: typeof z.object) {
   return z.discriminatedUnion("kind", [
     object({ kind: z.literal("uniform"), min: z.number(), max: z.number() }),
@@ -107,7 +107,7 @@ function fillOf(object: typeof z.object) {
   ]);
 }
 
-/** Where inputs, right answers and tolerance come from. */
+/** Source of inputs, expected outputs and tolerance. */
 function referenceOf(object: typeof z.object) {
   return z.discriminatedUnion("kind", [
     object({ kind: z.literal("kernel"), kernel: Name }).meta({
@@ -123,8 +123,8 @@ function referenceOf(object: typeof z.object) {
 }
 
 /**
- * The fields of a kernel that somebody submits. `object` is `z.strictObject` for what callers send and
- * `z.object` for what is stored and offered, at every depth.
+ * Fields of a submitted kernel. `object` is `z.strictObject` for input and `z.object` for stored and offered data, at
+ * every depth.
  */
 export function kernelFields(object: typeof z.object) {
   return {
@@ -179,6 +179,6 @@ export type KernelDefinition = z.infer<typeof KernelDefinition>;
 
 const Identified = z.object({ id: idSchema("kernel"), definition: KernelDefinition });
 
-/** What a runner needs for a submitted kernel; `reference` is the submitted kernel that it competes with, if any. */
+/** Program of a submitted kernel for a runner; `reference` is the submitted kernel that it competes with, if any. */
 export const KernelProgram = Identified.extend({ reference: Identified.nullable() });
 export type KernelProgram = z.infer<typeof KernelProgram>;

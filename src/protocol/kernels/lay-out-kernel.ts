@@ -8,7 +8,7 @@ export type Workgroups = readonly [number, number, number];
 /** Workgroups along one dimension of a dispatch, as WebGPU promises them. */
 const MAX_WORKGROUPS = 65_535;
 
-/** What is wrong with a kernel, by the path of the field. */
+/** An error in a kernel, by the path of the field. */
 export interface Flaw {
   readonly path: readonly (string | number)[];
   readonly message: string;

@@ -15,7 +15,7 @@ type Path = Flaw["path"];
 const FILL_STEPS = 2 ** 24;
 const INTEGER_RANGES = { int32: [-(2 ** 31), 2 ** 31 - 1], int8: [-128, 127] } as const;
 
-/** What a schema cannot say of a kernel: that its parts fit each other. Empty where they do. */
+/** Consistency checks that a schema cannot make. Empty where all parts fit. */
 export function checkKernelDefinition(definition: KernelDefinition): Flaw[] {
   const flaws = [
     ...checkDimensions(definition),
@@ -156,11 +156,11 @@ function holds(dtype: Binding["dtype"], value: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max;
 }
 
-/** A kernel as somebody submits it. */
+/** Input of a kernel submission. */
 export const KernelInput = z
   .strictObject(kernelFields(z.strictObject as unknown as typeof z.object))
   .superRefine((definition, context) => {
-    // What is wrong by itself is told alone.
+    // Errors of single fields are reported before errors between fields.
     if (context.issues.length > 0) return;
     for (const { path, message } of checkKernelDefinition(definition)) {
       context.addIssue({ code: "custom", path: [...path], message });

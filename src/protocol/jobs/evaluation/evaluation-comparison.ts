@@ -47,7 +47,7 @@ const ComparedSide = z.object({
   meanReturn: z.number(),
 });
 
-/** What a side is over all tasks, in normalised returns. */
+/** Scores of a side over all tasks, in normalised returns. */
 const SideScores = z.object({ mean: Estimate, iqm: Estimate, median: Estimate, optimalityGap: Estimate });
 
 export const EvaluationComparison = z

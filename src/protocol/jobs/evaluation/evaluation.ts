@@ -12,7 +12,7 @@ import { JobArtifact } from "../job-artifact.ts";
 import { deviceFields, Environment, targetFields } from "../job-fields.ts";
 import { EvaluationComparison, EvaluationComparisonQuery } from "./evaluation-comparison.ts";
 
-/** How fast episodes were rolled out, with everything that is needed to read it. */
+/** Rollout speed, with the facts needed to read it. */
 export const RolloutThroughput = z
   .object({
     backend: Backend,
@@ -120,7 +120,7 @@ export type Episode = z.infer<typeof Episode>;
 
 const index = z.coerce.number().int().min(0);
 
-/** Which episodes, by what they are counted with from 0. */
+/** Range of episodes, counted from 0. */
 export const EpisodeQuery = z.object({
   entrant: index.optional().meta({ description: "Episodes of this entrant only, by its place in the result" }),
   member: index.optional().meta({ description: "Of this member of a population" }),
@@ -140,7 +140,7 @@ export type EpisodeQuery = z.infer<typeof EpisodeQuery>;
 export const EpisodePage = pageOf(Episode, "Episode");
 export type EpisodePage = z.infer<typeof EpisodePage>;
 
-/** How one entrant did; of a population all members together, and the best of them one by one. */
+/** Scores of one entrant; for a population, of all members together and of the best ones. */
 const EvaluatedEntrant = z.object({
   name: z.string(),
   modelVersionId: idSchema("modelVersion").nullable(),

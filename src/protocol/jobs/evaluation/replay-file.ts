@@ -19,7 +19,7 @@ export interface ReplayField {
   readonly count: number;
 }
 
-/** What every record begins with; fields of the state follow, each as `state.` and its name. */
+/** First fields of every record; the state's fields follow, each as `state.` and its name. */
 export const REPLAY_FIELDS = [
   { name: "entrant", type: "<u2", count: 1 },
   { name: "member", type: "<u4", count: 1 },
