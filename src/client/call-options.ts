@@ -1,6 +1,6 @@
 /**
- * What may be sent where the table says `T`: the table's types are those after parsing, with every
- * default filled in, so a sender may leave fields out; the edge names a required one that is missing.
+ * Type of a request where the table has `T`: the table's types are those after parsing, with all defaults, so a sender
+ * may leave fields out; the edge names a missing required one.
  */
 export type Sendable<T> = T extends readonly (infer Item)[]
   ? readonly Sendable<Item>[]

@@ -46,7 +46,7 @@ interface Held {
   uses: number;
 }
 
-/** Of a ticket's life and requests: from there on the next one is fetched while this one still serves. */
+/** Share of a ticket's life and requests after which the next one is fetched while this one still serves. */
 const RENEWED_AT = 0.6;
 
 /** Opens a way around the edge: it gets tickets as they are needed, and sends frames to the runner. */
@@ -59,7 +59,7 @@ export function openDirectChannel(
   const now = options.now ?? (() => performance.now());
   let held: Held | null = null;
   let renewing: Promise<Held> | null = null;
-  /** Renewals that nobody waited for, and refusals of a ticket that was new. */
+  /** Failed renewals in the background, and refusals of a new ticket. */
   const [renewals, refusals] = [createPause(now), createPause(now)];
 
   function renew(): Promise<Held> {

@@ -27,7 +27,7 @@ interface SubmitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Queues a job. `waitForJob` and `followJob` tell what becomes of it. */
+/** Queues a job. `waitForJob` and `followJob` report its progress. */
 export function submitJob(client: Client, spec: Sendable<JobInput>, options: SubmitOptions = {}): Promise<Job> {
   const { idempotencyKey, ...rest } = options;
   return client.call(jobEndpoints.createJob, { body: spec, headers: { "idempotency-key": idempotencyKey }, ...rest });

@@ -8,8 +8,8 @@ interface Page<Item> {
 }
 
 /**
- * Iterates all items of a list, page by page as they are wanted; `limit` in the query is the size of a page. What is
- * added meanwhile may be missing.
+ * Iterates all items of a list, page by page on demand; `limit` in the query is the page size. Items added meanwhile
+ * may be missing.
  */
 export async function* listAll<P, Q extends { cursor?: string | undefined }, H, B, Item>(
   client: Client,

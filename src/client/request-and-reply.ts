@@ -5,7 +5,7 @@ import { parseProblem, ProblemError } from "../protocol/wire/problem.ts";
 import { VERSION } from "../protocol/wire/release.ts";
 import type { RequestParts } from "./call-options.ts";
 
-/** Where requests go and what they show for themselves. */
+/** Address and credentials of requests. */
 export interface RequestTarget {
   readonly baseUrl: string;
   readonly key?: string | undefined;

@@ -5,7 +5,7 @@ import type { RequestParts } from "./call-options.ts";
 const FIRST_MS = 500;
 const LONGEST_MS = 15_000;
 
-/** How long to wait before the attempt after `failures` failed ones: doubling, with jitter of a half. */
+/** Wait before the attempt after `failures` failed ones: doubling, with jitter of a half. */
 export function backoffMs(failures: number, random: () => number = Math.random): number {
   const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, failures - 1));
   return ceiling * (0.5 + random() / 2);
@@ -25,7 +25,7 @@ export function waitMs(durationMs: number, signal: AbortSignal | undefined): Pro
   });
 }
 
-/** Whether trying again may help; fetch throws a TypeError when the network is at fault. */
+/** Whether another attempt may help; fetch throws a TypeError when the network fails. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ProblemError) return PROBLEMS[error.problem.code].retryable;
   return error instanceof TypeError;
@@ -41,7 +41,7 @@ export interface RetryNotice {
 }
 
 export interface RetryOptions {
-  /** How often one request is sent at most, the first time included. */
+  /** Largest number of attempts of one request, the first included. */
   readonly attempts?: number;
   /** No wait begins that would end later than this, counted from the first attempt. */
   readonly totalMs?: number;
@@ -60,9 +60,9 @@ const ATTEMPTS = 4;
 const TOTAL_MS = 30_000;
 
 /**
- * Repeats what failed on the way or by a problem that passes: reads, PUT and DELETE, and a POST of which the table says
- * that it may be sent again. An inference is never repeated: it may have been computed, and what was refused for its
- * budget would be refused for what is left of it. Waits as long as the problem says, or longer with each failure.
+ * Repeats requests that failed on the network or by a retryable problem: reads, PUT and DELETE, and POSTs that the
+ * table marks as repeatable. An inference is never repeated: it may have been computed, and a refusal for its budget
+ * would be repeated for the rest of it. Waits as long as the problem says, or longer with each failure.
  */
 export function createRetry(options: RetryOptions = {}): Retry {
   const { attempts = ATTEMPTS, totalMs = TOTAL_MS, onRetry } = options;

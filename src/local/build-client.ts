@@ -7,7 +7,7 @@ import { VERSION } from "../protocol/wire/release.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const OUT = join(ROOT, "dist/client");
 const TYPES = join(ROOT, ".tsbuild");
-/** What the package leaves to npm, in the releases that it is tested with. */
+/** Dependencies that the package leaves to npm, in the releases it is tested with. */
 const PEERS = ["zod", "eventsource-parser"] as const;
 /** A module that a declaration names. */
 const SPECIFIER = /(\bfrom |\bimport\()"([^"]+)"/g;
@@ -19,7 +19,7 @@ await writeFile(join(OUT, "package.json"), `${JSON.stringify(await describePacka
 await copyFile(join(ROOT, "LICENSE"), join(OUT, "LICENSE"));
 await copyFile(join(ROOT, "docs/guides/client.md"), join(OUT, "README.md"));
 
-/** One module each, so that a bundler can leave out what nobody imports. */
+/** Builds one file for each module, so that a bundler can leave out unused ones. */
 async function buildModules(): Promise<void> {
   await build({
     configFile: false,

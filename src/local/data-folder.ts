@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a person can mend, as one sentence. */
+/** An error that a person can mend, as one sentence. */
 export class LocalError extends Error {
   override readonly name = "LocalError";
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 
-/** What is used of a D1 binding. */
+/** The used part of a D1 binding. */
 interface MigrationTarget {
   prepare(sql: string): {
     bind(...values: unknown[]): unknown;
@@ -40,7 +40,7 @@ export async function applyMigrations(database: MigrationTarget, folder: string)
 const HOST = "127.0.0.1";
 /** One machine can afford to see its measurements at once. */
 const LOCAL_FLUSH_MS = "1000";
-/** How often the Worker's cron trigger fires: nobody else does it here. */
+/** Interval of the Worker's cron trigger, which has no other source here. */
 const CRON_MS = 60_000;
 const COMPATIBILITY_DATE = "2026-10-20";
 

@@ -17,7 +17,7 @@ import type { Summary } from "./summary.ts";
 
 const RUNNER_TIMEOUT_MS = 120_000;
 const HISTORY_TIMEOUT_MS = 10_000;
-/** A machine that is busy may need more than the first: the summary tells which one was met. */
+/** Budgets to try: a busy machine may need more than the first. The summary names the one that was met. */
 const BUDGETS_MS = [100, 400, 1_600];
 const TOO_SMALL: ReadonlySet<string> = new Set(["budget-exceeded", "budget-unattainable"]);
 const BENCHMARK = { kind: "benchmark", kernel: "gemm", shape: { m: 256, n: 256, k: 256 }, iterations: 50 } as const;

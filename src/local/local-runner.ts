@@ -38,8 +38,8 @@ async function isKnown(client: Client, id: string): Promise<boolean> {
 }
 
 /**
- * Moves a log that has grown beyond `maxBytes` to `<path>.1`, in place of the one before. Whoever has it open for
- * appending goes on writing to it from its start; what comes in the moment between is lost.
+ * Renames a log larger than `maxBytes` to `<path>.1`, replacing the one before. A process that has it open for
+ * appending goes on from its start; lines written in between are lost.
  */
 export async function rotateLog(path: string, maxBytes: number): Promise<boolean> {
   if ((await stat(path)).size <= maxBytes) return false;
@@ -48,7 +48,7 @@ export async function rotateLog(path: string, maxBytes: number): Promise<boolean
   return true;
 }
 
-/** What the runner may take to finish its jobs, unless it is told otherwise, and beyond it to hand the others back. */
+/** Default time for the runner to finish its jobs, and beyond it to hand the others back. */
 const FINISH_MS = 2_000;
 const BEYOND_MS = 3_000;
 const RESTART_BACKOFF_MS = [200, 500, 2_000, 5_000];

@@ -1,4 +1,4 @@
-/** What the first run found; `npm start -- --json` prints it as it is. */
+/** Findings of the first run; `npm start -- --json` prints them as they are. */
 export interface Summary {
   readonly edge: string;
   readonly runner: { readonly id: string; readonly device: string; readonly software: boolean } | null;

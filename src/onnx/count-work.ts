@@ -1,7 +1,7 @@
 import { countElements, intOf, intsOf, type OnnxModel, type OnnxNode } from "./onnx-model.ts";
 import type { Shape } from "./shape-rule.ts";
 
-/** What a network computes for one row. */
+/** Work of a network for one row. */
 export interface WorkCount {
   /** Products that are added up: of convolutions, matrix products and recurrent layers. */
   readonly multiplyAdds: number;

@@ -15,8 +15,8 @@ type Inputs = readonly (KnownNumbers | undefined)[];
 type Fold = (node: OnnxNode, inputs: Inputs, shapes: readonly (Shape | undefined)[]) => KnownNumbers | undefined;
 
 /**
- * What a node gives where it only computes with shapes and numbers of the file, as exporters write what they know of
- * free dimensions; undefined of all other nodes, and where there are too many.
+ * Output of a node that computes only with shapes and numbers of the file, as exporters write their knowledge of free
+ * dimensions; undefined for all other nodes, and where there are too many numbers.
  */
 export function foldNumbers(
   node: OnnxNode,
@@ -34,7 +34,7 @@ const each =
   (_, [input]) =>
     input && { ...input, values: input.values.map(compute) };
 
-/** Of one number and many, or of as many as there are. */
+/** Pairs one number with many, or lists of equal length. */
 const pairwise =
   (compute: (a: number, b: number) => number): Fold =>
   (_, [one, other]) => {
@@ -87,7 +87,7 @@ const product: Fold = (_, [input, axes]) =>
     ? { ...input, values: [countElements(input.values)] }
     : undefined;
 
-/** To whole numbers but for the float types of TensorProto.DataType. */
+/** Casts to whole numbers, except for the float types of TensorProto.DataType. */
 const cast: Fold = (node, [input]) => {
   const isWhole = ![1, 10, 11, 16].includes(intOf(node, "to", 0));
   return input && { isWhole, values: isWhole ? input.values.map(Math.trunc) : input.values };

@@ -134,7 +134,7 @@ const regions: ShapeRule = ({ node, inputs: [input, found] }) => {
   return [[found[0]!, input[1]!, ...sizes]];
 };
 
-/** Of operators whose outputs may be far larger than all that they are given, by what a few numbers say. */
+/** Rules of operators whose outputs may be far larger than their inputs, by the value of a few numbers. */
 export const GROWING_SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
   Object.entries({
     AffineGrid: affineGrid,

@@ -5,13 +5,13 @@ import type { Shape } from "./shape-rule.ts";
 import { SHAPE_RULES } from "./shape-rules.ts";
 import { floatsOf, integersOf } from "./tensor-values.ts";
 
-/** What has more axes is not followed; ONNX Runtime's own limits lie below. */
+/** Largest rank that is followed; ONNX Runtime's own limits are lower. */
 const MAX_RANK = 32;
 
 /**
- * Shapes of everything that a network computes, by name, where every free dimension of its inputs has `rows`. What
- * cannot be told without computing, and what comes of it, is left out. Rules are those of ONNX's operators
- * (https://onnx.ai/onnx/operators), since opset 7.
+ * Shapes of all values of a network by name, with `rows` for every free dimension of its inputs. Shapes that need
+ * computing, and those that depend on them, are left out.
+ * Rules: ONNX's operators since opset 7, https://onnx.ai/onnx/operators.
  */
 export function inferShapes(model: OnnxModel, rows: number): Map<string, Shape> {
   const shapes = new Map<string, Shape>();

@@ -28,7 +28,7 @@ export interface OnnxTensor {
   readonly bytes: Uint8Array;
 }
 
-/** One attribute of a node. What nothing here computes with, such as a graph, is kept as it stands. */
+/** One attribute of a node. Kinds that are not computed with here, such as a graph, stay as bytes. */
 export type OnnxAttribute =
   | { readonly kind: "float"; readonly value: number }
   | { readonly kind: "int"; readonly value: number }
@@ -50,7 +50,7 @@ export interface OnnxNode {
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
 }
 
-/** What enters or leaves the graph; a free dimension is its name, "" where it has none. */
+/** An input or output of the graph; a free dimension is its name, "" where it has none. */
 export interface OnnxValue {
   readonly name: string;
   readonly dtype: OnnxDtype;

@@ -27,13 +27,15 @@ const DTYPES: ReadonlyMap<number, OnnxDtype> = new Map(
 );
 /** Nodes and weights of a graph; the largest networks that are exchanged have some ten thousand. */
 const MAX_NODES = 100_000;
-/** Of weights that stand as lists of numbers, which take up to eight times their room once they are read; floats just as much. */
+/**
+ * Limit of weights stored as lists of numbers, which take up to eight times their size in memory; floats just as much.
+ */
 const MAX_COPIED_BYTES = 2 ** 25;
 
 /**
- * Reads an ONNX file whole. Graphs inside of nodes are kept, not read. Throws `UnreadableModel` where it says what
- * nobody here can take (functions, sparse weights, weights of one name, values that are no tensors), and another error
- * where the bytes are no such message, or weights lie in other files. Raw weights are views of the file.
+ * Reads a whole ONNX file. Graphs inside nodes are kept unread. Throws `UnreadableModel` for what millrace does not
+ * accept (functions, sparse weights, duplicate weight names, values that are not tensors), and another error where the
+ * bytes are no such message, or weights lie in other files. Raw weights are views of the file.
  */
 export function readModel(file: Uint8Array, maxNodes: number = MAX_NODES): OnnxModel {
   let irVersion = 0;

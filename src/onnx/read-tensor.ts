@@ -31,12 +31,12 @@ function listOf(dtype: OnnxDtype): number {
   return dtype === "uint64" || dtype === "uint32" ? TENSOR.uint64s : TENSOR.int32s;
 }
 
-/** How many bytes of lists may still be copied; what is read takes them from it. */
+/** Bytes of lists that may still be copied; each read reduces it. */
 export interface Allowance {
   bytes: number;
 }
 
-/** How one element of a list is read and set down, where numbers do not stand as raw bytes. */
+/** Reader of one list element by data type, where numbers are not stored as raw bytes. */
 const LISTS: Readonly<Record<number, (reader: BinaryReader, view: DataView, at: number, bytes: number) => void>> = {
   [TENSOR.floats]: (reader, view, at) => view.setFloat32(at, reader.float(), true),
   [TENSOR.doubles]: (reader, view, at) => view.setFloat64(at, reader.double(), true),

@@ -10,7 +10,7 @@ export function broadcast(one: readonly number[], other: readonly number[]): num
   return sizes.some(Number.isNaN) ? undefined : sizes;
 }
 
-/** Where a slice of an axis begins, and how many elements it takes. */
+/** Start and length of a slice of an axis. */
 export function sliceOf(size: number, start: number, end: number, step: number): { start: number; length: number } {
   const [low, high] = step > 0 ? [0, size] : [-1, size - 1];
   const clamp = (place: number) => Math.min(high, Math.max(low, place < 0 ? place + size : place));
@@ -62,7 +62,7 @@ export function countPlaces(size: number, { kernel, stride, dilation, before, af
 
 export type Shape = readonly number[];
 
-/** What a rule knows of the network besides the shapes of a node's inputs. */
+/** The network's facts beside the input shapes of a node. */
 export interface ShapeContext {
   readonly node: OnnxNode;
   /** Version of ONNX's own operators. */

@@ -174,7 +174,7 @@ const UNCHANGED =
   " ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh" +
   " ThresholdedRelu Trilu";
 
-/** Of operators that give about as much as they take. Those that may give more are in `growing-shape-rules.ts`. */
+/** Rules of operators whose outputs are about as large as their inputs. Others are in `growing-shape-rules.ts`. */
 export const SHAPE_RULES: ReadonlyMap<string, ShapeRule> = new Map(
   Object.entries<ShapeRule>({
     ...Object.fromEntries(UNCHANGED.split(" ").map((operator) => [operator, same])),

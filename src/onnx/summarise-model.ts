@@ -3,7 +3,7 @@ import { inferShapes } from "./infer-shapes.ts";
 import { countElements, type OnnxModel, type OnnxTensor, sizeInBytes } from "./onnx-model.ts";
 import type { Shape } from "./shape-rule.ts";
 
-/** What a network is made of, and what it computes with 1 for every free dimension of its inputs. */
+/** Size of a network, and its work with 1 for every free dimension of its inputs. */
 export interface ModelFigures {
   /** Version of ONNX's own operators. */
   opset: number;

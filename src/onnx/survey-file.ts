@@ -30,11 +30,11 @@ const ENTRIES_A_PIECE = 8;
 /** Graphs inside of graphs (If, Loop, Scan), counted by messages; real networks nest a few. */
 const MAX_DEPTH = 64;
 
-/** What a file holds, found without building any of it. */
+/** Contents of a file, found without building any of it. */
 export interface FileSurvey {
-  /** Whether any tensor, however deep, keeps its bytes in another file: loading it would read whatever it names. */
+  /** Whether any tensor, however deep, keeps its bytes in another file: loading it would read that file. */
   hasExternalData: boolean;
-  /** What takes memory once it is read: messages, numbers that stand apart, and texts and numbers of lists by eights. */
+  /** Parts that take memory after reading: messages, separate numbers, and texts and numbers of lists by eights. */
   pieces: number;
 }
 

@@ -49,7 +49,7 @@ export const PlacedModel = z.object({
     .min(1),
   inputs: z.array(TensorSpec),
   outputs: z.array(TensorSpec),
-  /** Where it is placed on this runner; absent where that is not what is said of it, and from an older edge. */
+  /** Its places on this runner; absent where the message is about something else, and from an older edge. */
   places: z
     .array(
       z.object({
@@ -69,7 +69,7 @@ export const Intervals = z.object({
   heartbeatMs: z.number().int().positive(),
   leaseMs: z.number().int().positive(),
   resendMs: z.number().int().positive(),
-  /** How often the runner tells of its health; absent from an older edge: never. */
+  /** Interval of health reports; absent from an older edge: none are sent. */
   watchMs: z.number().int().positive().optional(),
 });
 export type Intervals = z.infer<typeof Intervals>;
@@ -80,7 +80,7 @@ const Hello = z.object({
   running: z.array(Lease).max(64),
 });
 
-/** What the runner can do has changed since its hello: a kernel went into quarantine or came out of it. */
+/** New capabilities of the runner since its hello: a kernel entered or left quarantine. */
 const CapabilitiesMessage = z.object({ type: z.literal("capabilities"), capabilities: Capabilities });
 
 const Heartbeat = z.object({
@@ -109,7 +109,7 @@ const JobOutcome = z.object({
       startedAt: z.iso.datetime(),
       /** The trace that was asked for, as JSON text: it is kept as it comes. */
       trace: z.string().optional(),
-      /** What it timed, as JSON text (RunSamples). A set that is not sound, or too large, is not kept. */
+      /** Samples as JSON text (RunSamples). An invalid or too large set is dropped. */
       samples: z.string().optional(),
     }),
     z.object({ ok: z.literal(false), problem: Problem }),
@@ -136,7 +136,7 @@ const MemoryReportMessage = z.object({
   report: MemoryReport,
 });
 
-/** How the runner is: every `watchMs`, and where it answers `healthRequest`. */
+/** Health report: every `watchMs`, and in answer to `healthRequest`. */
 const HealthMessage = z.object({
   type: z.literal("health"),
   requestId: idSchema("request").nullable(),
@@ -144,10 +144,10 @@ const HealthMessage = z.object({
 });
 export type HealthMessage = z.infer<typeof HealthMessage>;
 
-/** How the runner is by the second, as long as `liveRequest` asked for it; one that is lost is not sent again. */
+/** Health report of the last second, while a `liveRequest` is in force; a lost one is not sent again. */
 const LiveMessage = z.object({ type: z.literal("live"), report: LiveReport });
 
-/** What became of requests that tickets brought, in order; a message that is lost is not sent again. */
+/** Outcomes of ticket requests, in order; a lost message is not sent again. */
 const DirectOutcomes = z.object({
   type: z.literal("directOutcomes"),
   outcomes: z.array(DirectOutcome).min(1).max(LIMITS.directOutcomes),
@@ -198,7 +198,7 @@ const Offer = z.object({
   program: KernelProgram.optional(),
   /** The submitted environment of an evaluation or training. */
   environment: OfferedEnvironment.optional(),
-  /** Where the edge can compute the model by itself: how, which is to be measured, too. */
+  /** Variants of the model that the edge computes itself and the runner measures too. */
   edge: EdgeWork.optional(),
   ...traceField,
 });
@@ -214,14 +214,14 @@ const EchoReply = z.object({ type: z.literal("echoReply"), id: z.number().int() 
 const MemoryRequest = z.object({ type: z.literal("memoryRequest"), requestId: idSchema("request") });
 /** Asks how the runner is now; an older runner ignores it. */
 const HealthRequest = z.object({ type: z.literal("healthRequest"), requestId: idSchema("request") });
-/** Somebody watches: tell how you are at this interval for so long from now; 0 ends it. An older runner ignores it. */
+/** Asks for live reports at this interval for this long; 0 ends them. An older runner ignores it. */
 const LiveRequest = z.object({
   type: z.literal("liveRequest"),
   everyMs: z.number().int().min(LIMITS.minLiveMs),
   forMs: z.number().int().min(0).max(LIMITS.maxLiveLeaseMs),
 });
 export type LiveRequest = z.infer<typeof LiveRequest>;
-/** How placements are served from now on; the rest of what `welcome` said stays. */
+/** New serving configurations; the rest of `welcome` stays in force. */
 const Configure = z.object({ type: z.literal("configure"), placed: z.array(PlacedModel) });
 export type Configure = z.infer<typeof Configure>;
 /** The key of tickets from now on, for a runner with a listener. `atMs` is the edge's clock, which tickets end by. */
@@ -284,14 +284,14 @@ export const InferResult = z.object({
   times: ServiceTimes,
   /** Rows of the batch that it was computed in, its own among them. */
   rows: z.number().int().min(1),
-  /** How long what waits and runs on its device now is expected to take. */
+  /** Expected time of the work that waits and runs on its device. */
   backlogMs: z.number().min(0),
   tensors: z.array(TensorHeader).max(LIMITS.tensorsPerRequest),
   ...faultFields,
 });
 export type InferResult = z.infer<typeof InferResult>;
 
-/** What tells whose answer a frame is. */
+/** Identifies the request that a frame answers. */
 export const ResultHead = z.object({ type: z.enum(["inferResult", "computeResult"]), requestId: z.string() });
 
 /** Close codes beyond those of RFC 6455. */

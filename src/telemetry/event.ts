@@ -4,5 +4,5 @@ export interface TelemetryEvent {
   readonly [field: string]: string | number | boolean | null | undefined;
 }
 
-/** Where events go; given to whoever emits them. */
+/** Receiver of events, passed to their sources. */
 export type TelemetrySink = (event: TelemetryEvent) => void;

@@ -1,4 +1,4 @@
-/** What tells the series of a family apart. */
+/** Labels that distinguish the series of a family. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 interface Described {
@@ -8,7 +8,7 @@ interface Described {
   readonly help: string;
 }
 
-/** Of a histogram: how many values are at most `upTo`, for rising bounds; all of them are in `count`. */
+/** Histogram: number of values at most `upTo`, for rising bounds; `count` is of all. */
 export interface HistogramSample {
   readonly labels: MetricLabels;
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
@@ -16,7 +16,7 @@ export interface HistogramSample {
   readonly sum: number;
 }
 
-/** Of a summary without quantiles: its mean over any time is a rate of `sum` by a rate of `count`. */
+/** Summary without quantiles: its mean over any time is a rate of `sum` by a rate of `count`. */
 export interface SummarySample {
   readonly labels: MetricLabels;
   readonly count: number;
@@ -38,8 +38,8 @@ export type MetricFamily = Described &
   );
 
 /**
- * Families of at most `maxSeries` series each, the first ones, and one more family that counts what was left out: a
- * scrape has a bound, whatever there is to tell.
+ * Limits families to their first `maxSeries` series and adds one family that counts the omitted ones, so that a scrape
+ * is bounded.
  */
 export function limitMetrics(families: readonly MetricFamily[], maxSeries: number): MetricFamily[] {
   const cut = families.map((family) => ({ ...family, samples: family.samples.slice(0, maxSeries) }) as MetricFamily);

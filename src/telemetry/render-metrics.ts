@@ -1,6 +1,6 @@
 import type { HistogramSample, MetricFamily, MetricLabels, SummarySample } from "./metric.ts";
 
-/** How metrics are written: Prometheus' text format 0.0.4, or OpenMetrics 1.0.0. */
+/** Format of metrics: Prometheus' text format 0.0.4, or OpenMetrics 1.0.0. */
 type MetricsForm = "text" | "openmetrics";
 
 export const METRICS_MEDIA_TYPES: Readonly<Record<MetricsForm, string>> = {

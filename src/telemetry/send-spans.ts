@@ -4,7 +4,7 @@ import type { Span, SpanAttributes, SpanKind } from "./span.ts";
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3, consumer: 5 };
 const STATUS_ERROR = 2;
 
-/** Who made the spans, by OpenTelemetry's names: `service.name` and others. */
+/** Source of the spans, by OpenTelemetry's names: `service.name` and others. */
 export type SpanResource = Readonly<Record<string, string>>;
 
 /**
@@ -73,7 +73,7 @@ export function readOtlpHeaders(text: string): Record<string, string> | null {
         const [, name = "", value = ""] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? [];
         return [name.toLowerCase(), decodeURIComponent(value.trim())];
       });
-    // What no request could be sent with throws here.
+    // Invalid header names or values throw here.
     return Object.fromEntries(new Headers(pairs));
   } catch {
     return null;
@@ -96,7 +96,7 @@ export class SpanQueue {
     else this.drop(1);
   }
 
-  /** Counts spans that nobody will get. */
+  /** Counts spans that are lost. */
   drop(count: number): void {
     this.#dropped += count;
     this.#untold += count;
@@ -120,9 +120,9 @@ export class SpanQueue {
   }
 }
 
-/** Where spans are sent. */
+/** Receiver of spans. */
 export interface SpanTarget {
-  /** Of an OpenTelemetry collector's traces. */
+  /** Address of an OpenTelemetry collector's traces. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -18,7 +18,7 @@ export interface Span {
   readonly error: string | null;
 }
 
-/** Where spans are under way: `context` names the span that those within it are children of. */
+/** Open spans: `context` names the parent of the spans within. */
 export interface SpanScope {
   readonly context: TraceContext;
   readonly now: () => number;
@@ -27,7 +27,7 @@ export interface SpanScope {
 
 const ERROR_LENGTH = 256;
 
-/** What is told of a span beside its times; `describe` reads it from what came of the work. */
+/** Attributes of a span; `describe` reads them from the result of the work. */
 interface SpanDetails<Output> {
   readonly kind?: SpanKind;
   readonly attributes?: SpanAttributes;

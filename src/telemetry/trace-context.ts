@@ -22,7 +22,7 @@ export function createTraceContext(parent: TraceContext | null, ratio = 1): Trac
   return {
     traceId,
     parentId: randomId().slice(0, 16),
-    // By the id, as OpenTelemetry does: whoever knows the ratio comes to the same.
+    // Decided by the id, as in OpenTelemetry: everyone with the same ratio decides alike.
     sampled: parent?.sampled ?? Number.parseInt(traceId.slice(-8), 16) < ratio * 2 ** 32,
   };
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const Advisory = z.object({ name: z.string(), title: z.string(), url: z.string(), severity: z.string() });
 
-/** What `npm audit --json` prints; `via` also names packages that are only in between. */
+/** Output of `npm audit --json`; `via` also names intermediate packages. */
 const AuditReport = z.object({
   vulnerabilities: z.record(z.string(), z.object({ via: z.array(z.union([Advisory, z.string()])) })),
 });
@@ -54,7 +54,7 @@ function idOf({ url }: z.infer<typeof Advisory>): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 
-/** What npm prints, whatever its code; the npm that runs us is preferred to one on the path. */
+/** Output of npm, whatever its exit code; the npm that started this process is preferred to one on the path. */
 export async function runNpm(args: readonly string[], folder: string): Promise<string> {
   const npm = process.env["npm_execpath"];
   const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]];

@@ -19,8 +19,8 @@ const EXCEPTIONS: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /**
- * What is wrong with the licences of what the run-time needs, and with the table of THIRD_PARTY.md, which must tell of
- * each direct dependency what the lockfile does. Empty where all is well.
+ * Faults in the licences of the run-time's packages, and in the table of THIRD_PARTY.md, whose row of each direct
+ * dependency must agree with the lockfile. Empty where there are none.
  */
 export function judgeLicences(lockfile: Lockfile, thirdParty: string): string[] {
   const needed = lockfile.packages.filter(({ dev }) => !dev);

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const Locked = z.object({
   version: z.string(),
-  /** Where npm noted the place that a package came from; absent: the registry, by name and version. */
+  /** Address that npm noted for a package; absent: the registry, by name and version. */
   resolved: z.string().optional(),
   integrity: z.string().optional(),
   license: z.string().optional(),
@@ -54,7 +54,7 @@ export async function readLockfile(path: string): Promise<Lockfile> {
   return { root: Root.parse(root), packages: packages.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
-/** What a package gets by a name: the nearest of that name above it, as Node looks for it; null where none is there. */
+/** Package that a name resolves to: the nearest of that name above, as Node looks for it; null where there is none. */
 export function resolvePackage(
   byPath: ReadonlyMap<string, LockedPackage>,
   from: string,

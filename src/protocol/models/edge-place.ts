@@ -11,14 +11,14 @@ import { FIRST_VARIANT, type TensorSpec } from "./model.ts";
 export const EDGE_RUNNER_ID = `rnr_${"edge".padStart(26, "0")}`;
 export const EDGE_DEVICE_KEY = "edge";
 
-/** How the edge computes a dense network from the version's own file: in float32, or with weights of one byte. */
+/** Ways in which the edge computes a dense network from the version's own file: float32, or weights of one byte. */
 export const EDGE_VARIANTS = [FIRST_VARIANT, "edge-int8"] as const;
 export type EdgeVariant = (typeof EDGE_VARIANTS)[number];
 
 /** Below this many numbers in weights and biases those of one byte save no time. */
 const QUANTISED_PARAMETERS = 16_384;
 
-/** How the edge computes a dense network of so many parameters. */
+/** Variants that the edge computes of a dense network with this many parameters. */
 export function edgeVariantsOf(parameters: number): EdgeVariant[] {
   return EDGE_VARIANTS.filter((variant) => variant === FIRST_VARIANT || parameters >= QUANTISED_PARAMETERS);
 }

@@ -10,14 +10,14 @@ export interface HeldOutTensor {
 
 /** Samples that a network was not trained on, with their answers, as models/README.md defines the file. */
 export interface HeldOut {
-  /** What the answers are measured by. */
+  /** Metric of the answers. */
   readonly metric: string;
   /** Samples: at least one. */
   readonly rows: number;
-  /** By the names of the network's inputs; at least one. */
+  /** Inputs by name; at least one. */
   readonly inputs: ReadonlyMap<string, HeldOutTensor>;
   readonly target: HeldOutTensor;
-  /** What somebody would answer who does not look at the inputs: for all samples, or for each. */
+  /** Answer that ignores the inputs: one for all samples, or one for each. */
   readonly baseline: HeldOutTensor;
 }
 
@@ -33,8 +33,8 @@ const ELEMENTS: Readonly<Record<string, { readonly bytes: number; readonly read:
 type ReadElement = (view: DataView, at: number) => number;
 
 /**
- * Reads a held-out part. Numbers are value · scale + offset of what is in the file, in doubles, rounded once to float32.
- * Throws a RangeError that says what is wrong, and of which tensor.
+ * Reads a held-out part. Numbers are value · scale + offset of the stored ones, in doubles, rounded once to float32.
+ * Throws a RangeError that names the tensor and its fault.
  */
 export function readHeldOut(file: Uint8Array): HeldOut {
   if (file.length > LIMITS.heldOutBytes)
@@ -106,7 +106,7 @@ function isKnown(name: string): boolean {
   return name === "target" || name === "baseline" || name.startsWith(INPUT_PREFIX);
 }
 
-/** What a file says, cut to what fits a message. */
+/** A text from a file, shortened for a message. */
 function quote(text: string): string {
   return JSON.stringify(text.slice(0, LIMITS.nameLength));
 }

@@ -2,10 +2,10 @@ import type { FieldError } from "../wire/problem.ts";
 import { countElements, DTYPE_BYTES, packStrings, type Tensor, type TensorHeader, typedView } from "../wire/tensor.ts";
 import type { TensorSpec } from "./model.ts";
 
-/** Where a tensor of this name stands in the request, as a pointer. */
+/** JSON pointer of a tensor in the request, by its name. */
 export type PointerOf = (name: string) => string;
 
-/** What is wrong with a request's tensors for a model that takes `specs`; empty where nothing is. */
+/** Errors of a request's tensors for a model with inputs `specs`; empty where there are none. */
 export function matchInputs(
   specs: readonly TensorSpec[],
   tensors: readonly TensorHeader[],

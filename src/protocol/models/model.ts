@@ -17,7 +17,7 @@ export type TensorSpec = z.infer<typeof TensorSpec>;
 
 const count = z.number().int().min(0);
 
-/** What a network is made of and what it computes, counted from its file. */
+/** Size and work of a network, counted from its file. */
 export const ModelSummary = z
   .object({
     opset: z.number().int(),
@@ -39,7 +39,7 @@ const Summary = ModelSummary.nullable()
   .default(null)
   .meta({ description: "Null where it was stored before anybody counted" });
 
-/** What an upload of a file would come to. */
+/** Report of a file's check before an upload. */
 export const ModelReport = z
   .object({
     ok: z.boolean().meta({ description: "Whether an upload would be taken" }),
@@ -126,10 +126,10 @@ export const Model = z
 export type Model = z.infer<typeof Model>;
 export const ModelPage = pageOf(Model, "Model");
 
-/** Where the file stands in an upload: `?name=`, the body is the ONNX file itself. */
+/** Query of an upload: `?name=`; the body is the ONNX file itself. */
 export const ModelUploadQuery = z.object({ name: Name.meta({ description: "Name of the model, new or known" }) });
 
-/** Where a variant's file stands in an upload: the body is the ONNX file itself. */
+/** Query of a variant's upload; the body is the ONNX file itself. */
 export const VariantUploadQuery = z.object({
   name: Name.meta({ description: "Name of the variant, such as `int8`" }),
   fidelity: z.coerce.number().min(0).max(1).optional().meta({

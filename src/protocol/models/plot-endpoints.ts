@@ -11,7 +11,7 @@ const byModel = z.object({ model: z.string().min(1).max(128).meta({ description:
 
 const SVG = { status: 200, mediaType: "image/svg+xml" } as const;
 
-/** How a plot is drawn. */
+/** Appearance of a plot. */
 const lookQuery = {
   theme: z.enum(["auto", "light", "dark"]).default("auto").meta({
     description: "`auto` follows the viewer's preference",

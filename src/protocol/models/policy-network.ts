@@ -4,7 +4,7 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name } from "../wire/page.ts";
 
-/** Of a dense layer: `tanh` and `sigmoid` as everybody has them. */
+/** Activation function of a dense layer, in its standard definition. */
 export const Activation = z.enum(["none", "relu", "tanh", "sigmoid"]).meta({ id: "Activation" });
 export type Activation = z.infer<typeof Activation>;
 
@@ -59,10 +59,10 @@ export const PolicyNetwork = z
   .meta({ id: "PolicyNetwork" });
 export type PolicyNetwork = z.infer<typeof PolicyNetwork>;
 
-/** What consists of layers. */
+/** Networks that consist of layers. */
 export type LayeredNetwork = Exclude<PolicyNetwork, GraphNetwork>;
 
-/** How a policy was made, and how it did in its environment since. */
+/** Origin of a policy, and its results in its environment. */
 export const PolicyCard = z
   .object({
     environment: Name,

@@ -3,7 +3,10 @@ import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 import { LoadPath, ScenarioKind } from "./scenario.ts";
 
-/** What may be required. `memoryBytes` is of the runner's process, `gpuMemoryBytes` of buffers on the device. */
+/**
+ * Metrics that a requirement can use. `memoryBytes` is of the runner's process, `gpuMemoryBytes` of buffers on the
+ * device.
+ */
 export const RequiredMetric = z
   .enum([
     "latencyMs",
@@ -76,10 +79,7 @@ export const RequirementSet = z
 export type RequirementSet = z.infer<typeof RequirementSet>;
 export const RequirementSetPage = pageOf(RequirementSet, "RequirementSet");
 
-/**
- * What became of one requirement under one scenario and path. `insufficient`: it seems to hold or not to, but the
- * samples are too few to say so.
- */
+/** Verdict of one requirement under one scenario and path. `insufficient`: too few samples for a verdict either way. */
 export const Verdict = z
   .object({
     requirement: Requirement,

@@ -118,7 +118,7 @@ export const RateTrial = z
   .meta({ id: "RateTrial" });
 export type RateTrial = z.infer<typeof RateTrial>;
 
-/** What one scenario on one path came to. Latencies run from the scheduled arrival of a query to its last byte. */
+/** Result of one scenario on one path. Latencies run from the scheduled arrival of a query to its last byte. */
 export const ScenarioResult = z
   .object({
     scenario: Scenario,

@@ -5,7 +5,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { formatQuery } from "../wire/table-format.ts";
 import { MemoryFit, PlacementState } from "./model.ts";
 
-/** What a batch has to keep to. */
+/** Limits that a batch must meet. */
 export const sweepQuery = {
   memoryBytes: z.coerce.number().int().positive().optional().meta({
     description: "Memory that a loaded model may take with its largest batch; absent: the safe share of the machine's",
@@ -39,7 +39,7 @@ export const RecommendedBatch = z
   .meta({ id: "RecommendedBatch" });
 export type RecommendedBatch = z.infer<typeof RecommendedBatch>;
 
-/** What a placement's sweep over batch sizes says; docs/methodology.md tells how each figure is found. */
+/** Analysis of a placement's sweep over batch sizes; docs/methodology.md defines each figure. */
 export const PlacementSweep = z
   .object({
     placementId: idSchema("placement"),
@@ -92,7 +92,7 @@ export const TradeQuery = z.object({
 });
 export type TradeQuery = z.infer<typeof TradeQuery>;
 
-/** What one variant costs and gains on one device by one backend, as calibration measured it. */
+/** Cost and gain of one variant on one device by one backend, as calibration measured them. */
 export const TradedPlacement = z
   .object({
     placementId: idSchema("placement"),

@@ -4,7 +4,7 @@ import { LIMITS } from "../wire/limits.ts";
 
 const value = z.number().min(0).max(1).meta({ description: "The variant's fidelity" });
 
-/** How good a variant is, and what that rests on. */
+/** Quality of a variant, and its evidence. */
 export const MeasuredFidelity = z
   .discriminatedUnion("basis", [
     z.object({
@@ -98,7 +98,7 @@ const Distilled = z.strictObject({
     .default(1),
 });
 
-/** How a variant is made of the version's own file; what each method does stands in docs/methodology.md. */
+/** Method that makes a variant of the version's own file; docs/methodology.md describes each. */
 export const Recipe = z
   .discriminatedUnion("method", [
     z.strictObject({ method: z.literal("fp16") }),

@@ -6,15 +6,15 @@ const ARRAYS = { float32: Float32Array, float16: Float16Array, int8: Int8Array }
   unknown
 >;
 
-/** What the largest number of a genome becomes. */
+/** Stored value of a genome's largest number. */
 const LARGEST = { float32: 1, float16: 1, int8: 127 } as const satisfies Record<GenomeFormat, number>;
 
 /** Genomes as they are kept. */
 interface KeptGenomes {
-  /** What a genome's numbers are multiplied with; null: there is nothing to scale. */
+  /** Factor of each genome's numbers; null where none is needed. */
   readonly scales: Float32Array<ArrayBuffer> | null;
   readonly numbers: Float32Array<ArrayBuffer> | Float16Array<ArrayBuffer> | Int8Array<ArrayBuffer>;
-  /** Of a number, over the largest of its genome. */
+  /** Largest rounding error of a number, relative to the largest of its genome. */
   readonly largestError: number;
 }
 
@@ -71,10 +71,10 @@ export interface FiledElites {
   readonly genomes: Float32Array<ArrayBuffer>;
 }
 
-/** What is said of an archive beside its elites. */
+/** Description of an archive without its elites. */
 export type ArchiveDescription = Omit<ArchiveSummary, "filled" | "coverage" | "qdScore" | "best" | "genomes">;
 
-/** What stands before the genomes of a file. */
+/** Part of a file before the genomes. */
 export interface ArchiveHead extends Omit<FiledElites, "genomes"> {
   readonly summary: ArchiveSummary;
 }
@@ -89,7 +89,7 @@ const LENGTH_BYTES = 8;
 const DTYPES = { float32: "F32", float16: "F16", int8: "I8" } as const satisfies Record<GenomeFormat, string>;
 /** Numbers of an elite beside its measures and its genome: cell, fitness and threshold. */
 const ELITE_NUMBERS = 3;
-/** Of a header, which has one entry for each array and the summary. */
+/** Limit of a header, which has one entry for each array and the summary. */
 const MAX_HEADER_BYTES = 65_536;
 
 /** Bytes of so many elites in a file of float32, but for its header. */

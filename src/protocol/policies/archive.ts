@@ -6,7 +6,7 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
 
-/** How the numbers of genomes are kept: smaller ones with a scale for each genome, by its largest number. */
+/** Number format of genomes: the smaller ones have a scale for each genome, by its largest number. */
 export const GenomeFormat = z.enum(["float32", "float16", "int8"]).meta({ id: "GenomeFormat" });
 export type GenomeFormat = z.infer<typeof GenomeFormat>;
 
@@ -76,7 +76,7 @@ const EliteListQuery = PageQuery.extend({
     .meta({ description: "How many elites a page has at most" }),
 });
 
-/** What of an archive stays. */
+/** Selection of the elites to keep. */
 export const PruneInput = z
   .strictObject({
     dropShare: z

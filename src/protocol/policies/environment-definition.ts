@@ -17,7 +17,10 @@ const programFields = {
     .meta({ description: "Words of 32 bits that a `State` takes in an array, with WGSL's alignment" }),
 };
 
-/** What WGSL of a user may not declare or say: it is a part of a program whose buffers and entry points are ours. */
+/**
+ * WGSL that a submitted environment may not contain, since it becomes part of a program with our buffers and entry
+ * points.
+ */
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/@\s*(compute|vertex|fragment)\b/, "must have no entry point"],
   [/@\s*(group|binding)\b/, "must have no bindings"],
@@ -26,10 +29,10 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/(^|;)\s*(enable|requires|diagnostic)\b/, "must have no directives"],
 ];
 
-/** To the end of the line, which WGSL has seven characters for, or between marks. */
+/** WGSL comments: to the end of the line, for which WGSL has seven characters, or between marks. */
 const COMMENTS = /\/\/[^\n\v\f\r\u0085\u2028\u2029]*|\/\*[\s\S]*?\*\//g;
 
-/** What is wrong with the WGSL of an environment, as far as it can be told without a compiler. */
+/** Errors in an environment's WGSL that show without a compiler. */
 function checkWgsl(wgsl: string, measures: number): string[] {
   const code = wgsl.replaceAll(COMMENTS, " ");
   const functions = ["reset", "observe", "step", ...(measures > 0 ? ["measure"] : [])];
@@ -44,7 +47,7 @@ function checkWgsl(wgsl: string, measures: number): string[] {
 
 const { digest: _, ...submittedFields } = environmentFields(z.strictObject as unknown as typeof z.object);
 
-/** An environment as somebody submits it. */
+/** Input of an environment's submission. */
 export const EnvironmentInput = z
   .strictObject({ ...submittedFields, ...programFields })
   .superRefine(({ name, wgsl, measures, action, scores, observationSize, frames }, context) => {
@@ -68,7 +71,7 @@ export const EnvironmentDefinition = z
   .meta({ id: "EnvironmentDefinition" });
 export type EnvironmentDefinition = z.infer<typeof EnvironmentDefinition>;
 
-/** What a runner needs for an environment that a user submitted. */
+/** A submitted environment as a runner receives it. */
 export const OfferedEnvironment = z.object({
   id: idSchema("environment"),
   digest: z.string(),

@@ -4,7 +4,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Labels } from "../wire/page.ts";
 import { Problem } from "../wire/problem.ts";
 
-/** How outputs become an action: the index of the largest, one drawn from their softmax, or all of them. */
+/** Choice of an action from the outputs: the index of the largest, a draw from their softmax, or all of them. */
 export const ActionChoice = z.enum(["argmax", "sample", "raw"]).meta({ id: "ActionChoice" });
 export type ActionChoice = z.infer<typeof ActionChoice>;
 
@@ -14,7 +14,7 @@ const Seed = z
   .min(0)
   .max(2 ** 32 - 1);
 
-/** Of what is no number only the first is told: there may be as many as a body has room for. */
+/** Reports only the first value that is no number: a body may hold very many. */
 const Observation = z
   .array(z.custom<number>().meta({ type: "number" }))
   .min(1)
@@ -25,7 +25,7 @@ const Observation = z
   })
   .meta({ description: "Numbers of one observation, row-major" });
 
-/** How many there are is looked at before any of them. */
+/** Checks the count before any single observation. */
 const Observations = z
   .array(z.any())
   .min(1)
@@ -65,7 +65,7 @@ export const ActReply = z
   .meta({ id: "ActReply" });
 export type ActReply = z.infer<typeof ActReply>;
 
-/** What holds for every message of a stream: the wishes of any inference, as text. */
+/** Settings for every message of a stream: those of any inference, as text. */
 export const ActStreamQuery = z.object({
   ...wishFields,
   budgetMs: z.coerce

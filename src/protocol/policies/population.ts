@@ -25,7 +25,7 @@ export const Population = z
 export type Population = z.infer<typeof Population>;
 const PopulationPage = pageOf(Population, "Population");
 
-/** Where the file stands in an upload: the body is the npy or safetensors file itself. */
+/** Query of an upload; the body is the npy or safetensors file itself. */
 const PopulationUploadQuery = z.object({
   name: Name.optional().meta({ description: "Name of the population; absent: it has its id alone" }),
   network: z

@@ -26,7 +26,7 @@ const AuditPage = pageOf(AuditEntry, "Audit");
 
 const byKeyId = z.object({ id: idSchema("key") });
 
-/** Routes of an administrator: who may do what, and who did. */
+/** Routes of an administrator: keys, their scopes, and the audit log. */
 export const keyEndpoints = {
   createKey: defineEndpoint({
     method: "post",

@@ -3,7 +3,7 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, Name, pageOf } from "../wire/page.ts";
 
-/** What a key may do; `admin` includes the others. */
+/** Scope of a key; `admin` includes the others. */
 export const Scope = z.enum(["infer", "submit", "read", "admin"]).meta({ id: "Scope" });
 export type Scope = z.infer<typeof Scope>;
 
@@ -39,7 +39,7 @@ export type Key = z.infer<typeof Key>;
 
 /** The only reply that ever holds the secret. */
 export const CreatedKey = Key.extend({ secret: z.string() }).meta({ id: "CreatedKey" });
-/** How long the old secret goes on working, for whoever has it to change over. */
+/** Time for which the old secret goes on working after a rotation. */
 export const KeyRotation = z
   .strictObject({ overlapMs: z.number().int().min(0).max(LIMITS.keyOverlapMs).default(86_400_000) })
   .meta({ id: "KeyRotation" });

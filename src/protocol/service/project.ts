@@ -5,7 +5,7 @@ import { Instant, Name, pageOf, PageQuery } from "../wire/page.ts";
 /** The operator's own project: always there, and its admin keys look after the others. */
 export const MAIN_PROJECT = "main";
 
-/** A tenant: whoever holds its keys sees its models, jobs and history, and nobody else's. */
+/** A tenant: its keys see its models, jobs and history, and nothing of other projects. */
 export const Project = z
   .object({
     name: Name,
@@ -20,7 +20,7 @@ const ProjectPage = pageOf(Project, "Project");
 
 const byName = z.object({ name: Name.meta({ description: "Name of a project" }) });
 
-/** Routes of the operator, who looks after the tenants. */
+/** Routes of the operator, who manages the tenants. */
 export const projectEndpoints = {
   createProject: defineEndpoint({
     method: "post",

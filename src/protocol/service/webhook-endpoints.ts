@@ -6,7 +6,7 @@ import { CreatedWebhook, DeliveryPage, WebhookInput, WebhookPage, WebhookPing } 
 
 const byWebhookId = z.object({ id: idSchema("webhook") });
 
-/** Where alerts are sent. */
+/** Routes of the receivers of alerts. */
 export const webhookEndpoints = {
   createWebhook: defineEndpoint({
     method: "post",

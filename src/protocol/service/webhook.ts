@@ -3,13 +3,13 @@ import { idSchema } from "../wire/id.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Instant, pageOf } from "../wire/page.ts";
 
-/** What webhooks are told of. */
+/** Events that a webhook receives. */
 export const WebhookEvent = z
   .enum(["alert.opened", "alert.acknowledged", "alert.resolved", "alert.dismissed"])
   .meta({ id: "WebhookEvent" });
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
-/** Where messages may go: over TLS, or to a program on the edge's own machine. */
+/** Allowed receivers: over TLS, or a program on the edge's own machine. */
 const WebhookUrl = z
   .string()
   .max(LIMITS.urlLength)

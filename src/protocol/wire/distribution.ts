@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Where a duration was read: GPU timestamp queries, or a monotonic clock of the named process. */
+/** Clock of a duration: GPU timestamp queries, or a monotonic clock of the named process. */
 export const Clock = z.enum(["gpu-timestamp", "runner-wall", "edge-wall"]).meta({ id: "Clock" });
 export type Clock = z.infer<typeof Clock>;
 

@@ -3,9 +3,8 @@ import { LIMITS } from "./limits.ts";
 import { Problem } from "./problem.ts";
 
 /**
- * What went wrong under a piece of work that was finished all the same, and what was done about it:
- * `retried` once on a device made anew, `smaller-batch` where memory ended, `cpu-reference` by the
- * kernel's f64 reference, `cpu-backend` by ONNX Runtime on the CPU,
+ * A failure during work that was still finished, and its remedy: `retried` once on a device made anew, `smaller-batch`
+ * for lack of memory, `cpu-reference` by the kernel's f64 reference, `cpu-backend` by ONNX Runtime on the CPU,
  * `retried-elsewhere` once on another placement. Results without faults leave the list out.
  */
 export const Fault = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What an id names; the prefix stands in front of every id of that kind. */
+/** Kinds of id, with the prefix of every id of that kind. */
 export const ID_PREFIXES = {
   key: "key",
   token: "tok",
@@ -58,7 +58,7 @@ export async function createContentId(kind: IdKind, content: string): Promise<st
   return `${ID_PREFIXES[kind]}_${text}`;
 }
 
-/** What every id of one kind matches, and no other name, as a GLOB pattern of SQLite. */
+/** GLOB pattern of SQLite that matches every id of one kind and no other name. */
 export function idGlob(kind: IdKind): string {
   return `${ID_PREFIXES[kind]}_${"?".repeat(TIME_DIGITS + RANDOM_DIGITS)}`;
 }

@@ -11,14 +11,17 @@ export const LIMITS = {
   inferBodyBytes: 8 * MiB,
   /** An uploaded ONNX file. */
   modelBytes: 32 * MiB,
-  /** Of one: nodes, or weights, of its graph, and parts of all kinds, each of which takes some 200 bytes of memory. */
+  /**
+   * Of one model: nodes, or weights, of its graph, and parts of all kinds, each of which takes about 200 bytes of
+   * memory.
+   */
   modelNodes: 16_384,
   modelPieces: 2 ** 18,
   /** Names in it, and numbers of all its weights and of all that a row makes on its way, as bytes. */
   modelNameLength: 512,
   modelWeightBytes: 64 * MiB,
   modelActivationBytes: 512 * MiB,
-  /** Problems of a model that one answer tells. */
+  /** Errors of a model that one reply lists. */
   modelProblems: 32,
   /** One socket message; workerd itself takes 32 MiB. */
   socketMessageBytes: 16 * MiB,
@@ -29,7 +32,7 @@ export const LIMITS = {
   tensorRank: 8,
   tensorNameLength: 256,
   tensorsPerRequest: 64,
-  /** What a key may be allowed at most, and how long its old secret may outlive a rotation: a week. */
+  /** Highest rate that a key can be given, and the longest life of its old secret after a rotation: a week. */
   keyRequestsPerSecond: 100_000,
   keyOverlapMs: 604_800_000,
   /** A budget, in milliseconds. */
@@ -40,14 +43,14 @@ export const LIMITS = {
   /** Of one request to a policy. */
   observations: 4_096,
   observationElements: 65_536,
-  /** Of one stream of observations: those that wait, and the length of each message. */
+  /** Of one stream of observations: messages that may wait, and the length of each. */
   streamedObservations: 64,
   streamedMessageBytes: 1 * MiB,
   /** Files of one version of a model. */
   variantsPerVersion: 16,
   /** Rows of a version's held-out data, at least. */
   minHeldOutRows: 10,
-  /** A compression: its time, rows that ranges are found on, the rank of a layer, layers that its result tells of. */
+  /** A compression: its time, rows for finding ranges, the rank of a layer, layers listed in its result. */
   compressionMs: 3_600_000,
   calibrationRows: 4_096,
   recipeRank: 4_096,
@@ -69,7 +72,7 @@ export const LIMITS = {
   edgeWidth: 65_536,
   /** Rows of one request that it computes by itself. */
   edgeRows: 32,
-  /** What one isolate keeps of such networks. */
+  /** Cache of such networks in one isolate. */
   edgeNetworks: 64,
   edgeNetworkBytes: 16 * MiB,
   /** Times that a runner may have one computed by one request, to measure it. */
@@ -78,7 +81,7 @@ export const LIMITS = {
   edgeRunProducts: 2 ** 28,
   /** Bytes of the inputs of one batch of requests; a request that is larger is a batch of its own. */
   batchBytes: 16 * MiB,
-  /** What may wait for one device of a runner: requests, and the bytes of their inputs. */
+  /** Queue of one device of a runner: requests, and the bytes of their inputs. */
   deviceQueueRequests: 512,
   deviceQueueBytes: 256 * MiB,
   /** The most urgent priority of a request; 0 is the ordinary one. */
@@ -89,7 +92,7 @@ export const LIMITS = {
   /** Samples of one benchmark. */
   maxIterations: 10_000,
   maxWarmup: 1_000,
-  /** Of one throughput job: submissions at once, and intervals of control that are told. */
+  /** Of one throughput job: submissions at once, and control intervals in its result. */
   submissionsInFlight: 16,
   controlSteps: 4_096,
   /** Trace of one run, as JSON; the runner drops its oldest events beyond that. */
@@ -106,7 +109,7 @@ export const LIMITS = {
   /** Values that one reported aggregate may stand for, and the length of its sketch. */
   reportedCount: 1e12,
   reportedSketchLength: 65_536,
-  /** How far a report's times may lie ahead of the edge's clock, in milliseconds. */
+  /** Longest time by which a report may be ahead of the edge's clock, in milliseconds. */
   reportAheadMs: 86_400_000,
   runNameLength: 128,
   revisionLength: 128,
@@ -131,7 +134,7 @@ export const LIMITS = {
   validationMs: 7_200_000,
   scenarioMs: 3_600_000,
   scenarioQueries: 1_000_000,
-  /** Percentiles that one scenario tells: those of the requirements beside the usual ones. */
+  /** Percentiles in one scenario's result: those of the requirements beside the usual ones. */
   scenarioPercentiles: 40,
   rateTrials: 64,
   /** Queries that one load may have in flight; where more would be, its rate is lost. */
@@ -144,14 +147,14 @@ export const LIMITS = {
   intraOpThreads: 64,
   /** Claims that one probe checks. */
   probedClaims: 64,
-  /** What a runner tells of its health: models that it watches, and processors whose clocks it reads. */
+  /** Of a health report: models under watch, and processors whose clocks are read. */
   watchedPlacements: 256,
   watchedSensors: 32,
   /** One report of it, as JSON; a larger one is not kept. A row of an object's SQLite holds 2 MB. */
   healthReportBytes: 1 * MiB,
-  /** How long the edge waits for a runner to tell of its health. */
+  /** Time that the edge waits for a health report. */
   healthReportMs: 2_000,
-  /** Who may watch one runner live at once; how often it may be asked to tell, and for how long at a time. */
+  /** Live watchers of one runner; the shortest report interval, and the longest lease of a watch. */
   liveWatchers: 16,
   minLiveMs: 100,
   maxLiveLeaseMs: 60_000,
@@ -162,7 +165,7 @@ export const LIMITS = {
   queuedJobs: 10_000,
   /** Of one project. */
   queuedProjectJobs: 5_000,
-  /** Of one project, even where all others have filled the queue. */
+  /** Of one project, even where others have filled the queue. */
   queuedProjectFloor: 500,
   /** Points that one history query may return. */
   historyPoints: 10_000,
@@ -187,11 +190,11 @@ export const LIMITS = {
   thresholds: 500,
   thresholdWindow: 200,
   consecutivePoints: 20,
-  /** Changes that an alert tells one by one, and alerts beside it. */
+  /** Changes that an alert lists, and other alerts beside it. */
   alertChanges: 100,
   alertNeighbours: 20,
   noteLength: 1_000,
-  /** Series of one key that differ by their fingerprint and are told together. */
+  /** Series of one key that differ by their fingerprint and are listed together. */
   hardwareSpans: 100,
   /** Requests in flight on one runner's socket. */
   inFlightPerRunner: 1_024,
@@ -225,16 +228,16 @@ export const LIMITS = {
   rankedIterations: 20,
   /** Entries that one leaderboard reply may hold. */
   leaderboardEntries: 1_000,
-  /** Of one page of an export, about, and at most of one of an import. A row of D1 holds 2 MB. */
+  /** Rows of one export page (about), and the most of one import page. A row of D1 holds 2 MB. */
   exportPageRows: 5_000,
   exportPageBytes: 4_000_000,
   transferPageBytes: 8 * MiB,
   /** Webhooks of one edge. */
   webhooks: 32,
-  /** How long a receiver may take to answer, and how often a message is sent until it arrives. */
+  /** Time limit of a receiver's answer, and attempts of one message. */
   webhookTimeoutMs: 10_000,
   webhookAttempts: 12,
-  /** How long the edge waits for a runner to tell of its memory. */
+  /** Time that the edge waits for a memory report. */
   memoryReportMs: 2_000,
   /** A runner that lost its connection so often in so long is given nothing for a while. */
   flapDisconnects: 5,
@@ -242,15 +245,18 @@ export const LIMITS = {
   /** So is one on which so many different jobs in a row failed by its fault, each so soon after it began. */
   fastFailures: 3,
   fastFailureMs: 10_000,
-  /** For how long, by how often before; the last one repeats. After this time without another, it begins anew. */
+  /**
+   * Length of a quarantine by the number of earlier ones; the last repeats. The count starts anew after this time
+   * without one.
+   */
   quarantineMs: [60_000, 300_000, 1_800_000],
   quarantineForgottenMs: 3_600_000,
   /** Devices of one runner. */
   devices: 16,
   deviceKeyLength: 32,
-  /** Faults that one result tells; of more, the first. */
+  /** Faults listed in one result; later ones are left out. */
   faults: 8,
-  /** Kernels of one device that are told to be in quarantine. */
+  /** Kernels of one device listed as in quarantine. */
   quarantinedKernels: 64,
   /** A policy of a population: neurons of one layer, hidden layers, numbers of a member. */
   policyWidth: 1_024,
@@ -276,7 +282,7 @@ export const LIMITS = {
   /** Episodes that one side of a comparison may have in a task, and tasks. */
   comparedEpisodes: 2 ** 18,
   comparedTasks: 32,
-  /** Of one page of episodes, and bytes of their file that it may read. */
+  /** Size of one page of episodes, and bytes of their file that it may read. */
   episodePageSize: 10_000,
   episodePageBytes: 4 * MiB,
   /** Members of one population, policies of one evaluation that are models, and populations of one project. */
@@ -310,9 +316,9 @@ export const LIMITS = {
   evaluationMs: 3_600_000,
   trainingMs: 86_400_000,
   trainingGenerations: 1_000_000,
-  /** Points of a learning curve that a result tells. */
+  /** Points of a learning curve in a result. */
   curvePoints: 1_000,
-  /** Genomes of a training by species, which the host crosses one by one; and species that a point of a curve tells. */
+  /** Genomes of a training by species, which the host crosses one by one; and species listed for a point of a curve. */
   speciesMembers: 16_384,
   speciesTold: 10,
   /** An environment of a user's own: characters of its WGSL, and words of its state. */
@@ -333,7 +339,7 @@ export const LIMITS = {
   hrrSymbols: 1_024,
   hrrQueries: 64,
   hrrMatches: 1_000,
-  /** Item memories of one project, items of one, and bytes of its parts, each of which one dispatch goes through. */
+  /** Item memories of one project, items of one, and bytes of its parts; one dispatch searches one part. */
   itemMemories: 256,
   memoryItems: 65_536,
   memoryPartBytes: 8 * MiB,
@@ -342,7 +348,7 @@ export const LIMITS = {
   nameLength: 64,
   urlLength: 512,
   labelCount: 32,
-  /** Of one scrape: series of a metric, runners that are asked, series of requests that are read, and sketches of them. */
+  /** Of one scrape: series of a metric, runners asked, series of requests read, and their sketches. */
   metricSeries: 512,
   metricRunners: 100,
   metricStoredSeries: 4_096,

@@ -36,7 +36,7 @@ export const IfMatch = z
   .optional()
   .meta({ description: "The `ETag` that the resource was read with" });
 
-/** What a repeated request is known by. */
+/** Key that identifies a repeated request. */
 export const IdempotencyKey = z
   .string()
   .min(1)

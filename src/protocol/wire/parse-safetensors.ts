@@ -14,7 +14,7 @@ const Entry = z.strictObject({
 export type SafetensorsEntry = z.infer<typeof Entry>;
 const Header = z.looseObject({ __metadata__: z.record(z.string(), z.string()).optional() });
 
-/** What the first bytes of a file say. */
+/** Header of a file. */
 export type SafetensorsHeader =
   | {
       readonly state: "read";
@@ -50,7 +50,7 @@ export function parseSafetensors(bytes: Uint8Array, maxHeaderBytes: number): Saf
   };
 }
 
-/** Whether tensors lie one behind the other, from the first byte behind the header to the last. */
+/** Whether the tensors fill the file from the end of the header to the last byte, without gaps. */
 export function isWhole(tensors: ReadonlyMap<string, SafetensorsEntry>): boolean {
   const spans = [...tensors.values()].map(({ data_offsets }) => data_offsets).toSorted(([a], [b]) => a - b);
   return spans.every(([from], index) => from === (spans[index - 1]?.[1] ?? 0));

@@ -10,8 +10,8 @@ interface ProblemKind {
   readonly retryable: boolean;
   readonly fault: Fault;
   /**
-   * What the command line ends with: 2 the request is wrong, 4 the key, 5 nothing there, 6 a conflict, 7 not now,
-   * 8 the budget, 9 the work failed, 10 no answer that can be understood, 11 cancelled. 0, 1 and 3 are its verdicts.
+   * Exit code of the command line: 2 the request is wrong, 4 the key, 5 not found, 6 a conflict, 7 not now, 8 the
+   * budget, 9 the work failed, 10 an invalid answer, 11 cancelled. 0, 1 and 3 are its verdicts.
    */
   readonly exitCode: 2 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11;
 }

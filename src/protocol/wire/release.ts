@@ -1,4 +1,4 @@
-/** What an edge says of the protocols of the link that it speaks. */
+/** Link protocols that an edge speaks. */
 export interface SpokenProtocols {
   /** The edge's release. */
   readonly release: string;
@@ -6,8 +6,8 @@ export interface SpokenProtocols {
 }
 
 /**
- * Why runner and edge cannot understand each other, with the release to install; null where they have a protocol in
- * common. Both ends say it: a handshake that failed tells its caller nothing.
+ * Reason why runner and edge cannot communicate, with the release to install; null where they share a protocol. Both
+ * ends give it, since a failed handshake gives its caller no reason.
  */
 export function explainMismatch({ release, protocols }: SpokenProtocols, offered: readonly string[]): string | null {
   if (offered.some((protocol) => protocols.includes(protocol))) return null;
@@ -20,7 +20,7 @@ export function explainMismatch({ release, protocols }: SpokenProtocols, offered
   return `The edge is release ${release} and speaks ${spoken}, ${other}: ${mend}.`;
 }
 
-/** Of `millrace.v3` 3; of what is none of ours 0. */
+/** Number of a protocol: 3 for `millrace.v3`, 0 for an unknown one. */
 function numberOf(protocol: string): number {
   return Number(/^millrace\.v(\d{1,6})$/.exec(protocol)?.[1] ?? 0);
 }

@@ -18,7 +18,7 @@ export const DTYPE_BYTES = {
 } as const;
 export type FixedDType = keyof typeof DTYPE_BYTES;
 
-/** Of a `string`, each element is a u32 length and as many bytes of UTF-8. */
+/** Element types. Each element of a `string` tensor is a u32 length and that many bytes of UTF-8. */
 export const DType = z.enum([...(Object.keys(DTYPE_BYTES) as [FixedDType]), "string"]).meta({ id: "DType" });
 export type DType = z.infer<typeof DType>;
 
@@ -45,7 +45,7 @@ const jsonTensorFields = {
 
 /** A tensor as JSON; `data` is flat or nested, row-major. */
 export const JsonTensor = z.object(jsonTensorFields).meta({ id: "Tensor" });
-/** A tensor that somebody sends: a field that is not known is a mistake. */
+/** A tensor in a request: an unknown field is an error. */
 export const JsonTensorInput = z.strictObject(jsonTensorFields).meta({ id: "TensorInput" });
 export type JsonTensor = z.infer<typeof JsonTensor>;
 
@@ -129,8 +129,8 @@ export function unpackStrings(bytes: Uint8Array): string[] {
 }
 
 /**
- * Length in bytes of so many elements that begin at `offset`; null where the bytes end before they do.
- * Of strings it is read from the bytes themselves.
+ * Length in bytes of elements that begin at `offset`; null where the bytes end before they do. The length of strings is
+ * read from the bytes.
  */
 export function measureElements(dtype: DType, elements: number, bytes: Uint8Array, offset: number): number | null {
   if (dtype !== "string") {
@@ -146,7 +146,7 @@ export function measureElements(dtype: DType, elements: number, bytes: Uint8Arra
   return end - offset;
 }
 
-/** Where the string that begins at `offset` ends; null where that is outside. */
+/** End of the string that begins at `offset`; null where it lies outside. */
 function stringEnd(bytes: Uint8Array, offset: number): number | null {
   if (offset + LENGTH_BYTES > bytes.byteLength) return null;
   const length = new DataView(bytes.buffer, bytes.byteOffset + offset).getUint32(0, true);

@@ -1,6 +1,5 @@
 /**
- * Where `values[start, end)` falls apart most clearly: `index` is the first value of the right part, `divergence` the
- * statistic there.
+ * Best split of `values[start, end)`: `index` is the first value of the right part, `divergence` the statistic there.
  */
 export interface Split {
   readonly index: number;
@@ -33,9 +32,9 @@ export function findBestSplit({ values, toEarlier }: Distances, start: number, e
   const length = end - start;
   const x = values.subarray(start, end);
   const within = sumWithinLeft(values, toEarlier, start, end);
-  /** By value: its distances to those after it, up to the current κ. */
+  /** By value: sum of distances to the later values, up to the current κ. */
   const toLater = new Float64Array(length);
-  /** By τ: the distances within the right part. */
+  /** By τ: sum of distances within the right part. */
   const withinRight = new Float64Array(length + 1);
   let best: Split = { index: start + 1, divergence: Number.NEGATIVE_INFINITY };
   for (let kappa = 2; kappa <= length; kappa++) {
@@ -59,7 +58,7 @@ export function findBestSplit({ values, toEarlier }: Distances, start: number, e
   return best;
 }
 
-/** By length: the distances within the first values of `[start, end)`, less one. */
+/** By length minus one: sum of distances within the first values of `[start, end)`. */
 function sumWithinLeft(values: Float64Array, toEarlier: Float64Array, start: number, end: number): Float64Array {
   const within = new Float64Array(end - start);
   for (let at = 1; at < end - start; at++) {

@@ -1,14 +1,14 @@
 import { findBestSplit, measureDistances, pairwiseSum } from "./best-split.ts";
 import { studentTTwoSided } from "../distribution/student-t.ts";
 
-/** Where a series changes its level: `index` is the first value of the new regime. */
+/** A change of a series' level: `index` is the first value of the new regime. */
 export interface ChangePoint {
   readonly index: number;
-  /** Of the t-test between the neighbouring segments; NaN where all their values are equal. */
+  /** p-value of the t-test between the neighbouring segments; NaN where all their values are equal. */
   readonly p: number;
   readonly meanBefore: number;
   readonly meanAfter: number;
-  /** Of the population, so divided by n. */
+  /** Population standard deviation (divided by n). */
   readonly standardDeviationBefore: number;
   readonly standardDeviationAfter: number;
   /** `meanAfter / meanBefore − 1`; 0 where there is no ratio. */
@@ -44,7 +44,7 @@ export function findChangePoints(
 interface Segment {
   readonly count: number;
   readonly mean: number;
-  /** Of the population. */
+  /** Population standard deviation. */
   readonly deviation: number;
 }
 

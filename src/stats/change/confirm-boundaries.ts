@@ -50,7 +50,7 @@ export function testTrimmed(before: Trimmed, after: Trimmed, leastDeviation: num
   return { difference, standardError, degreesOfFreedom, p };
 }
 
-/** What a change has to be, at the least. */
+/** Minimum conditions of a change. */
 export interface Demands {
   readonly minimumSegment: number;
   /** Share of the level before. */
@@ -133,7 +133,7 @@ function judgeBoundary(values: Float64Array, place: Place, { leastDeviation }: D
   return { ...testTrimmed(before, after, leastDeviation), ...place, from: before.mean, to: after.mean };
 }
 
-/** Whether the values of `[start, index)` and `[index, end)` are far enough apart, and enough of them. */
+/** Whether `[start, index)` and `[index, end)` differ enough and hold enough values. */
 export function meets(values: Float64Array, place: Place, demands: Demands): boolean {
   return holds(judgeBoundary(values, place, demands), demands);
 }
@@ -147,7 +147,7 @@ function holds({ start, index, end, from, difference, p }: Boundary, demands: De
 }
 
 /**
- * Where two levels leave the least sum of squares in `[start, end)`, neither of them shorter than a segment may be;
+ * Boundary with the least sum of squares around two levels in `[start, end)`, both at least as long as a segment;
  * `index` itself where there is no room.
  */
 function placeBoundary(values: Float64Array, { start, index, end }: Place, shortest: number): number {
@@ -165,7 +165,7 @@ function placeBoundary(values: Float64Array, { start, index, end }: Place, short
   return best.index;
 }
 
-/** How many of the boundaries nearby, itself among them, cross the middle between this one's levels. */
+/** Number of nearby boundaries, this one included, that cross the middle between this one's levels. */
 function countCrossings({ index, from, to }: Boundary, all: readonly Boundary[]): number {
   const middle = (from + to) / 2;
   return all.filter(

@@ -6,22 +6,22 @@ import { studentTQuantile } from "../distribution/student-t.ts";
 import { NOISE_FLOOR } from "../compare/threshold.ts";
 
 export interface ChangeSettings {
-  /** Which way is better. */
+  /** The better direction. */
   readonly direction: "lower" | "higher";
-  /** So many points in a row make a level, 4 unless told; fewer are spikes. */
+  /** Fewest consecutive points that make a level, default 4; fewer are spikes. */
   readonly minimumSegment?: number | undefined;
-  /** Share of the level before below which nothing is a change; the noise floor unless told. */
+  /** Smallest change as a share of the level before; default: the noise floor. */
   readonly minimumEffect?: number | undefined;
-  /** No change has a larger p; 10⁻⁶ unless told. */
+  /** Largest p-value of a change; default 10⁻⁶. */
   readonly maxP?: number | undefined;
-  /** Points in which candidates are sought at once, 50 unless told. */
+  /** Window in which candidates are sought, in points; default 50. */
   readonly windowPoints?: number | undefined;
 }
 
 export interface DetectedChange {
-  /** Of the first point of the new regime; where a drift begins. */
+  /** First point of the new regime; the begin of a drift. */
   readonly index: number;
-  /** Of the first point that has the new level in full: `index` itself of a step. */
+  /** First point at the full new level: `index` itself for a step. */
   readonly completeIndex: number;
   readonly kind: "step" | "drift";
   readonly verdict: "regression" | "improvement";
@@ -35,14 +35,14 @@ export interface DetectedChange {
   readonly p: number;
   /** 1 − p. */
   readonly confidence: number;
-  /** So many points from `index` on were enough to tell it from the level before. */
+  /** Number of points from `index` on that sufficed to separate the levels. */
   readonly detectedAfter: number;
 }
 
 /** Chosen on training seeds; see docs/methodology.md. */
 const MAX_P = 1e-6;
 const WINDOW_POINTS = 50;
-/** For candidates, by Otava's test; what confirms them is stricter. */
+/** Limit for candidates by Otava's test; their confirmation is stricter. */
 const CANDIDATE_P = 0.01;
 /** No segment is taken to scatter less than this share of the noise between neighbours. */
 const LEAST_NOISE = 0.7;

@@ -1,7 +1,7 @@
 import { NOISE_FLOOR } from "../compare/threshold.ts";
 import { median } from "../distribution/summary.ts";
 
-/** Of a normal distribution: standard deviation ÷ median distance from the centre. */
+/** Normal distribution: standard deviation ÷ median absolute deviation. */
 const TO_DEVIATION = 1.4826;
 
 /**
@@ -25,7 +25,7 @@ export interface SpikeSettings {
   readonly noiseFloor?: number | undefined;
 }
 
-/** How many standard deviations a spike stands above what lies around it, or below. */
+/** Distance of a spike from its surroundings, in standard deviations. */
 const DEVIATIONS = 6;
 
 /**
@@ -46,7 +46,7 @@ export function findSpikes(
   return [...series.keys()].filter((at) => series[at]! - opened[at]! > height || closed[at]! - series[at]! > height);
 }
 
-/** For each point the highest of the lows of all runs of `length` points that hold it. */
+/** For each point the highest minimum of all runs of `length` points that contain it. */
 function open(series: Float64Array, length: number): Float64Array {
   const runs = series.length - length + 1;
   const lows = series.subarray(0, runs).map((_, at) => Math.min(...series.subarray(at, at + length)));

@@ -8,11 +8,11 @@ export interface Ramp {
   readonly from: number;
   readonly to: number;
   readonly standardError: number;
-  /** Of the residuals. */
+  /** Sum of squared residuals. */
   readonly squares: number;
 }
 
-/** How many places each end of the slope is tried at. */
+/** Number of positions tried for each end of the slope. */
 const PLACES = 16;
 
 /**
@@ -44,11 +44,11 @@ function spread(low: number, high: number): readonly number[] {
 }
 
 interface Sums {
-  /** By count: of the first values, less the first one so that a large level does not drown the noise. */
+  /** By count: sum of the first values minus the first one, so that a large level does not drown the noise. */
   readonly plain: Float64Array;
-  /** By count: of the first values times their places. */
+  /** By count: sum of the first values times their positions. */
   readonly placed: Float64Array;
-  /** Of all values squared. */
+  /** Sum of all squared values. */
   readonly squares: number;
 }
 
@@ -86,11 +86,14 @@ function regress({ plain, placed, squares }: Sums, from: number, to: number): Ra
 /** A boundary, or a slope in the place of several: level before from `start`, level after until `end`. */
 export interface Transition extends Omit<Boundary, "difference"> {
   readonly kind: "step" | "drift";
-  /** Of the first value that has the level after in full; `end` at most. */
+  /** First value at the full new level; at most `end`. */
   readonly completeIndex: number;
 }
 
-/** How much Bayes' information criterion has to prefer a slope; Kass and Raftery, JASA 90, 1995, call it very strong. */
+/**
+ * Preference for a slope that Bayes' information criterion must show.
+ * "Very strong" in Kass and Raftery, JASA 90, 1995.
+ */
 const VERY_STRONG = 10;
 const RAMP_PARAMETERS = 4;
 

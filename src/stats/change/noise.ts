@@ -3,7 +3,7 @@ import { median } from "../distribution/summary.ts";
 import { studentTQuantile } from "../distribution/student-t.ts";
 import { NOISE_FLOOR } from "../compare/threshold.ts";
 
-/** What is known of a run's noise; median and spread in one unit. */
+/** Noise of one run; median and spread in one unit. */
 export interface NoisePoint {
   readonly count: number;
   readonly median: number;
@@ -11,7 +11,7 @@ export interface NoisePoint {
   readonly spread: number;
 }
 
-/** Shares of the level; null where too few runs tell. */
+/** Noise as shares of the level; null where there are too few runs. */
 export interface SeriesNoise {
   readonly runs: number;
   /** The median over runs of spread ÷ median: how far single values lie apart. */
@@ -34,10 +34,11 @@ export function noisePointOf(aggregate: Aggregate): NoisePoint {
 }
 
 /**
- * What the points of a series, in order of time, tell of its noise. Between runs it is taken from differences of
- * neighbours (von Neumann, Kent, Bellinson and Hart, Annals of Mathematical Statistics, 1941), each relative to
- * the two, by their median absolute deviation (Rousseeuw and Croux, JASA, 1993) ÷ √2: a step is one odd
- * difference among many, and a steady drift shifts all alike, so neither counts as noise.
+ * Noise of a series, from its points in order of time. Between runs it comes from differences of neighbours, each
+ * relative to the two, by their median absolute deviation ÷ √2. A step is one outlier among many differences and a
+ * steady drift shifts all alike, so neither counts as noise.
+ * Sources: von Neumann, Kent, Bellinson and Hart, Annals of Mathematical Statistics, 1941; Rousseeuw and Croux, JASA,
+ * 1993.
  */
 export function seriesNoise(points: readonly NoisePoint[]): SeriesNoise {
   const spreads = points
@@ -65,9 +66,9 @@ function medianAbsoluteDeviation(values: readonly number[]): number {
 export interface Power {
   /** A series' own, as a share of its level. */
   readonly betweenRun: number;
-  /** How often a change is seen where there is none, two-sided. */
+  /** Two-sided probability of a false alarm. */
   readonly alpha?: number | undefined;
-  /** How often a change is seen where there is one. */
+  /** Probability of detecting a real change. */
   readonly power?: number | undefined;
   /** No smaller change is ever called detectable, as a share of the level. */
   readonly noiseFloor?: number | undefined;

@@ -12,9 +12,9 @@ export interface FewComparison {
   readonly ratio: Estimate | null;
   /** Mean of B − mean of A, in the unit of the values. */
   readonly difference: Estimate;
-  /** Where the mean of the few should lie if they are as the others. */
+  /** Predicted range of the few values' mean, if they are like the others. */
   readonly predicted: { readonly low: number; readonly high: number };
-  /** Of Student's t, two-sided. */
+  /** Two-sided p-value of Student's t. */
   readonly p: number;
   readonly verdict: Comparison["verdict"];
   /** The verdict and what it rests on, in one English sentence. */

@@ -5,11 +5,11 @@ import { resampleMedian } from "./resample-medians.ts";
 import { type Estimate, FEWEST_VALUES, summariseComparison } from "./summarise-comparison.ts";
 
 export interface CompareOptions {
-  /** Which way is better. */
+  /** The better direction. */
   readonly direction: "lower" | "higher";
-  /** Relative change below which nobody minds. */
+  /** Relative change below which a difference does not matter. */
   readonly minimumEffect?: number | undefined;
-  /** Of the intervals, in (0, 1); one less it is the level of the test. */
+  /** Confidence of the intervals in (0, 1); one minus it is the level of the test. */
   readonly confidence?: number | undefined;
 }
 

@@ -28,9 +28,9 @@ export interface EffectSize {
 }
 
 /**
- * How far two samples lie apart, from Mann and Whitney's U of A (Cliff, Psychological Bulletin, 1993; Vargha and
- * Delaney, Journal of Educational and Behavioral Statistics, 2000). The words are those of Romano, Kromrey,
- * Coraggio and Skowronek (Florida Association of Institutional Research, 2006).
+ * Effect size of two samples, from Mann and Whitney's U of A.
+ * Sources: Cliff, Psychological Bulletin, 1993; Vargha and Delaney, Journal of Educational and Behavioral Statistics,
+ * 2000. Words: Romano, Kromrey, Coraggio and Skowronek, Florida Association of Institutional Research, 2006.
  */
 export function effectSize(u: number, countA: number, countB: number): EffectSize {
   const delta = 1 - (2 * u) / (countA * countB);
@@ -51,15 +51,14 @@ export interface MannWhitney {
   readonly method: "exact" | "normal";
 }
 
-/** Where the smaller sample has more, the normal distribution is close enough, and the exact one long to count. */
+/** Largest size of the smaller sample for the exact distribution; beyond, the normal one is close enough. */
 const MOST_EXACT = 8;
 
 /**
- * Whether values of `a` tend to be above or below those of `b` (Mann and Whitney, Annals of Mathematical
- * Statistics, 1947). Exact where no two values are equal and one sample has 8 at most, else by the normal
- * distribution with the corrections for ties and continuity: what SciPy's `mannwhitneyu` does by itself.
- * Throws a RangeError on an empty list and on values that
- * are not finite.
+ * Tests whether values of `a` tend to lie above or below those of `b`. Exact where no two values are equal and one
+ * sample has 8 at most, else by the normal distribution with corrections for ties and continuity, as SciPy's
+ * `mannwhitneyu` chooses. Throws a RangeError on an empty list and on values that are not finite.
+ * Source: Mann and Whitney, Annals of Mathematical Statistics, 1947.
  */
 export function mannWhitney(a: ArrayLike<number>, b: ArrayLike<number>): MannWhitney {
   const [m, n] = [a.length, b.length];

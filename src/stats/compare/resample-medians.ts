@@ -1,7 +1,7 @@
 import { median } from "../distribution/summary.ts";
 import { lehmer } from "../random/seeded.ts";
 
-/** How many times larger one median is than another; the interval holds the true ratio in 95 % of cases. */
+/** Ratio of two medians, with a 95 % interval. */
 export interface RatioEstimate {
   readonly ratio: number;
   /** Null where there are too few pairs for an interval. */
@@ -40,8 +40,8 @@ export function ratioOfMedians(numerator: ArrayLike<number>, denominator: ArrayL
 }
 
 /**
- * Whether the numerator's median is surely larger, by the ratio of both. Pairs that are too few for an interval convince
- * only if there are two and all agree.
+ * Whether the numerator's median is certainly larger, by the ratio of both. Too few pairs for an interval convince only
+ * if there are two and all agree.
  */
 export function isSurelyLarger(
   { low }: RatioEstimate,

@@ -21,7 +21,7 @@ interface Findings {
   readonly confidence: number;
 }
 
-/** What a comparison found, in one plain English sentence that holds for any unit. */
+/** Findings of a comparison in one plain English sentence that holds for any unit. */
 export function summariseComparison(findings: Findings): string {
   const { countA, countB, change, relative, p, confidence } = findings;
   const moved = describeChange(change.value, relative);

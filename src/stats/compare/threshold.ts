@@ -2,7 +2,7 @@ import { normalQuantile } from "../distribution/normal.ts";
 import { quantile, quantileOfSorted } from "../distribution/summary.ts";
 import { studentTQuantile } from "../distribution/student-t.ts";
 
-/** What a limit means differs by test; a side without one is not watched. */
+/** Limits whose meaning differs by test; a side without one is not watched. */
 interface Limits {
   readonly lower?: number | undefined;
   readonly upper?: number | undefined;
@@ -14,8 +14,7 @@ interface Limits {
  * - `percentage`: a share of the mean, above 0;
  * - `z-score`, `t-test`, `log-normal`: a cumulative probability in (0.5, 1), for the lower side too;
  * - `iqr`, `delta-iqr`: a multiple of the interquartile range, above 0.
- *
- * `minSample` is the fewest points of history that are judged by, 5 unless told.
+ * `minSample` is the least number of points in the history, default 5.
  */
 export type Threshold =
   | ({ readonly test: "static" } & Limits)
@@ -25,7 +24,7 @@ export type Threshold =
     } & Limits);
 
 export interface ThresholdOptions {
-  /** Which way is better. */
+  /** The better direction. */
   readonly direction: "lower" | "higher";
   /** Share of the baseline that counts as noise however quiet the history was. */
   readonly noiseFloor?: number | undefined;
@@ -90,7 +89,10 @@ function withoutLimits(verdict: "insufficient-history" | "unusable-history"): Th
   return { verdict, baseline: null, lowerLimit: null, upperLimit: null, noiseFloorUsed: false };
 }
 
-/** How a test sees a history: limits lie at the baseline ± the reach of their boundary. Not finite where it cannot. */
+/**
+ * A test's model of a history: limits lie at the baseline ± the reach of their boundary. Not finite where there is
+ * none.
+ */
 interface Model {
   readonly baseline: number;
   readonly reach: (boundary: number) => number;

@@ -4,15 +4,15 @@ export interface CurvePoint {
   readonly y: number;
 }
 
-/** How many average gaps along x the curve has to flatten before its bend counts; 1 is the paper's choice. */
+/** Number of average gaps along x over which the curve must flatten before its bend counts; the paper uses 1. */
 const SENSITIVITY = 1;
 
 /**
- * The index of the knee of a curve of which more costs more: where it bends most from steep to flat. Kneedle of
- * Satopaa, Albrecht, Irwin and Raghavan ("Finding a Kneedle in a Haystack", ICDCS workshops 2011), offline and
- * without their smoothing, which few points would not survive: both axes are scaled to [0, 1], and of y − x the
- * first local maximum that falls by the threshold before the next one is the knee. Null with fewer than three
- * points, and where the curve is straight, flat or bends upwards. `points` rise in x.
+ * Index of the knee of a rising cost curve: its sharpest bend from steep to flat. Offline and without smoothing, which
+ * few points would not survive: both axes are scaled to [0, 1], and the first local maximum of y − x that falls by the
+ * threshold before the next one is the knee. Null with fewer than three points, and where the curve is straight, flat
+ * or bends upwards. `points` rise in x.
+ * Source: Kneedle of Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack", ICDCS workshops 2011.
  */
 export function findKnee(points: readonly CurvePoint[]): number | null {
   const xs = scale(points.map(({ x }) => x));
@@ -36,7 +36,7 @@ function scale(values: readonly number[]): number[] | null {
   return range > 0 ? values.map((value) => (value - low) / range) : null;
 }
 
-/** Which way an objective is better. */
+/** The better direction of an objective. */
 export type Direction = "higher" | "lower";
 
 /**
@@ -62,7 +62,7 @@ export function paretoFront<Point>(
   });
 }
 
-/** Whether it is no worse anywhere, and better somewhere or the earlier of two that are equal. */
+/** Whether `other` is no worse anywhere, and better somewhere or the earlier of two equal ones. */
 function beats(other: readonly number[], own: readonly number[], isEarlier: boolean): boolean {
   let isBetter = isEarlier;
   for (const [index, cost] of own.entries()) {

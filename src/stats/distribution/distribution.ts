@@ -58,7 +58,7 @@ export function summarise(values: ArrayLike<number>): Distribution {
   };
 }
 
-/** What is stored of a distribution: everything that merges exactly. */
+/** Stored form of a distribution: all that merges exactly. */
 export interface Aggregate {
   readonly count: number;
   readonly min: number;
@@ -142,7 +142,7 @@ export function addToDistribution(open: OpenDistribution, value: number): void {
   open.max = Math.max(open.max, value);
 }
 
-/** What both together have seen. */
+/** Merges two distributions. */
 export function mergeDistributions(one: OpenDistribution, other: OpenDistribution): OpenDistribution {
   const merged = openDistribution();
   for (const part of [one, other]) {

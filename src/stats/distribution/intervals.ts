@@ -50,7 +50,7 @@ export interface BootstrapEstimate {
   readonly high: number;
 }
 
-/** How a bootstrap is drawn. */
+/** Settings of a bootstrap. */
 export interface BootstrapPlan {
   /** A word of 32 bits. */
   readonly seed: number;
@@ -104,9 +104,9 @@ export function meanInterval(values: ArrayLike<number>): MeanInterval {
 const DEVIATE = 1.96;
 
 /**
- * Where a 95 % confidence interval of the median of `count` samples ends, as quantiles: it holds whatever the
- * distribution is, from the values of rank n/2 ∓ 1.96·√n/2 (Campbell and Gardner, BMJ 296, 1988). Null below six
- * samples, where no two of them are that far apart.
+ * Ends of a 95 % confidence interval of the median of `count` samples, as quantiles. It holds for any distribution,
+ * from the values of rank n/2 ∓ 1.96·√n/2. Null below six samples, where no two of them are that far apart.
+ * Source: Campbell and Gardner, BMJ 296, 1988.
  */
 export function medianIntervalEnds(count: number): [low: number, high: number] | null {
   const reach = (DEVIATE * Math.sqrt(count)) / 2;

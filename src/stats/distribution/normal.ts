@@ -32,7 +32,10 @@ const FAR_TAIL = [
   ],
 ] as const;
 
-/** Where the standard normal distribution reaches p of (0, 1), to about 1e-16 (M. J. Wichura, AS 241, Applied Statistics 1988). */
+/**
+ * Quantile of the standard normal distribution for p in (0, 1), to about 1e-16.
+ * Source: M. J. Wichura, AS 241, Applied Statistics 1988.
+ */
 export function normalQuantile(p: number): number {
   const offset = p - 0.5;
   if (Math.abs(offset) <= SPLIT) return offset * divide(CENTRE, SPLIT * SPLIT - offset * offset);

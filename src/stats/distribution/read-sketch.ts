@@ -23,9 +23,8 @@ interface SortedBuckets {
 const sorted = new WeakMap<Sketch, SortedBuckets>();
 
 /**
- * The quantile of two sketches added up by weight, as `mergeSketch` and `sketchQuantile` would tell it, but without
- * adding them: for a `settled` one, which nothing is added to any more and whose order is therefore kept, and one of few
- * buckets, this costs a tenth.
+ * Quantile of two sketches added by weight, equal to `mergeSketch` and `sketchQuantile` but without adding them. It
+ * costs a tenth for a `settled` sketch, to which nothing is added any more, and one of few buckets.
  */
 export function blendedQuantile(settled: WeightedSketch, recent: WeightedSketch, p: number): number {
   if (settled.sketch.negative.size > 0 || recent.sketch.negative.size > 0) return mergedQuantile(settled, recent, p);
@@ -63,8 +62,8 @@ function sortBuckets({ positive }: Sketch): SortedBuckets {
 }
 
 /**
- * How many values of a distribution's sketch lie above `limit` ≥ 0, to the sketch's error: a bucket counts if it lies
- * above as a whole. Throws a RangeError for what is not a sketch.
+ * Number of values above `limit` ≥ 0, to the sketch's error: a bucket counts if all of it lies above. Throws a
+ * RangeError for an invalid sketch.
  */
 export function countAbove(sketch: string, limit: number): number {
   let above = 0;
@@ -75,9 +74,9 @@ export function countAbove(sketch: string, limit: number): number {
 }
 
 /**
- * How many values of a distribution's sketch are at most each of these rising bounds, all above 0: a bucket of the
- * sketch counts as a whole where its middle lies, so a value is on the wrong side only within the sketch's error of a
- * bound. Added to by merging, no count ever falls. Throws a RangeError for what is not a sketch.
+ * Number of values at most each of these rising bounds, all above 0. A bucket counts as a whole at its middle, so a
+ * value is on the wrong side only within the sketch's error of a bound. Merging never lowers a count. Throws a
+ * RangeError for an invalid sketch.
  */
 export function countUpTo(sketch: string, bounds: readonly number[]): number[] {
   const counts = bounds.map(() => 0);

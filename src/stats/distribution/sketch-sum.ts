@@ -106,7 +106,7 @@ export function sumQuantiles(sum: SketchSum, ps: readonly number[]): number[] {
   if (count === 0) return values;
   const rising = ps.map((p, at) => ({ rank: count * p, at })).toSorted((a, b) => a.rank - b.rank);
   let next = 0;
-  /** Gives a value to all that are wanted below a rank, and tells the first that is wanted above. */
+  /** Gives a value to all wanted ranks below `below`, and returns the first wanted rank above. */
   const give = (value: number, below: number): number => {
     for (; next < rising.length && rising[next]!.rank < below; next++) values[rising[next]!.at] = value;
     return rising[next]?.rank ?? Number.POSITIVE_INFINITY;
@@ -123,7 +123,7 @@ export function sumQuantiles(sum: SketchSum, ps: readonly number[]): number[] {
     below += positive.counts[place] ?? 0;
     if (wanted < below) wanted = give(bucketValue(positive.firstIndex + place), below);
   }
-  // What is left is asked for at or above the last rank: the largest.
+  // The remaining ranks lie at or above the last one: the largest value.
   give(largest(sum), Number.POSITIVE_INFINITY);
   return values;
 }

@@ -149,8 +149,8 @@ export function decodeSketch(text: string): Sketch {
 }
 
 /**
- * Goes through the buckets of a text of `encodeSketch`, the positive ones first, each sign in order, and gives its
- * zeros. Throws a RangeError at anything else, when some buckets may have been told already.
+ * Visits the buckets of a text of `encodeSketch`, the positive ones first, each sign in order, and returns its zeros.
+ * Throws a RangeError at invalid text, possibly after some visits.
  */
 export function scanSketch(
   text: string,

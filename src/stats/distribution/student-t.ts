@@ -21,7 +21,7 @@ export function incompleteBeta(x: number, a: number, b: number): number {
 }
 
 /**
- * The same for those who know xᵃ·yᵇ ÷ B(a, b) and y = 1 − x better: by the continued fraction on the side where it
+ * The same, given xᵃ·yᵇ ÷ B(a, b) and y = 1 − x in better precision: by the continued fraction on the side where it
  * converges fast, of the complement on the other.
  */
 function betaOfFront(front: number, x: number, y: number, a: number, b: number): number {
@@ -29,7 +29,10 @@ function betaOfFront(front: number, x: number, y: number, a: number, b: number):
   return 1 - (front / b) * betaFraction(y, b, a);
 }
 
-/** What Stirling's formula (a − 1/2)·ln a − a + ln √2π lacks to ln Γ(a) (DLMF 5.11.1); small `a` from larger ones. */
+/**
+ * Difference between ln Γ(a) and Stirling's formula (a − 1/2)·ln a − a + ln √2π; small `a` from larger ones.
+ * Source: DLMF 5.11.1.
+ */
 function stirlingError(a: number): number {
   let shifted = a;
   let sum = 0;
@@ -85,9 +88,9 @@ export function studentTTwoSided(t: number, degreesOfFreedom: number): number {
 }
 
 /**
- * Where Student's t distribution of ν > 0 degrees of freedom reaches p of (0, 1). Newton's method on the
- * logarithms of the tail and of t: that curve falls and is concave, so no start can fail, and the normal
- * quantile is a near one. Throws a RangeError for p outside of (0, 1).
+ * Quantile p of (0, 1) of Student's t distribution with ν > 0 degrees of freedom. Newton's method on the logarithms of
+ * the tail and of t: that curve falls and is concave, so every start converges, and the normal quantile is a near one.
+ * Throws a RangeError for p outside of (0, 1).
  */
 export function studentTQuantile(p: number, degreesOfFreedom: number): number {
   if (!(p > 0 && p < 1)) throw new RangeError(`a quantile is asked for between 0 and 1, not at ${p}`);

@@ -32,7 +32,7 @@ export function multiplyHigh(a: number, b: number): number {
   return Math.floor((Math.floor(low / 2 ** 16) + high) / 2 ** 16);
 }
 
-/** What a draw is keyed by, beside its number: each is a word of 32 bits. */
+/** Key of a draw, beside its number: each part is a word of 32 bits. */
 export interface DrawKey {
   readonly seed: number;
   /** Keeps the draws of one purpose from those of another. */
@@ -59,7 +59,10 @@ export function toUniform(word: number): number {
   return (word >>> 8) * 2 ** -24;
 }
 
-/** Four standard normal numbers of a block of words, of which 24 bits count, by the transform of Box and Muller (1958). */
+/**
+ * Four standard normal numbers of a block of words, 24 bits of each.
+ * Source: Box and Muller, 1958.
+ */
 export function toNormals([a, b, c, d]: ReturnType<Draws["words"]>): [number, number, number, number] {
   return [...toNormalPair(a, b), ...toNormalPair(c, d)];
 }

@@ -16,7 +16,7 @@ export interface ScoreEstimates {
   readonly optimalityGap: BootstrapEstimate;
   /** Share of scores above each tau. */
   readonly profile: readonly (BootstrapEstimate & { readonly tau: number })[];
-  /** How many were drawn for all but the profile. */
+  /** Number of resamples for all but the profile. */
   readonly resamples: number;
 }
 
@@ -64,7 +64,7 @@ export function estimateScores(
   return { mean: mean!, iqm: iqm!, median: middle!, optimalityGap: optimalityGap!, profile, resamples };
 }
 
-/** What `measure` gives, in its order. */
+/** Statistics of `measure`, in its order. */
 const STATISTICS = ["mean", "iqm", "median", "optimalityGap"] as const;
 
 /** Makes one sample: as many episodes of each task as it has, drawn; with no draw, each of them once. */

@@ -12,13 +12,13 @@ export interface ScoreAtoms {
   readonly places: readonly Uint32Array[];
 }
 
-/** Scores that differ are told apart up to so many values; of more, neighbours are put together. */
+/** Largest number of distinct scores; beyond it neighbours are grouped. */
 const MOST_ATOMS = 16_384;
 const BLOCKS = 4_096;
 
 /**
- * Puts equal scores together, so that a resample is a count for each value and its order statistics need no sorting.
- * Of more than 16,384 values, about 4,096 groups of neighbours with as many scores each stand for their means.
+ * Groups equal scores, so that a resample is a count for each value and its order statistics need no sorting. Above
+ * 16,384 values, about 4,096 groups of neighbours with as many scores each are represented by their means.
  */
 export function poolScores(tasks: readonly TaskScores[]): ScoreAtoms {
   const sorted = concat(tasks.map(({ scores }) => scores)).toSorted();

@@ -1,8 +1,9 @@
 import { incompleteBeta } from "../distribution/student-t.ts";
 
 /**
- * MLPerf Inference's early stopping (mlcommons/inference_policies, inference_rules.adoc, "Early stopping";
- * mlcommons/inference, loadgen/early_stopping.cc and results.cc): how many queries tell that a percentile holds.
+ * MLPerf Inference's early stopping: number of queries that show that a percentile holds.
+ * Sources: mlcommons/inference_policies, inference_rules.adoc, "Early stopping"; mlcommons/inference,
+ * loadgen/early_stopping.cc and results.cc.
  */
 
 /** MLPerf's confidence, and 1 less it as its load generator computes it. Its tolerance is 0. */
@@ -10,8 +11,8 @@ export const STOPPING_CONFIDENCE = 0.99;
 const DOUBT = 1 - STOPPING_CONFIDENCE;
 
 /**
- * The smallest number h of queries under latency that, with t over it, tell that the percentile p of (0, 1) is held:
- * the least h for which t or fewer of h + t were over by chance with I_p(h, t + 1) < 1 − 0.99.
+ * The smallest number h of queries under latency that, with t over it, shows that the percentile p of (0, 1) holds: the
+ * least h for which t or fewer of h + t were over by chance with I_p(h, t + 1) < 1 − 0.99.
  */
 export function leastUnderLatency(p: number, overLatency: number): number {
   const tells = (under: number) => incompleteBeta(p, under, overLatency + 1) < DOUBT;
@@ -58,8 +59,8 @@ export function estimatePercentile(sorted: ArrayLike<number>, p: number): number
 }
 
 /**
- * Queries that would tell whether the percentile p is held, if so large a `shareOver` of them stays over latency: that
- * it is where the share is less than 1 − p, that it is not where it is more. Infinity where no `most` of them would.
+ * Queries needed to decide whether the percentile p holds, if a `shareOver` of them stays over latency: it holds where
+ * the share is less than 1 − p. Infinity where `most` do not suffice.
  */
 export function queriesToTell(p: number, shareOver: number, most: number): number {
   const [held, share] = shareOver > 1 - p ? [1 - p, 1 - shareOver] : [p, shareOver];

@@ -39,9 +39,9 @@ export function countAreaUnderCurve(
 export const MAX_VERIFIED_SAMPLES = 2_048;
 
 /**
- * How well the cosine of two embeddings [n, d] tells whether they are of one identity [n], over all pairs of samples.
- * In a resample a pair counts as often as both of its samples together; a sample is never held against itself.
- * Throws a RangeError where there are too many.
+ * AUC of the cosine of two embeddings [n, d] as a test of equal identity [n], over all pairs of samples. In a resample
+ * a pair counts as often as both of its samples together; a sample is never compared with itself. Throws a RangeError
+ * where there are too many.
  */
 export function countVerificationAuc(output: TaskTensor, target: TaskTensor): CountedMetric {
   const samples = target.shape[0]!;
@@ -58,7 +58,7 @@ export function countVerificationAuc(output: TaskTensor, target: TaskTensor): Co
     for (let other = one + 1; other < samples; other++, pair++) {
       [first[pair], second[pair]] = [one, other];
       const size = lengths[one]! * lengths[other]!;
-      // What has no direction is as near to one as to another.
+      // A zero vector has no direction: its similarity is 0.
       cosines[pair] = size === 0 ? 0 : multiply(rowOf(output, one), rowOf(output, other)) / size;
     }
   }

@@ -6,7 +6,7 @@ export type SampleScore = (output: TaskTensor, target: TaskTensor, sample: numbe
 /** Mean squared error from which on `scorePsnr` no longer grows: 100 dB. */
 const LEAST_ERROR = 1e-10;
 
-/** Share of a sample's answers, of which it may have one for each of several steps, that are right. */
+/** Share of correct answers of a sample, which may have one for each of several steps. */
 export const scoreAccuracy: SampleScore = (output, target, sample) => {
   const [row, wanted] = [rowOf(output, sample), rowOf(target, sample)];
   const classes = output.shape.at(-1)!;

@@ -44,7 +44,7 @@ const OTHERS = {
   "detection-f1": countDetectionF1,
 } as const satisfies Record<string, Counter>;
 
-/** How good the answers of a network are, as models/README.md defines each. */
+/** Quality metrics of a network's answers; models/README.md defines each. */
 export type TaskMetric = keyof typeof MEANS | keyof typeof OTHERS;
 export const TASK_METRICS: readonly TaskMetric[] = [...keysOf(MEANS), ...keysOf(OTHERS)];
 
@@ -168,9 +168,9 @@ export interface TaskComparison {
 }
 
 /**
- * Holds the answers of network b against those of a by a metric. The interval is that of a percentile bootstrap over
- * samples of which both sides take the same, so that what makes a sample hard for both is no part of the doubt; resamples
- * for which the metric is not defined are left out. Throws as `measureTask` does.
+ * Compares the answers of network b with those of a by a metric. The interval is a percentile bootstrap over samples,
+ * the same for both sides, so that a sample's difficulty adds no doubt; resamples without a defined metric are left
+ * out. Throws as `measureTask` does.
  */
 export function compareTask(
   metric: TaskMetric,

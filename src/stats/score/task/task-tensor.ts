@@ -1,4 +1,4 @@
-/** A metric of samples of which each may count several times, as it does in a resample. */
+/** A metric of samples that may count several times each, as in a resample. */
 export interface CountedMetric {
   /** Steps of arithmetic that one measurement takes. */
   readonly cost: number;
