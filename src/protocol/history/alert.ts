@@ -12,40 +12,38 @@ export type ChangeDirection = z.infer<typeof ChangeDirection>;
 const Range = z.object({ low: z.number(), high: z.number() });
 
 /** Evidence of a change. Levels are in the unit of the series, shares are relative to the level before. */
-export const ChangeEvidence = z
-  .object({
-    statistic: Statistic,
-    from: z.number(),
-    to: z.number(),
-    relativeChange: z.number().nullable(),
-    interval: Range.nullable().meta({ description: "95 % of the relative change" }),
-    p: z.number().nullable(),
-    confidence: z.number().nullable(),
-    noiseFloor: z.number().nullable().meta({
-      description: "The share that counted as noise, where the history was too quiet to tell; null where it did tell",
-    }),
-    pointsBefore: z.number().int(),
-    pointsAfter: z.number().int(),
-    completeAt: Instant.meta({ description: "When the new level was reached: later than `at` for a drift" }),
-    oldRange: Range.nullable().meta({ description: "Where the middle 80 % of the points before lay" }),
-    previousRunId: idSchema("run").nullable().meta({ description: "The last run before the change" }),
-    previousRevision: z.string().nullable(),
-    returnedAt: Instant.nullable().meta({ description: "Since when the series is at its old level again" }),
-    withdrawnAt: Instant.nullable().meta({
-      description: "Since when the points that came later say that it was none, as of a series that flips to and fro",
-    }),
-    limits: z
-      .object({
-        threshold: z.string(),
-        test: ThresholdTest,
-        baseline: z.number().nullable(),
-        lowerLimit: z.number().nullable(),
-        upperLimit: z.number().nullable(),
-      })
-      .nullable()
-      .meta({ description: "Of the threshold that was broken; null for a change point" }),
-  })
-  .meta({ id: "ChangeEvidence" });
+export const ChangeEvidence = z.object({
+  statistic: Statistic,
+  from: z.number(),
+  to: z.number(),
+  relativeChange: z.number().nullable(),
+  interval: Range.nullable().meta({ description: "95 % of the relative change" }),
+  p: z.number().nullable(),
+  confidence: z.number().nullable(),
+  noiseFloor: z.number().nullable().meta({
+    description: "The share that counted as noise, where the history was too quiet to tell; null where it did tell",
+  }),
+  pointsBefore: z.number().int(),
+  pointsAfter: z.number().int(),
+  completeAt: Instant.meta({ description: "When the new level was reached: later than `at` for a drift" }),
+  oldRange: Range.nullable().meta({ description: "Where the middle 80 % of the points before lay" }),
+  previousRunId: idSchema("run").nullable().meta({ description: "The last run before the change" }),
+  previousRevision: z.string().nullable(),
+  returnedAt: Instant.nullable().meta({ description: "Since when the series is at its old level again" }),
+  withdrawnAt: Instant.nullable().meta({
+    description: "Since when the points that came later say that it was none, as of a series that flips to and fro",
+  }),
+  limits: z
+    .object({
+      threshold: z.string(),
+      test: ThresholdTest,
+      baseline: z.number().nullable(),
+      lowerLimit: z.number().nullable(),
+      upperLimit: z.number().nullable(),
+    })
+    .nullable()
+    .meta({ description: "Of the threshold that was broken; null for a change point" }),
+});
 export type ChangeEvidence = z.infer<typeof ChangeEvidence>;
 
 /** A shift of one series: `at` is the first point of the new regime, `after` the last one of the old. */

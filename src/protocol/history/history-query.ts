@@ -85,7 +85,7 @@ const SeriesGroup = Quantity.extend({
     .meta({ description: "By dimension, the value that all have; null where they have none" }),
   device: GroupDevice.nullable().meta({ description: "Null where they are of none or of several" }),
   series: z.array(idSchema("series")),
-}).meta({ id: "SeriesGroup" });
+});
 export type SeriesGroup = z.infer<typeof SeriesGroup>;
 
 /** The span that was read: `from` and `to` of the question, widened to whole steps or to what is kept of that time. */

@@ -10,24 +10,22 @@ import { formatQuery } from "../wire/table-format.ts";
 export const SubjectKind = z.enum(["kernel", "model", "policy", "benchmark"]).meta({ id: "SubjectKind" });
 
 /** Identity of a series: another value of any field is another series. The series' id is the digest of this key. */
-export const SeriesKey = z
-  .object({
-    subjectKind: SubjectKind,
-    subject: z.string().max(256).meta({ description: "`gemm` or `lenet5@1`" }),
-    metric: z.string().max(64).meta({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
-    unit: z.string().max(16),
-    clock: Clock.nullable().meta({
-      description: "What durations and rates were read from; null for what has no clock",
-    }),
-    direction: z.enum(["lower", "higher"]).meta({ description: "Which way is better" }),
-    configuration: z.record(z.string(), z.union([z.string(), z.number()])).meta({
-      description: "Shape, type, variant, backend, batch, environment: whatever else it was measured under",
-    }),
-    fingerprint: Fingerprint.nullable(),
-    software: z.boolean(),
-    label: z.string().max(LIMITS.nameLength).nullable().meta({ description: "A branch, a tag, a user" }),
-  })
-  .meta({ id: "SeriesKey" });
+export const SeriesKey = z.object({
+  subjectKind: SubjectKind,
+  subject: z.string().max(256).meta({ description: "`gemm` or `lenet5@1`" }),
+  metric: z.string().max(64).meta({ description: "`gpuMs`, `wallMs`, `gflops`, `totalMs` …" }),
+  unit: z.string().max(16),
+  clock: Clock.nullable().meta({
+    description: "What durations and rates were read from; null for what has no clock",
+  }),
+  direction: z.enum(["lower", "higher"]).meta({ description: "Which way is better" }),
+  configuration: z.record(z.string(), z.union([z.string(), z.number()])).meta({
+    description: "Shape, type, variant, backend, batch, environment: whatever else it was measured under",
+  }),
+  fingerprint: Fingerprint.nullable(),
+  software: z.boolean(),
+  label: z.string().max(LIMITS.nameLength).nullable().meta({ description: "A branch, a tag, a user" }),
+});
 export type SeriesKey = z.infer<typeof SeriesKey>;
 
 export const Series = SeriesKey.extend({
