@@ -11,6 +11,8 @@ export interface ClientOptions {
   readonly key?: string | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
+  /** Makes an error of a reply that is no success; absent: the server's problem, or one that names the endpoint. */
+  readonly explain?: (response: Response) => Promise<Error>;
   /** Repeats what may be repeated, such as `createRetry()`; absent: every request is sent once. */
   readonly retry?: Retry;
 }
@@ -34,6 +36,7 @@ export interface Client {
 /** Creates a client for one edge and key. Runs wherever `fetch` does. */
 export function createClient(options: ClientOptions): Client {
   const doFetch = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
+  const explain = options.explain ?? ((response: Response, endpoint: Endpoint) => readProblem(endpoint, response));
   const retry: Retry = options.retry ?? ((_, parts, attempt) => attempt(parts));
 
   async function sendOnce(endpoint: Endpoint, parts: RequestParts = {}): Promise<Response> {
@@ -42,7 +45,7 @@ export function createClient(options: ClientOptions): Client {
       if (parts.signal?.aborted === true) throw cause;
       throw new TypeError(`${nameOf(endpoint)}: ${options.baseUrl} cannot be reached`, { cause });
     });
-    if (!response.ok) throw await readProblem(endpoint, response);
+    if (!response.ok) throw await explain(response, endpoint);
     return response;
   }
 

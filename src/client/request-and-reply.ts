@@ -41,7 +41,8 @@ function fillPath(endpoint: Endpoint, params: unknown): string {
   return endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values.get(name) ?? "";
     if (value === "") throw new TypeError(`${endpoint.method} ${endpoint.path} wants params.${name}`);
-    return encodeURIComponent(value);
+    // A part of a path may hold a colon (RFC 3986, section 3.3), and digests do.
+    return encodeURIComponent(value).replaceAll("%3A", ":");
   });
 }
 

@@ -1,32 +1,32 @@
 import { createHash } from "node:crypto";
 import { AbortError } from "p-retry";
 import pRetry from "p-retry";
-import { endpoints } from "../../protocol/endpoints.ts";
-import { JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
+import { artifactEndpoints, type JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
 import type { Lease } from "../../protocol/link.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { parseProblem, ProblemError, PROBLEMS } from "../../protocol/wire/problem.ts";
+import { ProblemError, PROBLEMS } from "../../protocol/wire/problem.ts";
+import { type EdgeAccess, openEdge } from "../edge-client.ts";
 import { hasDigest } from "../host/files.ts";
-import type { StoredCredential } from "./registration.ts";
 
 /** How long the head of an answer may take behind the question's last byte: a half-open connection never gives one. */
 const ANSWER_LIMIT_MS = 10_000;
 /** What the slowest link that counts moves. */
 const BYTES_PER_MS = 1_000;
 
-type Question = Omit<RequestInit, "body"> & { readonly body?: Uint8Array<ArrayBuffer> };
-
 /** A `fetch` that gives up where no answer begins in time for the size of what is sent; its body has the signal alone. */
-export async function fetchInTime(url: URL, question: Question, signal: AbortSignal): Promise<Response> {
+export const fetchInTime: typeof fetch = async (url, question = {}) => {
+  const { body, signal } = question;
   const waiting = new AbortController();
-  const limitMs = ANSWER_LIMIT_MS + (question.body?.byteLength ?? 0) / BYTES_PER_MS;
+  const limitMs = ANSWER_LIMIT_MS + (body instanceof Uint8Array ? body.byteLength : 0) / BYTES_PER_MS;
   const timer = setTimeout(() => waiting.abort(new Error(`no answer within ${Math.round(limitMs)} ms`)), limitMs);
+  const signals = [waiting.signal, ...(signal === null || signal === undefined ? [] : [signal])];
   try {
-    return await fetch(url, { ...question, signal: AbortSignal.any([signal, waiting.signal]) });
+    return await fetch(url, { ...question, signal: AbortSignal.any(signals) });
   } finally {
     clearTimeout(timer);
   }
-}
+};
 
 /** A device that is coming back waits for its models: a download that hangs must not keep it for ever. */
 const DOWNLOAD_LIMIT_MS = 60_000;
@@ -35,18 +35,17 @@ const DOWNLOAD_LIMIT_MS = 60_000;
 export type ArtifactSource = (digest: string, signal?: AbortSignal) => Promise<Uint8Array>;
 
 /** Artifacts as the edge keeps them in R2. Bytes that have another digest are refused. */
-export function createEdgeSource({
-  edgeUrl,
-  credential,
-}: Pick<StoredCredential, "edgeUrl" | "credential">): ArtifactSource {
+export function createEdgeSource(access: EdgeAccess): ArtifactSource {
+  const edge = openEdge(access, { fetch: fetchInTime });
   return async (digest, stopped) => {
-    const url = new URL(endpoints.downloadArtifact.path.replace("{digest}", digest), edgeUrl);
-    const headers = { authorization: `Bearer ${credential}` };
     const limit = AbortSignal.timeout(DOWNLOAD_LIMIT_MS);
     const signal = stopped === undefined ? limit : AbortSignal.any([limit, stopped]);
-    const response = await fetchInTime(url, { headers }, signal);
-    if (!response.ok)
-      throw new ProblemError("backend-failed", `The edge has no artifact ${digest} (${response.status}).`);
+    const response = await edge
+      .send(runnerEndpoints.downloadArtifact, { params: { digest }, signal })
+      .catch((error: unknown) => {
+        if (!(error instanceof ProblemError)) throw error;
+        throw new ProblemError("backend-failed", `The edge has no artifact ${digest}: ${error.message}`);
+      });
     const bytes = await readAtMost(response, LIMITS.artifactBytes);
     if (bytes === null) {
       throw new ProblemError(
@@ -84,41 +83,29 @@ export interface JobArtifacts {
   get(name: JobArtifactName): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-interface Upload {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: Uint8Array<ArrayBuffer>;
-}
-
 /** The files of the job under a lease, as this runner. What may pass is tried again, until the signal ends it. */
-export function openJobArtifacts(
-  { edgeUrl, credential }: Pick<StoredCredential, "edgeUrl" | "credential">,
-  { jobId, epoch }: Lease,
-  stopped: AbortSignal,
-): JobArtifacts {
-  const authorization = `Bearer ${credential}`;
-  const call = async (path: string, name: JobArtifactName, query: Record<string, string>, init: Upload) => {
-    const url = new URL(path.replace("{id}", jobId).replace("{name}", name), edgeUrl);
-    url.search = new URLSearchParams({ epoch: String(epoch), ...query }).toString();
-    const signal = AbortSignal.any([stopped, AbortSignal.timeout(TRANSFER_LIMIT_MS)]);
-    const response = await fetchInTime(url, { ...init, headers: { authorization, ...init.headers } }, signal);
-    if (response.ok) return response;
-    throw await explain(response);
-  };
+export function openJobArtifacts(access: EdgeAccess, { jobId, epoch }: Lease, stopped: AbortSignal): JobArtifacts {
+  // What a gateway says may pass.
+  const edge = openEdge(access, {
+    fetch: fetchInTime,
+    codeOf: (status) => (status >= 500 ? "internal" : "backend-failed"),
+  });
+  const limited = () => AbortSignal.any([stopped, AbortSignal.timeout(TRANSFER_LIMIT_MS)]);
   return {
     async put(name, bytes, mediaType = "application/octet-stream") {
       const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-      const init = { method: "PUT", headers: { "content-type": mediaType }, body: bytes };
-      const response = await retry(stopped, () => call(endpoints.putJobArtifact.path, name, { digest }, init));
-      return JobArtifact.parse(await response.json());
+      const params = { id: jobId, name };
+      const rawBody = { mediaType, content: bytes };
+      return retry(stopped, () =>
+        edge.call(artifactEndpoints.putJobArtifact, { params, query: { epoch, digest }, rawBody, signal: limited() }),
+      );
     },
     async get(name) {
       try {
         return await retry(stopped, async () => {
-          const bytes = await readAtMost(
-            await call(endpoints.fetchJobArtifact.path, name, {}, {}),
-            LIMITS.jobArtifactBytes,
-          );
+          const parts = { params: { id: jobId, name }, query: { epoch }, signal: limited() };
+          const response = await edge.send(artifactEndpoints.fetchJobArtifact, parts);
+          const bytes = await readAtMost(response, LIMITS.jobArtifactBytes);
           if (bytes === null) throw new ProblemError("payload-too-large", `The job's file '${name}' is too large.`);
           return bytes;
         });
@@ -136,17 +123,11 @@ async function retry<Value>(signal: AbortSignal, attempt: () => Promise<Value>):
       try {
         return await attempt();
       } catch (error) {
-        const passes = !(error instanceof ProblemError) || PROBLEMS[error.problem.code].retryable;
-        throw passes ? error : new AbortError(error);
+        if (error instanceof ProblemError && !PROBLEMS[error.problem.code].retryable) throw new AbortError(error);
+        // A TypeError of our own would end the tries.
+        throw error instanceof TypeError ? new Error(error.message, { cause: error }) : error;
       }
     },
     { ...RETRIES, signal },
   );
-}
-
-/** An older edge, or what stands before it, may send anything; what a gateway says may pass. */
-async function explain(response: Response): Promise<ProblemError> {
-  const text = await response.text();
-  const code = response.status >= 500 ? "internal" : "backend-failed";
-  return parseProblem(text) ?? new ProblemError(code, `The edge answered ${response.status}.`);
 }

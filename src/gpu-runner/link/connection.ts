@@ -2,8 +2,10 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import pRetry, { AbortError } from "p-retry";
 import type { Logger } from "pino";
+import { buildRequest } from "../../client/request-and-reply.ts";
 import { CLOSE_CODES, LINK_SUBPROTOCOL, PONG } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import type { StoredCredential } from "./registration.ts";
 import { refuseOtherProtocol } from "./versions.ts";
 
@@ -102,7 +104,7 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
     return socket;
   } catch (cause) {
     socket.close();
-    await refuseIfUnauthorised(linkUrl, headers);
+    await refuseIfUnauthorised({ linkUrl, credential });
     await refuseOtherProtocol(linkUrl, AbortSignal.timeout(OPEN_TIMEOUT_MS)).catch(abortOnProblem);
     throw new Error(`${linkUrl} cannot be reached`, { cause });
   }
@@ -114,11 +116,14 @@ function abortOnProblem(error: unknown): never {
 }
 
 /** A failed handshake does not tell why: an ordinary request to the same route does. */
-async function refuseIfUnauthorised(linkUrl: string, headers: Record<string, string>): Promise<void> {
-  const response = await fetch(linkUrl.replace(/^ws/, "http"), {
-    headers,
-    signal: AbortSignal.timeout(OPEN_TIMEOUT_MS),
-  });
+async function refuseIfUnauthorised({
+  linkUrl,
+  credential,
+}: Pick<StoredCredential, "linkUrl" | "credential">): Promise<void> {
+  const target = { baseUrl: new URL(linkUrl.replace(/^ws/, "http")).origin, key: credential };
+  const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
+  const { url, init } = buildRequest(target, runnerEndpoints.connectRunner, { signal });
+  const response = await fetch(url, init);
   await response.body?.cancel();
   if (response.status === 401)
     throw new AbortError("The edge does not know this runner's credential. Register it again.");

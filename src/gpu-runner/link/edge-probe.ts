@@ -1,8 +1,11 @@
+import type { RequestParts } from "../../client/call-options.ts";
 import { EdgeRunInput, EdgeRunReply } from "../../protocol/models/edge-place.ts";
-import { endpoints } from "../../protocol/endpoints.ts";
-import { parseProblem, ProblemError } from "../../protocol/wire/problem.ts";
+import type { Endpoint } from "../../protocol/endpoint.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { serviceEndpoints } from "../../protocol/service-endpoints.ts";
 import { type Tensor, tensorFromJson } from "../../protocol/wire/tensor.ts";
-import type { StoredCredential } from "./registration.ts";
+import { type EdgeAccess, openEdge } from "../edge-client.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -25,29 +28,25 @@ export interface EdgeProbe {
 }
 
 /** Asks the edge as this runner. */
-export function createEdgeProbe({ edgeUrl, credential }: Pick<StoredCredential, "edgeUrl" | "credential">): EdgeProbe {
-  const headers = { authorization: `Bearer ${credential}`, "content-type": "application/json" };
-  const call = async (path: string, signal: AbortSignal, request: RequestInit) => {
+export function createEdgeProbe(access: EdgeAccess): EdgeProbe {
+  const edge = openEdge(access);
+  const call = async (endpoint: Endpoint, signal: AbortSignal, parts: RequestParts = {}) => {
     const startMs = performance.now();
     const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const response = await fetch(new URL(path, edgeUrl), { ...request, signal: limited });
+    const response = await edge.send(endpoint, { ...parts, signal: limited });
     const text = await response.text();
-    const durationMs = performance.now() - startMs;
-    // An older edge, or what stands before it, may send anything.
-    if (!response.ok)
-      throw parseProblem(text) ?? new ProblemError("backend-failed", `The edge answered ${response.status}.`);
-    return { text, durationMs };
+    return { text, durationMs: performance.now() - startMs };
   };
   return {
     async run(run, signal) {
-      const body = JSON.stringify(EdgeRunInput.parse(run));
-      const { text, durationMs } = await call(endpoints.runAtEdge.path, signal, { method: "POST", headers, body });
+      const body = EdgeRunInput.parse(run);
+      const { text, durationMs } = await call(runnerEndpoints.runAtEdge, signal, { body });
       const { outputs, ...network } = EdgeRunReply.parse(JSON.parse(text));
       return { outputs: Object.entries(outputs).map(([name, json]) => toTensor(name, json)), ...network, durationMs };
     },
     async measureMs(count, signal) {
       const samples: number[] = [];
-      for (let i = 0; i < count; i++) samples.push((await call(endpoints.getHealth.path, signal, {})).durationMs);
+      for (let i = 0; i < count; i++) samples.push((await call(serviceEndpoints.getHealth, signal)).durationMs);
       return samples;
     },
   };

@@ -1,8 +1,9 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { createClient } from "../../client/client.ts";
 import { Registration, type RegistrationInput } from "../../protocol/fleet/runner.ts";
+import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem } from "../../protocol/wire/problem.ts";
 import { writeWhole } from "../host/files.ts";
@@ -38,19 +39,16 @@ export async function writeCredential(dataDir: string, credential: StoredCredent
 
 /** Trades a one-time token for an id and a credential; throws the edge's problem where it refuses. */
 export async function registerRunner(edgeUrl: string, input: RegistrationInput): Promise<StoredCredential> {
-  const { method, path } = endpoints.registerRunner;
-  const response = await fetch(new URL(path, edgeUrl), {
-    method: method.toUpperCase(),
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(input),
-  }).catch((cause: unknown) => {
-    throw new Error(`The edge at ${edgeUrl} cannot be reached.`, { cause });
+  const strange = ({ status }: Response) => new Error(`What answers at ${edgeUrl} is no edge: ${status}.`);
+  const edge = createClient({
+    baseUrl: new URL(edgeUrl).origin,
+    explain: async (response) => parseProblem(await response.text()) ?? strange(response),
   });
-  const text = await response.text();
-  const registration = Registration.safeParse(parseJson(text));
-  if (!response.ok || !registration.success) {
-    throw parseProblem(text) ?? new Error(`What answers at ${edgeUrl} is no edge: ${response.status}.`);
-  }
+  const response = await edge.send(runnerEndpoints.registerRunner, { body: input }).catch((error: unknown) => {
+    throw error instanceof TypeError ? new Error(`The edge at ${edgeUrl} cannot be reached.`, { cause: error }) : error;
+  });
+  const registration = Registration.safeParse(parseJson(await response.text()));
+  if (!registration.success) throw strange(response);
   const { runnerId, credential, linkUrl } = registration.data;
   return { edgeUrl, linkUrl, runnerId, credential };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { createClient } from "../../client/client.ts";
 import { Lease, LINK_SUBPROTOCOL, type RunnerMessage } from "../../protocol/link.ts";
-import { ServiceHealth } from "../../protocol/service/service-state.ts";
+import { serviceEndpoints } from "../../protocol/service-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { createProblem, ProblemError } from "../../protocol/wire/problem.ts";
@@ -31,11 +31,10 @@ const FIRST_PROTOCOLS = ["millrace.v1"];
  * What says nothing of the kind may have any trouble.
  */
 export async function refuseOtherProtocol(linkUrl: string, signal: AbortSignal): Promise<void> {
-  const url = new URL(endpoints.getHealth.path, linkUrl.replace(/^ws/, "http"));
-  const response = await fetch(url, { signal });
-  const health = ServiceHealth.safeParse(parseJson(await response.text()));
-  if (!response.ok || !health.success) return;
-  const { version: release, linkProtocols: protocols = FIRST_PROTOCOLS } = health.data;
+  const edge = createClient({ baseUrl: new URL(linkUrl.replace(/^ws/, "http")).origin });
+  const health = await edge.call(serviceEndpoints.getHealth, { signal }).catch(() => null);
+  if (health === null) return;
+  const { version: release, linkProtocols: protocols = FIRST_PROTOCOLS } = health;
   const mismatch = explainMismatch({ release, protocols }, [LINK_SUBPROTOCOL]);
   if (mismatch !== null) throw new ProblemError("upgrade-required", mismatch);
 }

@@ -1,12 +1,13 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { endpoints } from "../../protocol/endpoints.ts";
 import { type Fingerprint, fingerprintText } from "../../protocol/fleet/hardware.ts";
 import { tuningIdOf, TuningRecord } from "../../protocol/jobs/tuning.ts";
+import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type EdgeAccess, openEdge } from "../edge-client.ts";
 import { writeWhole } from "../host/files.ts";
-import type { StoredCredential } from "../link/registration.ts";
 
 /** What others found: the tuning with an id, or null where nobody knows. */
 export type TuningSource = (id: string) => Promise<TuningRecord | null>;
@@ -103,14 +104,15 @@ async function readRecord(
 const TIMEOUT_MS = 3_000;
 
 /** Asks the edge for one tuning at a time, as this runner. Fails where it cannot be reached or answers oddly. */
-export function createTuningSource({ edgeUrl, credential }: StoredCredential): TuningSource {
+export function createTuningSource(access: EdgeAccess): TuningSource {
+  const edge = openEdge(access);
   return async (id) => {
-    const response = await fetch(new URL(endpoints.fetchTuning.path.replace("{id}", id), edgeUrl), {
-      headers: { authorization: `Bearer ${credential}` },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    if (response.status === 404) return null;
-    if (!response.ok) throw new Error(`the edge answered ${response.status}`);
-    return TuningRecord.parse(await response.json());
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      return await edge.call(kernelEndpoints.fetchTuning, { params: { id }, signal });
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.code === "not-found") return null;
+      throw error;
+    }
   };
 }

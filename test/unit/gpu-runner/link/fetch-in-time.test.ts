@@ -22,7 +22,7 @@ it("gives up an edge that takes the question and never answers", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const { server: silent, url } = await listen();
   const asked = once(silent, "request");
-  const answer = fetchInTime(url, { method: "PUT", body: new Uint8Array(5_000_000) }, new AbortController().signal);
+  const answer = fetchInTime(url, { method: "PUT", body: new Uint8Array(5_000_000) });
   const failure = answer.catch((error: unknown) => error);
   await asked;
   await vi.advanceTimersByTimeAsync(15_000);
@@ -37,7 +37,7 @@ it("leaves the body its time once the answer has begun", async () => {
     response.flushHeaders();
     slow.once("rest", () => response.end("rest"));
   });
-  const response = await fetchInTime(url, {}, new AbortController().signal);
+  const response = await fetchInTime(url, { signal: new AbortController().signal });
   await vi.advanceTimersByTimeAsync(60_000);
   slow.emit("rest");
   expect(await response.text()).toBe("the rest");
