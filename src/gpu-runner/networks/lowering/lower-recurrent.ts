@@ -4,12 +4,12 @@ import { emitWalk } from "./lower-movement.ts";
 import type { Lowering, Spot } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 
-/** Gates of a unit, by operator. */
+/** Gates per unit, by operator. */
 const GATES: Readonly<Record<string, number>> = { GRU: 3, LSTM: 4 };
 
 /**
- * `GRU` and `LSTM` in one direction or both: the product of all steps' inputs, then the steps one by one. Inputs are
- * steps × rows × features, as ONNX has them.
+ * `GRU` and `LSTM` in one direction or both: one product for the inputs of all steps, then the steps in turn. Inputs
+ * are steps × rows × features, as in ONNX.
  */
 export function lowerRecurrent(lowering: Lowering, node: OnnxNode): void {
   refuseOddities(node);
@@ -92,7 +92,7 @@ function emitDirection(lowering: Lowering, node: OnnxNode, each: Direction): voi
   });
 }
 
-/** A state that is given; zeros are what a layer begins with anyway. */
+/** Initial state that is given; none for zeros, which layers use by default. */
 function beginning(
   lowering: Lowering,
   node: OnnxNode,
@@ -105,7 +105,7 @@ function beginning(
   return {};
 }
 
-/** The other outputs: the last states, and the last cells. */
+/** Further outputs: the last states and the last cells. */
 function defineLast(
   lowering: Lowering,
   node: OnnxNode,
@@ -130,7 +130,7 @@ function defineLast(
   }
 }
 
-/** What stands for one direction in weights that have an axis of them. */
+/** Weights of one direction, from a constant with an axis of directions. */
 function sliceOf({ shape, floats, grain }: Constant, direction: number): Constant {
   const size = floats.length / shape[0]!;
   const range = [direction * size, (direction + 1) * size] as const;
