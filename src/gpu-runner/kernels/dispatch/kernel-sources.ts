@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import type { KernelShape, KernelSpec } from "../../../../kernels/kernel-spec.ts";
 import type { KernelAnnouncement } from "../../../protocol/fleet/hardware.ts";
 
-/** What the edge is told of the kernels: names, sizes and bounds, never a program. */
+/** Kernels as the edge sees them: names, sizes and bounds, never a program. */
 export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): KernelAnnouncement[] {
   return [...kernels.values()].map(
     ({ name, description, dimensions, batchDimension, dtypes, features, variants, bindings }) => ({
@@ -34,7 +34,7 @@ export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): Kerne
   );
 }
 
-/** SHA-256 over a kernel's files but its tests: another program under the old name has another digest. */
+/** SHA-256 over a kernel's files except its tests: a changed program under the same name has another digest. */
 export async function digestKernel({ name, folder }: KernelSpec): Promise<string> {
   const files = (await readdir(folder, { withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
@@ -44,7 +44,7 @@ export async function digestKernel({ name, folder }: KernelSpec): Promise<string
   return hash.digest("hex");
 }
 
-/** The WGSL of a kernel's variants by file. */
+/** WGSL of a kernel's variants by file. */
 export type KernelSources = ReadonlyMap<string, string>;
 
 export async function readSources({ folder, variants }: KernelSpec): Promise<KernelSources> {
@@ -55,8 +55,8 @@ export async function readSources({ folder, variants }: KernelSpec): Promise<Ker
 }
 
 /**
- * Digest of what a search at a shape chooses from: names, axes and WGSL of the variants that take it. A
- * changed kernel has another one, and so has a shape of the same bucket that other variants take.
+ * Digest of a search's candidates at a shape: names, axes and WGSL of the variants that support it. It changes with the
+ * kernel, and for a shape of the same bucket that other variants support.
  */
 export function digestCandidates(kernel: KernelSpec, shape: KernelShape, sources: KernelSources): string {
   const possible = kernel.variants.filter((variant) => variant.takes?.(shape) ?? true);

@@ -13,14 +13,14 @@ import type { BenchmarkDevice } from "../benchmark/benchmark-kernel.ts";
 import { findPeak, type PeakSearch } from "./find-peak.ts";
 
 export interface RooflineOptions {
-  /** What the whole may take; once it is used up, each peak that is left is measured with least effort. */
+  /** Time limit of all searches. Once it is used up, each remaining peak is measured with least effort. */
   readonly budgetMs: number;
   readonly onProgress: (progress: JobProgress) => void;
-  /** Looked at between runs. */
+  /** Checked between runs. */
   readonly signal: AbortSignal;
 }
 
-/** A run of this length drowns what starting it costs. */
+/** A run of this length makes its launch cost negligible. */
 const LONG_RUN_MS = 20;
 
 const lanes = [{ lanes: 64 }, { lanes: 256 }] as const;
@@ -41,7 +41,7 @@ const arithmetic = (kernel: KernelSpec): PeakSearch => ({
   longEnoughMs: LONG_RUN_MS,
   work: (shape) => kernel.flops(shape) / 1e9,
 });
-/** The last of the sizes takes 128 MiB an array: far beyond the caches of all but the largest processors. */
+/** The last size uses 128 MiB per array: far beyond the caches of all but the largest processors. */
 const traffic = (kernel: KernelSpec, axes: PeakSearch["axes"] = lanes): PeakSearch => ({
   kernel,
   shapes: lengths,
@@ -50,10 +50,10 @@ const traffic = (kernel: KernelSpec, axes: PeakSearch["axes"] = lanes): PeakSear
   work: (shape) => kernel.bytes(shape) / 1e9,
 });
 
-/** A peak by its name in a roofline. */
+/** Name of a peak in a roofline. */
 export type PeakName = keyof Roofline["gflops"] | keyof Roofline["gigabytesPerSecond"];
 
-/** What is measured, the most telling first, and how many shares of the budget each has. */
+/** Peaks in order of importance, and the share of the budget of each. */
 const SEARCHES: readonly (readonly [name: PeakName, shares: number, search: PeakSearch])[] = [
   ["float32", 2, arithmetic(fmaPeak)],
   ["triad", 2, traffic(triad)],
@@ -70,18 +70,18 @@ const SEARCHES: readonly (readonly [name: PeakName, shares: number, search: Peak
   ["float16", 1, arithmetic(fmaPeakF16)],
 ];
 
-/** What makes one peak impossible and not the others. */
+/** Errors that exclude one peak and not the others. */
 const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "out-of-memory"]);
 
 /**
- * Measures a device's roofs with kernels of our own, which are checked first: each peak has its share of the
- * budget to find the best setting at the largest size. A peak that cannot be had is null with a reason.
- * Fails with `cancelled`, or `backend-failed` where the device does.
+ * Measures a device's roofs with our own kernels, which are checked first. Each peak has its share of the budget to
+ * find the best setting at the largest size. A peak that cannot be measured is null with a reason. Fails with
+ * `cancelled`, or with `backend-failed` where the device does.
  */
 export async function measureRoofline(target: BenchmarkDevice, options: RooflineOptions): Promise<Roofline> {
   const startedAt = performance.now();
   const loadAverage = loadavg()[0] ?? 0;
-  // Large buffers are given back at once, not kept for others, and leave what is in use its part of the budget.
+  // Large buffers are released at once instead of kept for reuse, which leaves their budget to buffers in use.
   const context = { ...target, pool: target.pool.splitOff(0) };
   const peaks: Partial<Record<PeakName, Peak>> = {};
   const missing: Record<string, string> = {};
@@ -108,7 +108,7 @@ export async function measureRoofline(target: BenchmarkDevice, options: Roofline
   };
 }
 
-/** Measures one of these peaks again, like `measureRoofline`; fails where the device cannot have it, too. */
+/** Measures one of these peaks again, like `measureRoofline`; also fails where the device cannot measure it. */
 export async function remeasurePeak(
   target: BenchmarkDevice,
   wanted: PeakName,
