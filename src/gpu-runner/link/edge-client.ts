@@ -1,6 +1,6 @@
-import { type Client, createClient } from "../client/client.ts";
-import { parseProblem, ProblemError, type ProblemCode } from "../protocol/wire/problem.ts";
-import type { StoredCredential } from "./link/registration.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { parseProblem, ProblemError, type ProblemCode } from "../../protocol/wire/problem.ts";
+import type { StoredCredential } from "./registration.ts";
 
 /** Which edge is asked, and by whose credential. */
 export type EdgeAccess = Pick<StoredCredential, "edgeUrl" | "credential">;
