@@ -69,7 +69,7 @@ const population = (standard: number) => z.number().int().min(2).max(LIMITS.popu
 const positive = z.number().positive().max(1e6);
 const share = z.number().min(0).max(1);
 
-/** How a population is moved on from its fitness; see docs/methodology.md. */
+/** How a population is moved on from its fitness; see docs/policies.md. */
 export const Algorithm = z
   .discriminatedUnion("name", [
     z.strictObject({
