@@ -11,7 +11,8 @@ describe("the reference", () => {
   it("has every endpoint once, and every problem", () => {
     const titles = [...text.matchAll(/^### `(.*)`$/gm)].map(([, title]) => title);
     const wanted = Object.values(endpoints).map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-    expect(titles.toSorted()).toEqual(wanted.toSorted());
+    expect(new Set(titles)).toEqual(new Set(wanted));
+    expect(titles.length).toBe(wanted.length);
     for (const code of Object.keys(PROBLEMS)) expect(text).toContain(`| \`${code}\` |`);
     expect(text).not.toMatch(/\bundefined\b/);
   });
