@@ -4,19 +4,17 @@ import { dirname, join, relative, resolve } from "node:path";
 import { expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const FOLDERS = ["docs", "bench", "kernels/environments", "models", "deploy", "test/contract/releases"];
+const FOLDERS = ["docs", "kernels/environments", "models", "test/contract/releases"];
 
 async function listDocuments(): Promise<string[]> {
   const inRoot = (await readdir(ROOT)).filter((file) => file.endsWith(".md"));
   const below = await Promise.all(
     FOLDERS.map(async (folder) => {
       const files = await readdir(join(ROOT, folder), { recursive: true });
-      return files
-        .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
-        .map((file) => join(folder, file));
+      return files.filter((file) => file.endsWith(".md")).map((file) => join(folder, file));
     }),
   );
-  return [...inRoot, ...below.flat()].filter((file) => !file.includes(".venv"));
+  return [...inRoot, "bench/README.md", ...below.flat()];
 }
 
 /** Anchors of a document as GitHub makes them from headings, and those that it sets by itself. */
