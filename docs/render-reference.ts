@@ -28,10 +28,10 @@ type Table = Readonly<Record<string, Pick<Endpoint, "method" | "path" | "tag" | 
 
 const HEAD = `# Reference
 
-Every endpoint of the edge, made from the table that it is served by (\`npm run docs:reference\`). What is said in words
-stands in [protocol.md](protocol.md); the same as OpenAPI is at \`/openapi.json\`, and to be read at \`/docs\`.
+Every endpoint of the edge, made from the table that it is served by (\`npm run docs:reference\`). Rules beyond the schemas
+are in \`docs/protocol.md\`; the same content is at \`/openapi.json\`, and readable at \`/docs\`.
 
-An endpoint says who may call it: a key with the scope (\`admin\` includes the others), a runner with its credential, or
+Each endpoint says who may call it: a key with the scope (\`admin\` includes the others), a runner with its credential, or
 everybody. Types are written as in TypeScript; \`?\` may be left out.
 `;
 

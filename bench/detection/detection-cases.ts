@@ -15,7 +15,7 @@ const TWO_STEPS = (size: number) => ({ steps: { count: 2, size } });
 const MODES = { size: 0.08 };
 const SPIKES = 0.03;
 
-/** What is measured; see docs/methodology.md. */
+/** What is measured; see bench/README.md. */
 export const DETECTION_CASES: readonly DetectionCase[] = [
   ...SIZES.flatMap((size) =>
     NOISES.map((noise) => ({

@@ -1,6 +1,6 @@
 import type { SimulationResult } from "./summarise-simulation.ts";
 
-/** What Cloudflare publishes of one Durable Object, in requests a second; see docs/operations.md. */
+/** What Cloudflare publishes of one Durable Object, in requests a second; see docs/scale.md. */
 const OBJECT_LIMIT = 1_000;
 
 /** A result for people: what the fleet did, and what the busiest objects were asked. */

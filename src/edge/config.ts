@@ -186,7 +186,7 @@ export function configOf(env: Env): Config {
   return config;
 }
 
-/** The queue of all jobs. One object serves until pools shard it (see docs/operations.md). */
+/** The queue of all jobs. One object serves until pools shard it (see docs/scale.md). */
 export function jobQueue(env: Env) {
   return env.JOB_QUEUE.get(env.JOB_QUEUE.idFromName("main"));
 }

@@ -1,4 +1,4 @@
-/** The table of faults in docs/operations.md, row by row: each on a real device process with a real driver. */
+/** The faults of docs/operations.md, each on a real device process with a real driver. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -46,7 +46,7 @@ function listCommand(shell: Shell): Command {
 function pushCommand(shell: Shell): Command {
   return addEdge(new Command("push"), "scope submit")
     .description("Submit a kernel as JSON, and follow the run that checks it")
-    .argument("<file>", "a submission, as docs/protocol.md describes it; - is standard input")
+    .argument("<file>", "a submission, as docs/guides/writing-a-kernel.md describes it; - is standard input")
     .option("--detach", "do not wait for the check", false)
     .action(async (file: string, options: PushOptions) => shell.exit(await push(file, options, shell)));
 }

@@ -3,10 +3,10 @@ import { AbortError } from "p-retry";
 import pRetry from "p-retry";
 import { artifactEndpoints, type JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
 import type { Lease } from "../../protocol/link.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError, PROBLEMS } from "../../protocol/wire/problem.ts";
-import { type EdgeAccess, openEdge } from "../edge-client.ts";
+import { type EdgeAccess, openEdge } from "./edge-client.ts";
 import { hasDigest } from "../host/files.ts";
 
 /** How long the head of an answer may take behind the question's last byte: a half-open connection never gives one. */

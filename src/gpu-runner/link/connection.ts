@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { buildRequest } from "../../client/request-and-reply.ts";
 import { CLOSE_CODES, LINK_SUBPROTOCOL, PONG } from "../../protocol/link.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { StoredCredential } from "./registration.ts";
 import { refuseOtherProtocol } from "./versions.ts";
 

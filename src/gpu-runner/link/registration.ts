@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { createClient } from "../../client/client.ts";
 import { Registration, type RegistrationInput } from "../../protocol/fleet/runner.ts";
-import { runnerEndpoints } from "../../protocol/runner-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem } from "../../protocol/wire/problem.ts";
 import { writeWhole } from "../host/files.ts";

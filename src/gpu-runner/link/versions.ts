@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createClient } from "../../client/client.ts";
 import { Lease, LINK_SUBPROTOCOL, type RunnerMessage } from "../../protocol/link.ts";
-import { serviceEndpoints } from "../../protocol/service-endpoints.ts";
+import { serviceEndpoints } from "../../protocol/service/service-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { createProblem, ProblemError } from "../../protocol/wire/problem.ts";

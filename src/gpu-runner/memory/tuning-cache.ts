@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Fingerprint, fingerprintText } from "../../protocol/fleet/hardware.ts";
 import { tuningIdOf, TuningRecord } from "../../protocol/jobs/tuning.ts";
-import { kernelEndpoints } from "../../protocol/kernel-endpoints.ts";
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { type EdgeAccess, openEdge } from "../edge-client.ts";
+import { type EdgeAccess, openEdge } from "../link/edge-client.ts";
 import { writeWhole } from "../host/files.ts";
 
 /** What others found: the tuning with an id, or null where nobody knows. */

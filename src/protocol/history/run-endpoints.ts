@@ -45,7 +45,7 @@ export const runEndpoints = {
     summary: "Report what was measured outside: in our form, or as a benchmark tool wrote it",
     description:
       "The points are stored when the reply comes. The same run with the same content again gives the run that is " +
-      "there already, with status 200. See docs/protocol.md for the tools.",
+      "there already, with status 200. See docs/guides/gating-a-pull-request.md for the tools.",
     access: "submit",
     query: ReportQuery,
     body: ReportInput,

@@ -67,7 +67,7 @@ const population = (standard: number) => z.number().int().min(2).max(LIMITS.popu
 const positive = z.number().positive().max(1e6);
 const share = z.number().min(0).max(1);
 
-/** Algorithm that updates a population by its fitness; see docs/methodology.md. */
+/** Algorithm that updates a population by its fitness; see docs/policies.md. */
 export const Algorithm = z
   .discriminatedUnion("name", [
     z.strictObject({

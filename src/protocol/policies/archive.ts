@@ -14,7 +14,7 @@ export type GenomeFormat = z.infer<typeof GenomeFormat>;
 const cellCount = z.number().int().min(1).max(LIMITS.archiveCells);
 export const ArchiveDims = z.array(cellCount).min(1).max(LIMITS.archiveMeasures);
 
-/** A grid of elites by behaviour, in short; pyribs' semantics (see docs/methodology.md). */
+/** A grid of elites by behaviour, in short; pyribs' semantics (see docs/policies.md). */
 export const ArchiveSummary = z
   .object({
     environment: Name,

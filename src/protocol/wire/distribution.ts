@@ -22,7 +22,7 @@ export const Distribution = z
   .meta({ id: "Distribution" });
 export type Distribution = z.infer<typeof Distribution>;
 
-/** A statistic of scores with its interval: stratified percentile bootstrap (see docs/methodology.md). */
+/** A statistic of scores with its interval: stratified percentile bootstrap (see docs/policies.md). */
 export const Estimate = z.object({ value: z.number(), low: z.number(), high: z.number() }).meta({ id: "Estimate" });
 export type Estimate = z.infer<typeof Estimate>;
 

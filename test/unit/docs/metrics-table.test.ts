@@ -62,7 +62,7 @@ function toRow({ name, type, help, samples }: MetricFamily): string {
 }
 
 it("stand in the document as they are told, each with its type, its labels and its words", async () => {
-  const text = await readFile(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+  const text = await readFile(join(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
   const crowded: MetricFamily = {
     name: "a",
     help: "",

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type OpenApi, renderReference } from "../../../docs/render-reference.ts";
 import { renderNote, renderType } from "../../../docs/render-type.ts";
@@ -7,21 +5,19 @@ import { openApiDocument } from "../../../src/edge/http/openapi.ts";
 import { endpoints } from "../../../src/protocol/endpoints.ts";
 import { PROBLEMS } from "../../../src/protocol/wire/problem.ts";
 
-const DOCS = join(import.meta.dirname, "../../../docs");
+describe("the reference", () => {
+  const text = renderReference(endpoints, openApiDocument() as OpenApi, PROBLEMS);
 
-describe("docs/reference.md", () => {
-  it("is what the table of endpoints says now", async () => {
-    const wanted = renderReference(endpoints, openApiDocument() as OpenApi, PROBLEMS);
-    const written = await readFile(join(DOCS, "reference.md"), "utf8");
-    // The texts are long: a diff of them would tell less than this.
-    expect(written === wanted, "docs/reference.md is stale: run `npm run docs:reference`").toBe(true);
+  it("has every endpoint once, and every problem", () => {
+    const titles = [...text.matchAll(/^### `(.*)`$/gm)].map(([, title]) => title);
+    const wanted = Object.values(endpoints).map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(new Set(titles)).toEqual(new Set(wanted));
+    expect(titles.length).toBe(wanted.length);
+    for (const code of Object.keys(PROBLEMS)) expect(text).toContain(`| \`${code}\` |`);
+    expect(text).not.toMatch(/\bundefined\b/);
   });
 
-  it("has every endpoint with its scope, and links that lead somewhere", async () => {
-    const text = await readFile(join(DOCS, "reference.md"), "utf8");
-    for (const { method, path } of Object.values(endpoints)) {
-      expect(text).toContain(`### \`${method.toUpperCase()} ${path}\``);
-    }
+  it("has links that lead somewhere", () => {
     const anchors = new Set(
       [...text.matchAll(/^##+ (.*)$/gm)].map(([, title = ""]) => title.toLowerCase().replaceAll(" ", "-")),
     );
