@@ -113,9 +113,9 @@ export async function benchmarkKernel(
   const prepared = await prepareKernel(target, choice, inputs);
   const timer = target.device.features.has("timestamp-query") ? new GpuTimer(target.device, target.pool) : null;
   const before = (phase: string) => {
-    const tell = report(phase);
+    const reportStep = report(phase);
     return async (done: number, total: number) => {
-      tell(done, total);
+      reportStep(done, total);
       if (distrusts) await prepared.wipe();
     };
   };

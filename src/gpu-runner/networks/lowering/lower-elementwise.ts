@@ -37,13 +37,13 @@ const LARGEST = 3.4028234e38;
 /** Arithmetic on two operands, one of which may be a constant. */
 export function emitBinary(lowering: Lowering, node: OnnxNode): void {
   const functions = FUNCTIONS[node.operator];
-  if (functions === undefined || node.inputs.length !== 2) throw unsupported(node, "it takes other than two operands");
+  if (functions === undefined || node.inputs.length !== 2) throw unsupported(node, "it does not have two operands");
   const [first, second] = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
   const swapped = first.kind === "constant";
   const [a, b] = swapped ? [second, first] : [first, second];
   if (a.kind === "constant") throw unsupported(node, "both operands stand in the file");
   const which = functions[swapped ? 1 : 0];
-  if (which === null || which === undefined) throw unsupported(node, "its first operand stands in the file");
+  if (which === null || which === undefined) throw unsupported(node, "its first operand is a constant");
   if (node.operator === "Pow" && b.kind === "constant" && b.floats.every((value) => value === 2)) {
     emitMap(lowering, node, a, { which: SQUARE });
     return;

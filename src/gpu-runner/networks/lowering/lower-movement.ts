@@ -83,7 +83,7 @@ export function lowerGather(lowering: Lowering, node: OnnxNode): void {
   const places = Array.from(floats, (place) => (place < 0 ? place + size : place));
   const step = (places[1] ?? 1) - (places[0] ?? 0);
   if (places.length === 0 || places.some((place) => place < 0 || place >= size)) {
-    throw unsupported(node, "it picks what is not there");
+    throw unsupported(node, "its indices are empty or out of range");
   }
   const strides = stridesOf(value.shape);
   if (places.every((place, index) => place === places[0]! + index * step)) {

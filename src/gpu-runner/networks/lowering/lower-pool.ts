@@ -20,7 +20,7 @@ const REDUCTIONS: Readonly<Record<string, number>> = {
 /** `MaxPool` and `AveragePool`. */
 export function lowerPool(lowering: Lowering, node: OnnxNode): void {
   const input = lowering.activationOf(node, 0);
-  if (node.outputs.length > 1) throw unsupported(node, "it tells where the largest elements are");
+  if (node.outputs.length > 1) throw unsupported(node, "it returns the indices of the largest elements");
   const output = lowering.reserve(node);
   const geometry = pictures(node, input.shape, output.shape, windowsOf(node, input.shape.slice(2)));
   const isMax = node.operator === "MaxPool";

@@ -47,7 +47,7 @@ function refuseOddities(node: OnnxNode): void {
     throw unsupported(node, "its layout is another");
   }
   if (node.operator === "GRU" && intOf(node, "linear_before_reset", 0) === 0) {
-    throw unsupported(node, "its reset gate stands before the product");
+    throw unsupported(node, "its reset gate is applied before the product");
   }
   if (floatOf(node, "clip", 0) !== 0) throw unsupported(node, "it clips");
 }
@@ -101,7 +101,7 @@ function beginning(
   if (!node.inputs[input]) return {};
   const value = lowering.valueOf(node, input);
   if (value.kind === "activation") return { [key]: { region: value.region, offset: value.offset + at } };
-  if (value.floats.some((each) => each !== 0)) throw unsupported(node, "it begins with a state from the file");
+  if (value.floats.some((each) => each !== 0)) throw unsupported(node, "its initial state is a constant");
   return {};
 }
 

@@ -78,7 +78,7 @@ export class Lowering {
   activationOf(node: OnnxNode, input: number): Activation {
     const value = this.valueOf(node, input);
     if (value.kind === "activation") return value;
-    throw unsupported(node, `input ${input} stands in the file`);
+    throw unsupported(node, `input ${input} is a constant`);
   }
 
   constantOf(node: OnnxNode, input: number): Constant {
@@ -96,7 +96,7 @@ export class Lowering {
   shapeOf(node: OnnxNode, output = 0): Pick<Activation, "shape" | "rowAxis"> {
     const name = node.outputs[output] ?? "";
     const [shape, ofTwo] = [this.#shapes.get(name), this.#shapesOfTwo.get(name)];
-    if (shape === undefined || ofTwo === undefined) throw unsupported(node, "its shape depends on what is computed");
+    if (shape === undefined || ofTwo === undefined) throw unsupported(node, "its shape depends on computed values");
     const grown = ofTwo.flatMap((size, axis) => (size === shape[axis] ? [] : [axis]));
     const [rowAxis] = grown;
     if (rowAxis === undefined || grown.length > 1 || ofTwo[rowAxis] !== 2 * shape[rowAxis]!) {
@@ -108,7 +108,7 @@ export class Lowering {
   /** Shape of a value that follows from constants. */
   constantShapeOf(node: OnnxNode): readonly number[] {
     const shape = this.#shapes.get(node.outputs[0] ?? "");
-    if (shape === undefined) throw unsupported(node, "its shape depends on what is computed");
+    if (shape === undefined) throw unsupported(node, "its shape depends on computed values");
     return shape;
   }
 
