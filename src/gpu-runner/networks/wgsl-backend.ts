@@ -25,7 +25,7 @@ export class WgslBackend {
    */
   async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
     if (threads > 1) {
-      throw new ProblemError("backend-failed", `Only the CPU provider takes threads; ${threads} were asked for.`);
+      throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
     const file = typeof model === "string" ? await readModelFile(model) : model;

@@ -3,13 +3,13 @@ import type { KernelSpec, KernelVariant } from "../../../../kernels/kernel-spec.
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 
-/** What is told of WGSL that does not compile: a user's may be long, and wrong in every line. */
+/** Limit of reported WGSL errors: a user's code may be long, and wrong in every line. */
 const MAX_MESSAGES = 20;
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
- * Compiles the WGSL of a variant. Fails with `kernel-invalid`, whose detail has a line
- * `file:line:column: message` for each error.
+ * Compiles the WGSL of a variant. Fails with `kernel-invalid`, whose detail has a line `file:line:column: message` for
+ * each error.
  */
 export async function loadKernelModule(
   device: GPUDevice,
@@ -19,7 +19,9 @@ export async function loadKernelModule(
   return compileModule(device, `${spec.name}/${file}`, code ?? (await readFile(new URL(file, spec.folder), "utf8")));
 }
 
-/** Compiles WGSL that is called `label` in messages, where `locate` says what a line is. Fails like `loadKernelModule`. */
+/**
+ * Compiles WGSL with the name `label` in messages; `locate` maps a line to its source. Fails like `loadKernelModule`.
+ */
 export async function compileModule(
   device: GPUDevice,
   label: string,
