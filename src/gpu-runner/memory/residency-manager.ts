@@ -113,7 +113,7 @@ export class ResidencyManager {
     this.#positionOf(digest);
     this.#kept.add(digest);
     if (this.#disk.has(digest) && !this.#disk.index.pin(digest)) {
-      this.#logger.warn({ digest }, "the disk's budget is too small for what is in use");
+      this.#logger.warn({ digest }, "the disk's budget is too small for the artifacts in use");
     }
   }
 
@@ -142,7 +142,7 @@ export class ResidencyManager {
     this.#noteUse(tier, digest, tier.has(digest));
     const letGo = tier.index.hold(digest) ?? (await this.#upload(tier, digest));
     if (letGo === null)
-      throw new ProblemError("out-of-memory", `${digest} does not fit beside what is in use on ${deviceKey}`);
+      throw new ProblemError("out-of-memory", `${digest} does not fit beside the artifacts in use on ${deviceKey}`);
     return work().finally(letGo);
   }
 
