@@ -140,6 +140,6 @@ function quantisationIn(ranges: ReadonlyMap<string, ActivationRange>, name: stri
   const range = ranges.get(name);
   if (range === undefined) throw new RangeError(`no range of ${name} was given`);
   if (!Number.isFinite(range.min) || !Number.isFinite(range.max))
-    throw new ProblemError("invalid-model", `The values of ${name} are not finite, so they have no range.`);
+    throw new ProblemError("invalid-model", `The range of ${name} is not finite.`);
   return quantisationOf(range);
 }

@@ -105,8 +105,7 @@ export function buildStudent(input: Extent, recipe: readonly RecipeLayer[], clas
   for (const [index, step] of recipe.entries()) {
     const layer = buildLayer(step, extent, uniform);
     extent = layer.output;
-    if (sizeOf(extent) === 0)
-      throw new ProblemError("invalid-request", "A pool is larger than its input.", at(index));
+    if (sizeOf(extent) === 0) throw new ProblemError("invalid-request", "A pool is larger than its input.", at(index));
     layers.push(layer);
     if (step.kind !== "pool") layers.push(new ReluLayer(extent));
   }

@@ -35,7 +35,7 @@ export async function searchEnergy<Trial extends EnergyTrial>(
   let best: { readonly energy: number; readonly trial: Trial } | null = null;
   let [below, above] = [LOWEST, HIGHEST];
   for (let step = 0; step < STEPS; step++) {
-    // Bisects by the dropped share: most networks tolerate only little.
+    // Geometric mean of the dropped shares, since most networks tolerate little.
     const energy = 1 - Math.sqrt((1 - below) * (1 - above));
     const trial = await tryEnergy(energy);
     const isGood = trial.fidelity >= minFidelity;

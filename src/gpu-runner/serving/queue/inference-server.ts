@@ -165,7 +165,7 @@ export class InferenceServer {
         this.#order = [{ ...work, isTrial: true }];
         return;
       case "doomed":
-        return this.#refuse(work, createOverloaded("The model now takes longer here than the budget.", 0));
+        return this.#refuse(work, createOverloaded("The model takes longer here now than the budget.", 0));
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;
