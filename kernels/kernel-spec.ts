@@ -51,10 +51,12 @@ export interface KernelPass<Size extends string = string, Axis extends string = 
   workgroups(shape: KernelShape<Size>, axes: AxisValues<Axis>): readonly [number, number, number];
 }
 
-/** One structure of a kernel: its own WGSL file with its own axes. */
+/** One structure of a kernel: its own WGSL file with its own axes, and files that it shares with others. */
 export interface KernelVariant<Size extends string = string, Axis extends string = string> {
   readonly name: string;
   readonly file: string;
+  /** Files that follow it in the program. Variants of one `file` have the same ones. */
+  readonly shared?: readonly URL[];
   /** The WGSL itself, of a variant that has no file: it came from a user. */
   readonly code?: string;
   readonly axes: readonly TuningAxis<Axis>[];
