@@ -1,4 +1,5 @@
 import type { KernelAnnouncement } from "../src/protocol/fleet/hardware.ts";
+import type { Roofline } from "../src/protocol/fleet/roofline.ts";
 import type { DType } from "../src/protocol/wire/tensor.ts";
 
 /** Sizes of one problem by dimension name, all given and inside their bounds. */
@@ -51,10 +52,12 @@ export interface KernelPass<Size extends string = string, Axis extends string = 
   workgroups(shape: KernelShape<Size>, axes: AxisValues<Axis>): readonly [number, number, number];
 }
 
-/** One structure of a kernel: its own WGSL file with its own axes. */
+/** One structure of a kernel: its own WGSL file with its own axes, and files that it shares with others. */
 export interface KernelVariant<Size extends string = string, Axis extends string = string> {
   readonly name: string;
   readonly file: string;
+  /** Files that follow it in the program. Variants of one `file` have the same ones. */
+  readonly shared?: readonly URL[];
   /** The WGSL itself, of a variant that has no file: it came from a user. */
   readonly code?: string;
   readonly axes: readonly TuningAxis<Axis>[];
@@ -71,6 +74,17 @@ export interface Tolerance<Size extends string = string> {
   absolute(shape: KernelShape<Size>): number;
   /** Why this much and no less, with its source. */
   readonly reason: string;
+}
+
+/** How a kernel measures a roof of a device. */
+export interface KernelPeak<Size extends string = string> {
+  /** The roof's name in a roofline. */
+  readonly name: keyof Roofline["gflops"] | keyof Roofline["gigabytesPerSecond"];
+  readonly counts: "flops" | "bytes";
+  /** From one that takes next to no time on any device to the largest that is useful. */
+  readonly shapes: readonly [KernelShape<Size>, ...KernelShape<Size>[]];
+  /** Settings that are compared. */
+  readonly axes: readonly AxisValues[];
 }
 
 /** The naive f64 answer, element by element, so that a sample of a large output can be checked. */
@@ -112,6 +126,8 @@ export interface KernelSpec<Size extends string = string> {
   flops(shape: KernelShape<Size>): number;
   /** Bytes that any implementation must move: every input read once, every output written once. */
   bytes(shape: KernelShape<Size>): number;
+  /** There where it measures a roof of devices. */
+  readonly peak?: KernelPeak<Size>;
   readonly tolerance: Tolerance<Size>;
   /** Inputs of the `read` bindings: a pure function of shape and seed. */
   generate(shape: KernelShape<Size>, seed: number): KernelArrays;

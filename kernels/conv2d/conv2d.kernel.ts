@@ -1,5 +1,6 @@
 import type { KernelDimension, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
+import { tileInRegisters, tileInWorkgroupMemory } from "../tiled-product/tiled-product.ts";
 import { type Conv2dSize, conv2dReference } from "./conv2d.reference.ts";
 
 type Shape = KernelShape<Conv2dSize>;
@@ -16,25 +17,13 @@ const countRows = ({ height, stride }: Shape) => Math.ceil(height / stride);
 const countColumns = ({ width, stride }: Shape) => Math.ceil(width / stride);
 const countPixels = (shape: Shape) => countRows(shape) * countColumns(shape);
 
-/** Matrix product of the pixels' neighbourhoods, which are never written down, and the weights; registers only. */
-const implicitGemm: KernelVariant<Conv2dSize, "lanesN" | "lanesM"> = {
-  name: "implicit-gemm",
-  file: "implicit-gemm.wgsl",
-  axes: [
-    { name: "lanesN", values: [1, 2, 4, 8, 16], default: 4 },
-    { name: "lanesM", values: [1, 2, 4, 8], default: 2 },
-  ],
-  passes: [
-    {
-      entryPoint: "main",
-      workgroups: (shape, { lanesN, lanesM }) => [
-        Math.ceil(shape.filters / (8 * lanesN)),
-        Math.ceil(countPixels(shape) / (8 * lanesM)),
-        shape.batch,
-      ],
-    },
-  ],
-};
+const extent = (shape: Shape) => ({ rows: countPixels(shape), columns: shape.filters, products: shape.batch });
+
+/** Matrix product of the pixels' neighbourhoods, which are never written down, and the weights. */
+const implicitGemm = tileInRegisters(
+  { name: "implicit-gemm", file: "implicit-gemm.wgsl", shared: [], extent },
+  { lanesN: { values: [1, 2, 4, 8, 16], default: 4 }, lanesM: { values: [1, 2, 4, 8], default: 2 } },
+);
 
 /** Straight from the definition: four pixels of a row and four filters an invocation. */
 const direct: KernelVariant<Conv2dSize, "lanesN" | "lanesX"> = {
@@ -56,22 +45,13 @@ const direct: KernelVariant<Conv2dSize, "lanesN" | "lanesX"> = {
   ],
 };
 
-/** The textbook's implicit product: tiles in workgroup memory. */
-const implicitGemmShared: KernelVariant<Conv2dSize, "tile"> = {
+/** The same product with tiles in workgroup memory. */
+const implicitGemmShared = tileInWorkgroupMemory({
   name: "implicit-gemm-shared",
   file: "implicit-gemm-shared.wgsl",
-  axes: [{ name: "tile", values: [8, 16], default: 16 }],
-  passes: [
-    {
-      entryPoint: "main",
-      workgroups: (shape, { tile }) => [
-        Math.ceil(shape.filters / tile),
-        Math.ceil(countPixels(shape) / tile),
-        shape.batch,
-      ],
-    },
-  ],
-};
+  shared: [],
+  extent,
+});
 
 /** Two-dimensional convolution, channels last. */
 export const conv2d: KernelSpec<Conv2dSize> = {

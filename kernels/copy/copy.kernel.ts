@@ -1,4 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { trafficPeak } from "../peaks.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { coverItems, MAX_LENGTH } from "../webgpu-limits.ts";
 import { copyReference } from "./copy.reference.ts";
@@ -24,6 +25,7 @@ export const copy: KernelSpec<"n"> = {
   variants: [striding],
   flops: () => 0,
   bytes: ({ n }) => 8 * n,
+  peak: trafficPeak("copy"),
   tolerance: { relative: 0, absolute: () => 0, reason: "elements are moved, never computed with" },
   generate: ({ n }, seed) => ({ x: seededUniform(seed, 0, n) }),
   reference: copyReference,

@@ -1,4 +1,5 @@
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { arithmeticPeak } from "../peaks.ts";
 import { seededWords } from "../seeded-words.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
 import { dot4PeakReference, STEPS_PER_ROUND } from "./dot4-peak.reference.ts";
@@ -39,6 +40,7 @@ export const dot4Peak: KernelSpec<Size> = {
   // Four products and four sums a step.
   flops: ({ n, rounds }) => 8 * STEPS_PER_ROUND * n * rounds,
   bytes: ({ n }) => 8 * n + 4,
+  peak: arithmeticPeak("int8"),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers, which wrap around at 32 bits by definition" },
   generate,
   reference: dot4PeakReference,

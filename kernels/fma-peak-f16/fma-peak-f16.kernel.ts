@@ -1,5 +1,6 @@
 import { fmaPeakReference, STEPS_PER_ROUND } from "../fma-peak/fma-peak.reference.ts";
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { arithmeticPeak } from "../peaks.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
 
@@ -40,6 +41,7 @@ export const fmaPeakF16: KernelSpec<Size> = {
   variants: [createVariant("two-vectors", 8), createVariant("four-vectors", 16)],
   flops: ({ n, rounds }) => 2 * STEPS_PER_ROUND * n * rounds,
   bytes: ({ n }) => 8 * (n + 1),
+  peak: arithmeticPeak("float16"),
   tolerance: {
     relative: 0,
     absolute: () => 2 ** -8,

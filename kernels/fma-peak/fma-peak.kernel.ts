@@ -1,4 +1,5 @@
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { arithmeticPeak } from "../peaks.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
 import { fmaPeakReference, STEPS_PER_ROUND } from "./fma-peak.reference.ts";
@@ -39,6 +40,7 @@ export const fmaPeak: KernelSpec<Size> = {
   variants: [createVariant("two-vectors", 8), createVariant("one-vector", 4), createVariant("four-vectors", 16)],
   flops: ({ n, rounds }) => 2 * STEPS_PER_ROUND * n * rounds,
   bytes: ({ n }) => 8 * (n + 1),
+  peak: arithmeticPeak("float32"),
   tolerance: {
     relative: 0,
     absolute: ({ rounds }) => 2 ** -23 * Math.min(STEPS_PER_ROUND * rounds, 2 ** 10),

@@ -1,6 +1,7 @@
 import { gemmReference } from "../gemm/gemm.reference.ts";
 import type { KernelDimension, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
+import { tileInRegisters } from "../tiled-product/tiled-product.ts";
 
 type Size = "m" | "n" | "k";
 
@@ -12,21 +13,16 @@ const size = (name: Size, description: string): KernelDimension<Size> => ({
   default: 512,
 });
 
-/** Registers only. */
-const registerTiled: KernelVariant<Size, "lanesN" | "lanesM"> = {
-  name: "register-tiled",
-  file: "register-tiled.wgsl",
-  axes: [
-    { name: "lanesN", values: [8, 16], default: 8 },
-    { name: "lanesM", values: [1, 4, 16], default: 1 },
-  ],
-  passes: [
-    {
-      entryPoint: "main",
-      workgroups: ({ m, n }, { lanesN, lanesM }) => [Math.ceil(n / (8 * lanesN)), Math.ceil(m / (4 * lanesM)), 1],
-    },
-  ],
-};
+const registerTiled = tileInRegisters<Size>(
+  {
+    name: "register-tiled",
+    file: "register-tiled.wgsl",
+    shared: [],
+    rowsEach: 4,
+    extent: ({ m, n }) => ({ rows: m, columns: n }),
+  },
+  { lanesN: { values: [8, 16], default: 8 }, lanesM: { values: [1, 4, 16], default: 1 } },
+);
 
 /** Workgroup memory and barriers. */
 const sharedTiled: KernelVariant<Size, "tile"> = {

@@ -1,5 +1,11 @@
-import type { KernelDimension, KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import type { KernelDimension, KernelShape, KernelSpec } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
+import {
+  DENSE_IN_REGISTERS,
+  DENSE_IN_WORKGROUP_MEMORY,
+  tileInRegisters,
+  tileInWorkgroupMemory,
+} from "../tiled-product/tiled-product.ts";
 import { gemmReference } from "./gemm.reference.ts";
 
 type Size = "m" | "n" | "k";
@@ -12,29 +18,19 @@ const size = (name: Size, description: string): KernelDimension<Size> => ({
   default: 512,
 });
 
-/** Best on software devices: registers only. */
-const registerTiled: KernelVariant<Size, "lanesN" | "lanesM"> = {
-  name: "register-tiled",
-  file: "register-tiled.wgsl",
-  axes: [
-    { name: "lanesN", values: [4, 8, 16, 32], default: 8 },
-    { name: "lanesM", values: [1, 2, 4, 8], default: 1 },
-  ],
-  passes: [
-    {
-      entryPoint: "main",
-      workgroups: ({ m, n }, { lanesN, lanesM }) => [Math.ceil(n / (8 * lanesN)), Math.ceil(m / (8 * lanesM)), 1],
-    },
-  ],
-};
+const extent = ({ m, n }: KernelShape<Size>) => ({ rows: m, columns: n });
 
-/** The textbook's: workgroup memory and barriers, which a software device pays dearly for. */
-const sharedTiled: KernelVariant<Size, "tile"> = {
+const registerTiled = tileInRegisters(
+  { name: "register-tiled", file: "register-tiled.wgsl", shared: [DENSE_IN_REGISTERS], extent },
+  { lanesN: { values: [4, 8, 16, 32], default: 8 }, lanesM: { values: [1, 2, 4, 8], default: 1 } },
+);
+
+const sharedTiled = tileInWorkgroupMemory({
   name: "shared-tiled",
   file: "shared-tiled.wgsl",
-  axes: [{ name: "tile", values: [8, 16], default: 16 }],
-  passes: [{ entryPoint: "main", workgroups: ({ m, n }, { tile }) => [Math.ceil(n / tile), Math.ceil(m / tile), 1] }],
-};
+  shared: [DENSE_IN_WORKGROUP_MEMORY],
+  extent,
+});
 
 /** Matrix product in f32. */
 export const gemm: KernelSpec<Size> = {

@@ -1,5 +1,12 @@
-import type { KernelDimension, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import type { KernelDimension, KernelShape, KernelSpec } from "../kernel-spec.ts";
+import { ACTIVATE } from "../mlp/mlp-layers.ts";
 import { seededUniform } from "../seeded-uniform.ts";
+import {
+  DENSE_IN_REGISTERS,
+  DENSE_IN_WORKGROUP_MEMORY,
+  tileInRegisters,
+  tileInWorkgroupMemory,
+} from "../tiled-product/tiled-product.ts";
 import { matmulBiasActivationReference } from "./matmul-bias-activation.reference.ts";
 
 type Size = "m" | "n" | "k" | "activation";
@@ -12,33 +19,27 @@ const size = (name: Size, description: string, max = 8192, standard = 512): Kern
   default: standard,
 });
 
+const extent = ({ m, n }: KernelShape<Size>) => ({ rows: m, columns: n });
 const constants = ({ activation }: KernelShape<Size>) => ({ activation });
 
-/** Best on software devices: registers only. */
-const registerTiled: KernelVariant<Size, "lanesN" | "lanesM"> = {
-  name: "register-tiled",
-  file: "register-tiled.wgsl",
-  axes: [
-    { name: "lanesN", values: [4, 8, 16, 32], default: 8 },
-    { name: "lanesM", values: [1, 2, 4, 8], default: 1 },
-  ],
-  constants,
-  passes: [
-    {
-      entryPoint: "main",
-      workgroups: ({ m, n }, { lanesN, lanesM }) => [Math.ceil(n / (8 * lanesN)), Math.ceil(m / (8 * lanesM)), 1],
-    },
-  ],
-};
+const registerTiled = tileInRegisters(
+  {
+    name: "register-tiled",
+    file: "register-tiled.wgsl",
+    shared: [ACTIVATE, DENSE_IN_REGISTERS],
+    constants,
+    extent,
+  },
+  { lanesN: { values: [4, 8, 16, 32], default: 8 }, lanesM: { values: [1, 2, 4, 8], default: 1 } },
+);
 
-/** The textbook's: workgroup memory and barriers, which a software device pays dearly for. */
-const sharedTiled: KernelVariant<Size, "tile"> = {
+const sharedTiled = tileInWorkgroupMemory({
   name: "shared-tiled",
   file: "shared-tiled.wgsl",
-  axes: [{ name: "tile", values: [8, 16], default: 16 }],
+  shared: [ACTIVATE, DENSE_IN_WORKGROUP_MEMORY],
   constants,
-  passes: [{ entryPoint: "main", workgroups: ({ m, n }, { tile }) => [Math.ceil(n / tile), Math.ceil(m / tile), 1] }],
-};
+  extent,
+});
 
 /** A dense layer in one dispatch. */
 export const matmulBiasActivation: KernelSpec<Size> = {

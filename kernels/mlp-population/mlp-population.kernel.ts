@@ -1,5 +1,5 @@
 import type { KernelDimension, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
-import { countWeights, layOutLayers, mlpWidths, widestLayer } from "../mlp/mlp-layers.ts";
+import { ACTIVATE, SAMPLE_PER_GROUP, countWeights, layOutLayers, mlpWidths, widestLayer } from "../mlp/mlp-layers.ts";
 import { generateParameters } from "../mlp/mlp.kernel.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { coverItems, MAX_GROUPS } from "../webgpu-limits.ts";
@@ -22,6 +22,7 @@ const countParameters = (shape: Shape) => layOutLayers(shape).at(-1)?.end ?? 0;
 const samplePerLane: KernelVariant<MlpPopulationSize, "lanes"> = {
   name: "sample-per-lane",
   file: "sample-per-lane.wgsl",
+  shared: [ACTIVATE],
   axes: [{ name: "lanes", values: [4, 8, 16, 32, 64], default: 16 }],
   constants,
   passes: [
@@ -33,6 +34,7 @@ const samplePerLane: KernelVariant<MlpPopulationSize, "lanes"> = {
 const samplePerGroup: KernelVariant<MlpPopulationSize, "lanes"> = {
   name: "sample-per-group",
   file: "sample-per-group.wgsl",
+  shared: [SAMPLE_PER_GROUP, ACTIVATE],
   axes: [{ name: "lanes", values: [4, 8, 16, 32, 64], default: 16 }],
   constants,
   passes: [{ entryPoint: "main", workgroups: ({ members, samples }) => [members, samples, 1] }],

@@ -1,5 +1,5 @@
 // A network of its own for each member, one sample an invocation: nobody waits. Layers are read from one half of
-// the sample's neurons in storage and written to the other in turn.
+// the sample's neurons in storage and written to the other in turn. The activation is in ../mlp/activate.wgsl.
 
 struct Shape { members: u32, samples: u32, inputs: u32, hidden: u32, outputs: u32, layers: u32, activation: u32 }
 
@@ -12,16 +12,8 @@ struct Shape { members: u32, samples: u32, inputs: u32, hidden: u32, outputs: u3
 
 override lanes: u32 = 16;
 override width: u32; // of the widest layer, a multiple of 4
-override activation: u32;
 
-// Beyond 10, tanh is 1 in f32, while one that is built from exp may overflow.
-fn activate(x: vec4<f32>) -> vec4<f32> {
-  switch activation {
-    case 2u: { return max(x, vec4<f32>()); }
-    case 3u: { return tanh(clamp(x, vec4<f32>(-10.0), vec4<f32>(10.0))); }
-    default: { return x; }
-  }
-}
+alias Value = vec4<f32>;
 
 // A layer's sum for four neurons: a network's weights are walked column by column of vectors.
 fn addUp(start: vec4<f32>, x: vec4<f32>, at: u32, outer: u32) -> vec4<f32> {

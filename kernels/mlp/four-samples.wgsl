@@ -1,5 +1,5 @@
 // A whole dense network in one dispatch: each group takes four samples through all layers. A lane works
-// on four neurons × four samples, so that each load feeds four multiplications.
+// on four neurons × four samples, so that each load feeds four multiplications. The activation is in ../mlp/activate.wgsl.
 
 struct Shape { batch: u32, inputs: u32, hidden: u32, outputs: u32, layers: u32, activation: u32 }
 
@@ -11,18 +11,10 @@ struct Shape { batch: u32, inputs: u32, hidden: u32, outputs: u32, layers: u32, 
 
 override lanes: u32 = 16;
 override width: u32; // of the widest layer, a multiple of 4
-override activation: u32;
+
+alias Value = vec4<f32>;
 
 var<workgroup> neurons: array<vec4<f32>, 2u * width>; // four samples each; of the layer before and of this one
-
-// Beyond 10, tanh is 1 in f32, while one that is built from exp may overflow.
-fn activate(x: vec4<f32>) -> vec4<f32> {
-  switch activation {
-    case 2u: { return max(x, vec4<f32>()); }
-    case 3u: { return tanh(clamp(x, vec4<f32>(-10.0), vec4<f32>(10.0))); }
-    default: { return x; }
-  }
-}
 
 @compute @workgroup_size(lanes)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) lane: vec3<u32>) {

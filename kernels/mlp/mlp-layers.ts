@@ -4,6 +4,12 @@ import type { KernelShape } from "../kernel-spec.ts";
 export type MlpNetworkSize = "inputs" | "hidden" | "outputs" | "layers" | "activation";
 export type MlpSize = "batch" | MlpNetworkSize;
 
+/** WGSL of `activate`, for a `Value` that the variant's own file names. */
+export const ACTIVATE = new URL("activate.wgsl", import.meta.url);
+
+/** WGSL of a group of lanes that takes a sample through a network. */
+export const SAMPLE_PER_GROUP = new URL("sample-per-group.wgsl", import.meta.url);
+
 /** Where a dense layer's parameters stand: weights[⌈inner⌉₄][pitch], then bias[pitch]; zero where they are padding. */
 export interface MlpLayer {
   readonly inner: number;

@@ -7,7 +7,16 @@ import type {
   TuningAxis,
 } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
-import { countWeights, layOutLayers, type MlpNetworkSize, type MlpSize, mlpWidths, widestLayer } from "./mlp-layers.ts";
+import {
+  ACTIVATE,
+  SAMPLE_PER_GROUP,
+  countWeights,
+  layOutLayers,
+  type MlpNetworkSize,
+  type MlpSize,
+  mlpWidths,
+  widestLayer,
+} from "./mlp-layers.ts";
 import { mlpReference } from "./mlp.reference.ts";
 
 /** Two layers of 512 neurons × 4 samples fill the 16 KiB of workgroup memory that WebGPU promises. */
@@ -36,6 +45,7 @@ const pass = (samples: number): KernelPass<MlpSize> => ({
 const fourSamples: KernelVariant<MlpSize> = {
   name: "four-samples",
   file: "four-samples.wgsl",
+  shared: [ACTIVATE],
   axes: [lanes],
   constants,
   passes: [pass(4)],
@@ -44,6 +54,7 @@ const fourSamples: KernelVariant<MlpSize> = {
 const oneSample: KernelVariant<MlpSize> = {
   name: "one-sample",
   file: "one-sample.wgsl",
+  shared: [SAMPLE_PER_GROUP, ACTIVATE],
   axes: [lanes],
   constants,
   passes: [pass(1)],

@@ -1,4 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { trafficPeak } from "../peaks.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_LENGTH } from "../webgpu-limits.ts";
 import { reduceReference } from "./reduce.reference.ts";
@@ -33,6 +34,10 @@ export const reduce: KernelSpec<"n"> = {
   variants: [tree],
   flops: ({ n }) => n - 1,
   bytes: ({ n }) => 4 * (n + 1),
+  peak: trafficPeak("read", [
+    { lanes: 64, groups: 64 },
+    { lanes: 256, groups: 1024 },
+  ]),
   tolerance: {
     relative: 0,
     absolute: () => 0,

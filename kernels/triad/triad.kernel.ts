@@ -1,4 +1,5 @@
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
+import { trafficPeak } from "../peaks.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { coverItems, MAX_LENGTH } from "../webgpu-limits.ts";
 import { TRIAD_SCALE, triadReference } from "./triad.reference.ts";
@@ -26,6 +27,7 @@ export const triad: KernelSpec<"n"> = {
   variants: [striding],
   flops: ({ n }) => 2 * n,
   bytes: ({ n }) => 12 * n,
+  peak: trafficPeak("triad"),
   tolerance: {
     relative: 2 ** -23,
     absolute: () => 3 * 2 ** -24,

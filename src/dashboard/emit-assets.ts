@@ -35,9 +35,12 @@ function readBase64(data: string): Uint8Array {
   return Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
 }
 
+const SHARED = /\.\.\/([\w-]+\/[\w-]+\.wgsl)/g;
+
 /**
  * Puts the WGSL of the house's kernels beside the page, a file of JSON a kernel: runners announce what a kernel takes
- * and not its source, and a reader shall see it. A kernel that shares another's files has an empty list.
+ * and not its source, and a reader shall see it. Files that a kernel's own ones name, as `../folder/file.wgsl`, follow
+ * them. A kernel that shares all files of another has an empty list.
  */
 export function emitKernelSources(folder: string): Plugin {
   return {
@@ -47,13 +50,20 @@ export function emitKernelSources(folder: string): Plugin {
         if (!entry.isDirectory()) continue;
         const names = await readdir(join(folder, entry.name));
         if (!names.includes(`${entry.name}.kernel.ts`)) continue;
-        const files = names.filter((name) => name.endsWith(".wgsl")).toSorted();
-        const sources = await Promise.all(
-          files.map(async (name) => ({ name, wgsl: await readFile(join(folder, entry.name, name), "utf8") })),
+        const own = await readFiles(
+          join(folder, entry.name),
+          names.filter((name) => name.endsWith(".wgsl")).toSorted(),
         );
+        const named = own.flatMap(({ wgsl }) => [...wgsl.matchAll(SHARED)].map(([, name = ""]) => name));
+        const shared = new Set(named.filter((name) => !name.startsWith(`${entry.name}/`)));
+        const sources = [...own, ...(await readFiles(folder, [...shared].toSorted()))];
         const fileName = `assets/kernels/${entry.name}.json`;
         this.emitFile({ type: "asset", fileName, source: JSON.stringify(sources) });
       }
     },
   };
+}
+
+function readFiles(folder: string, names: readonly string[]) {
+  return Promise.all(names.map(async (name) => ({ name, wgsl: await readFile(join(folder, name), "utf8") })));
 }

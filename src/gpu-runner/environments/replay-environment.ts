@@ -3,10 +3,11 @@ import {
   countStateWords,
   type EnvironmentSpec,
 } from "../../../kernels/environments/environment-spec.ts";
-import { compileParts, composeReplay } from "./compose-rollout.ts";
+import { composeReplay } from "./compose-rollout.ts";
 import { countOutputs } from "../../../kernels/rollout/policy-layout.ts";
 import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
+import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { readBuffer } from "../devices/gpu/readback.ts";
 
 /** States and actions to run an environment through: `steps` actions for each start. */

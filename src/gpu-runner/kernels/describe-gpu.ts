@@ -5,6 +5,7 @@ import type { Device } from "../../protocol/fleet/hardware.ts";
 import { isSoftwareAdapter } from "../host/hardware/device-names.ts";
 import { DISABLED_TOGGLES, type Gpu, readLimits } from "../devices/gpu/device.ts";
 import { type KernelContext, prepareKernel } from "./dispatch/dispatch.ts";
+import { defaultAxes } from "./tuning/list-candidates.ts";
 import { measureKernel } from "./benchmark/measure-kernel.ts";
 import { GpuTimer } from "../devices/gpu/timer.ts";
 
@@ -47,7 +48,7 @@ export async function measureQuantisation(context: KernelContext): Promise<boole
     for (const n of [2 ** 10, 2 ** 14, 2 ** 18]) {
       const shape = { n };
       const variant = triad.variants[0];
-      const axes = Object.fromEntries(variant.axes.map((axis) => [axis.name, axis.default]));
+      const axes = defaultAxes(variant);
       const prepared = await prepareKernel(context, { kernel: triad, variant, shape, axes }, triad.generate(shape, 0));
       const { gpuMs } = await measureKernel(context.device, prepared, timer, 5, () => {});
       durationsMs.push(...(gpuMs ?? []));

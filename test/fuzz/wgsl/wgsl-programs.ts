@@ -1,9 +1,11 @@
 import * as fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { KERNELS } from "../../../kernels/registry.ts";
+import { readSources } from "../../../src/gpu-runner/kernels/dispatch/kernel-sources.ts";
 import { damaged, toText } from "../codecs/inputs.ts";
 
-const KERNELS = join(import.meta.dirname, "../../../kernels");
+const FOLDER = join(import.meta.dirname, "../../../kernels");
 
 /** Words by which a program becomes another one that is still nearly one. */
 const WORDS = [
@@ -24,12 +26,14 @@ const WORDS = [
   ["(", ")", "{", "}", "[", "]", "<", ">", ";", ",", ":", "\u0000", "\u2028", "é"],
 ].flat();
 
-const sources = readdirSync(KERNELS, { recursive: true, encoding: "utf8" })
+const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".wgsl"))
   .toSorted()
-  .map((file) => readFileSync(join(KERNELS, file), "utf8"))
+  .map((file) => readFileSync(join(FOLDER, file), "utf8"))
   // The others are parts of programs, such as environments.
   .filter((text) => text.includes("@compute"));
+const programs = await Promise.all([...KERNELS.values()].map(readSources));
+const sources = [...new Set([...files, ...programs.flatMap((each) => [...each.values()])])];
 
 const source = fc.constantFrom(...sources);
 const change = fc.record({

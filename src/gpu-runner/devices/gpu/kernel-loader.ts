@@ -14,9 +14,52 @@ const MAX_MESSAGE_LENGTH = 300;
 export async function loadKernelModule(
   device: GPUDevice,
   spec: KernelSpec,
-  { file, code }: KernelVariant,
+  variant: KernelVariant,
 ): Promise<GPUShaderModule> {
-  return compileModule(device, `${spec.name}/${file}`, code ?? (await readFile(new URL(file, spec.folder), "utf8")));
+  return compileParts(device, await readProgram(spec, variant), `${spec.name}/${variant.file}`);
+}
+
+/** File of a program, and its name in messages. */
+export interface ProgramPart {
+  readonly file: string;
+  readonly code: string;
+}
+
+/** A variant's files in their order: its own, since directives come first, and those that it shares. */
+export async function readProgram(
+  { name, folder }: Pick<KernelSpec, "name" | "folder">,
+  { file, code, shared = [] }: KernelVariant,
+): Promise<ProgramPart[]> {
+  const own = { file: `${name}/${file}`, code: code ?? (await readFile(new URL(file, folder), "utf8")) };
+  const others = shared.map(async (url) => ({
+    file: url.pathname.split("/").slice(-2).join("/"),
+    code: await readFile(url, "utf8"),
+  }));
+  return [own, ...(await Promise.all(others))];
+}
+
+/** WGSL has no modules: a program is its files one after the other. */
+export function joinParts(parts: readonly ProgramPart[]): string {
+  return parts.map(({ code }) => code).join("\n");
+}
+
+/** Compiles concatenated files. Fails with `kernel-invalid`, with line numbers of the files. */
+export function compileParts(
+  device: GPUDevice,
+  parts: readonly ProgramPart[],
+  label = parts.at(-1)!.file,
+): Promise<GPUShaderModule> {
+  return compileModule(device, label, joinParts(parts), (line) => locateLine(parts, line));
+}
+
+function locateLine(parts: readonly ProgramPart[], line: number): string {
+  let first = 1;
+  for (const { file, code } of parts) {
+    const lines = code.split("\n").length;
+    if (line < first + lines) return `${file}:${line - first + 1}`;
+    first += lines;
+  }
+  return `${parts.at(-1)!.file}:${line}`;
 }
 
 /**

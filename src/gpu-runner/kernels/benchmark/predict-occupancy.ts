@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Device } from "../../../protocol/fleet/hardware.ts";
 import type { PredictedOccupancy } from "../../../protocol/jobs/benchmark.ts";
+import { joinParts, readProgram } from "../../devices/gpu/kernel-loader.ts";
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
 import { readWorkgroup } from "./read-workgroup.ts";
 
@@ -151,7 +151,7 @@ export async function occupyKernel(
 ): Promise<PredictedOccupancy | null> {
   const adapter = fingerprint.adapter ?? "";
   if (software || predictOccupancy(adapter, { lanes: 1, memoryBytes: 0 }) === null) return null;
-  const code = variant.code ?? (await readFile(new URL(variant.file, kernel.folder), "utf8"));
+  const code = joinParts(await readProgram(kernel, variant));
   const overrides = { ...axes, ...variant.constants?.(shape) };
   const passes = variant.passes.map((pass) => {
     const needs = readWorkgroup(code, pass.entryPoint, overrides);

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import type { KernelShape, KernelSpec } from "../../../../kernels/kernel-spec.ts";
+import { basename } from "node:path";
+import type { KernelShape, KernelSpec, KernelVariant } from "../../../../kernels/kernel-spec.ts";
 import type { KernelAnnouncement } from "../../../protocol/fleet/hardware.ts";
+import { joinParts, readProgram } from "../../devices/gpu/kernel-loader.ts";
 
 /** Kernels as the edge sees them: names, sizes and bounds, never a program. */
 export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): KernelAnnouncement[] {
@@ -34,24 +36,25 @@ export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): Kerne
   );
 }
 
-/** SHA-256 over a kernel's files except its tests: a changed program under the same name has another digest. */
-export async function digestKernel({ name, folder }: KernelSpec): Promise<string> {
-  const files = (await readdir(folder, { withFileTypes: true }))
+/** SHA-256 of the files of a kernel, shared ones included, without tests: a changed program has another digest. */
+export async function digestKernel({ name, folder, variants }: KernelSpec): Promise<string> {
+  const own = (await readdir(folder, { withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
-    .map((entry) => entry.name);
+    .map((entry) => new URL(entry.name, folder).href);
+  const shared = variants.flatMap((variant) => variant.shared ?? []).map(({ href }) => href);
   const hash = createHash("sha256").update(name);
-  for (const file of files.toSorted()) hash.update(file).update(await readFile(new URL(file, folder)));
+  for (const file of new Set([...own.toSorted(), ...shared.toSorted()])) {
+    hash.update(basename(file)).update(await readFile(new URL(file)));
+  }
   return hash.digest("hex");
 }
 
-/** WGSL of a kernel's variants by file. */
+/** Complete WGSL of the variants of a kernel, by their own file. */
 export type KernelSources = ReadonlyMap<string, string>;
 
-export async function readSources({ folder, variants }: KernelSpec): Promise<KernelSources> {
-  const files = [...new Set(variants.map(({ file }) => file))];
-  return new Map(
-    await Promise.all(files.map(async (file) => [file, await readFile(new URL(file, folder), "utf8")] as const)),
-  );
+export async function readSources(kernel: Pick<KernelSpec, "name" | "folder" | "variants">): Promise<KernelSources> {
+  const read = async (variant: KernelVariant) => [variant.file, joinParts(await readProgram(kernel, variant))] as const;
+  return new Map(await Promise.all(kernel.variants.map(read)));
 }
 
 /**

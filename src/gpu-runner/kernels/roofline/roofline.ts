@@ -1,11 +1,6 @@
 import { loadavg } from "node:os";
-import { copy } from "../../../../kernels/copy/copy.kernel.ts";
-import { dot4Peak } from "../../../../kernels/dot4-peak/dot4-peak.kernel.ts";
-import { fmaPeakF16 } from "../../../../kernels/fma-peak-f16/fma-peak-f16.kernel.ts";
-import { fmaPeak } from "../../../../kernels/fma-peak/fma-peak.kernel.ts";
-import type { KernelSpec } from "../../../../kernels/kernel-spec.ts";
-import { reduce } from "../../../../kernels/reduce/reduce.kernel.ts";
-import { triad } from "../../../../kernels/triad/triad.kernel.ts";
+import type { KernelPeak } from "../../../../kernels/kernel-spec.ts";
+import { KERNELS } from "../../../../kernels/registry.ts";
 import type { JobProgress } from "../../../protocol/jobs/job.ts";
 import { type ProblemCode, ProblemError } from "../../../protocol/wire/problem.ts";
 import type { Peak, Roofline } from "../../../protocol/fleet/roofline.ts";
@@ -23,52 +18,27 @@ export interface RooflineOptions {
 /** A run of this length makes its launch cost negligible. */
 const LONG_RUN_MS = 20;
 
-const lanes = [{ lanes: 64 }, { lanes: 256 }] as const;
-const lengths = [{ n: 2 ** 18 }, { n: 2 ** 20 }, { n: 2 ** 22 }, { n: 2 ** 24 }, { n: 2 ** 25 }] as const;
-const chains = [
-  { n: 2 ** 12, rounds: 16 },
-  { n: 2 ** 14, rounds: 32 },
-  { n: 2 ** 16, rounds: 64 },
-  { n: 2 ** 18, rounds: 128 },
-  { n: 2 ** 20, rounds: 256 },
-  { n: 2 ** 22, rounds: 512 },
-] as const;
-
-const arithmetic = (kernel: KernelSpec): PeakSearch => ({
-  kernel,
-  shapes: chains,
-  axes: lanes,
-  longEnoughMs: LONG_RUN_MS,
-  work: (shape) => kernel.flops(shape) / 1e9,
-});
-/** The last size uses 128 MiB per array: far beyond the caches of all but the largest processors. */
-const traffic = (kernel: KernelSpec, axes: PeakSearch["axes"] = lanes): PeakSearch => ({
-  kernel,
-  shapes: lengths,
-  axes,
-  longEnoughMs: Number.POSITIVE_INFINITY,
-  work: (shape) => kernel.bytes(shape) / 1e9,
-});
-
 /** Name of a peak in a roofline. */
-export type PeakName = keyof Roofline["gflops"] | keyof Roofline["gigabytesPerSecond"];
+export type PeakName = KernelPeak["name"];
 
-/** Peaks in order of importance, and the share of the budget of each. */
-const SEARCHES: readonly (readonly [name: PeakName, shares: number, search: PeakSearch])[] = [
-  ["float32", 2, arithmetic(fmaPeak)],
-  ["triad", 2, traffic(triad)],
-  ["int8", 1, arithmetic(dot4Peak)],
-  ["copy", 1, traffic(copy)],
-  [
-    "read",
-    1,
-    traffic(reduce, [
-      { lanes: 64, groups: 64 },
-      { lanes: 256, groups: 1024 },
-    ]),
-  ],
-  ["float16", 1, arithmetic(fmaPeakF16)],
-];
+/** Shares of the budget, in the order of measuring: the most important peak first. */
+const SHARES: Readonly<Record<PeakName, number>> = { float32: 2, triad: 2, int8: 1, copy: 1, read: 1, float16: 1 };
+
+/** Kernel of a peak, at the sizes and settings of its spec. */
+function searchFor(name: PeakName): PeakSearch {
+  for (const kernel of KERNELS.values()) {
+    const { peak } = kernel;
+    if (peak?.name !== name) continue;
+    return {
+      kernel,
+      shapes: peak.shapes,
+      axes: peak.axes,
+      longEnoughMs: peak.counts === "flops" ? LONG_RUN_MS : Number.POSITIVE_INFINITY,
+      work: (shape) => kernel[peak.counts](shape) / 1e9,
+    };
+  }
+  throw new TypeError(`no kernel measures the peak '${name}'`);
+}
 
 /** Errors that exclude one peak and not the others. */
 const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "out-of-memory"]);
@@ -85,13 +55,14 @@ export async function measureRoofline(target: BenchmarkDevice, options: Roofline
   const context = { ...target, pool: target.pool.splitOff(0) };
   const peaks: Partial<Record<PeakName, Peak>> = {};
   const missing: Record<string, string> = {};
-  const allShares = SEARCHES.reduce((sum, [, shares]) => sum + shares, 0);
+  const shares = Object.entries(SHARES) as [PeakName, number][];
+  const allShares = shares.reduce((sum, [, share]) => sum + share, 0);
   let deadlineMs = startedAt;
-  for (const [index, [name, shares, search]] of SEARCHES.entries()) {
-    options.onProgress({ phase: "roofline", done: index, total: SEARCHES.length });
-    deadlineMs += (options.budgetMs * shares) / allShares;
+  for (const [index, [name, share]] of shares.entries()) {
+    options.onProgress({ phase: "roofline", done: index, total: shares.length });
+    deadlineMs += (options.budgetMs * share) / allShares;
     try {
-      peaks[name] = await findPeak(context, search, deadlineMs, options.signal);
+      peaks[name] = await findPeak(context, searchFor(name), deadlineMs, options.signal);
     } catch (error) {
       if (!(error instanceof ProblemError) || !UNFIT.has(error.problem.code)) throw error;
       missing[name] = error.problem.detail;
@@ -115,6 +86,5 @@ export async function remeasurePeak(
   budgetMs: number,
   signal: AbortSignal,
 ): Promise<Peak> {
-  const [, , search] = SEARCHES.find(([name]) => name === wanted)!;
-  return findPeak(target, search, performance.now() + budgetMs, signal);
+  return findPeak(target, searchFor(wanted), performance.now() + budgetMs, signal);
 }

@@ -5,6 +5,7 @@ import type { Device } from "../../../protocol/fleet/hardware.ts";
 import { assertWanted } from "../../devices/progress.ts";
 import type { BenchmarkDevice } from "../../kernels/benchmark/benchmark-kernel.ts";
 import { type PreparedKernel, prepareKernel } from "../../kernels/dispatch/dispatch.ts";
+import { defaultAxes } from "../../kernels/tuning/list-candidates.ts";
 import { measureKernel } from "../../kernels/benchmark/measure-kernel.ts";
 import { type PeakName, remeasurePeak } from "../../kernels/roofline/roofline.ts";
 import type { Claim } from "./claim.ts";
@@ -82,7 +83,7 @@ export function judgeHost(cores: number): { found: string; ok: boolean } {
 /** A kernel that runs for some milliseconds on this device, or as long as it can. */
 async function prepareLong(target: BenchmarkDevice, signal: AbortSignal): Promise<PreparedKernel> {
   const variant = fmaPeak.variants[0];
-  const axes = Object.fromEntries(variant.axes.map((axis) => [axis.name, axis.default]));
+  const axes = defaultAxes(variant);
   for (let rounds = 16; ; rounds *= 4) {
     assertWanted(signal);
     const shape = { n: 2 ** 20, rounds };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fmaPeak } from "../../../../kernels/fma-peak/fma-peak.kernel.ts";
 import type { Device } from "../../../protocol/fleet/hardware.ts";
 import { type KernelContext, prepareKernel } from "../../kernels/dispatch/dispatch.ts";
+import { defaultAxes } from "../../kernels/tuning/list-candidates.ts";
 import { measureKernel } from "../../kernels/benchmark/measure-kernel.ts";
 import { measureQuantisation } from "../../kernels/describe-gpu.ts";
 import type { RunTimes } from "../../devices/gpu/span-recorder.ts";
@@ -48,7 +49,7 @@ async function takeTicks(context: KernelContext): Promise<TimedTicks> {
   const timer = new GpuTimer(context.device, context.pool);
   const shape = { n: 2 ** 16, rounds: 64 };
   const variant = fmaPeak.variants[0];
-  const axes = Object.fromEntries(variant.axes.map((axis) => [axis.name, axis.default]));
+  const axes = defaultAxes(variant);
   const prepared = await prepareKernel(context, { kernel: fmaPeak, variant, shape, axes }, fmaPeak.generate(shape, 0));
   const runs: RunTimes[] = [];
   try {

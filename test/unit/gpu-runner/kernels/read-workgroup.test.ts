@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { KERNELS } from "../../../../kernels/registry.ts";
+import { readSources } from "../../../../src/gpu-runner/kernels/dispatch/kernel-sources.ts";
 import { readWorkgroup } from "../../../../src/gpu-runner/kernels/benchmark/read-workgroup.ts";
 
 describe("the size of a workgroup", () => {
@@ -78,12 +78,14 @@ describe("the size of a workgroup", () => {
     expect(readWorkgroup(code, "main", {})?.memoryBytes).toBe(4 * 20 ** 7);
   });
 
-  it("is known of every pass of every kernel", () => {
-    for (const { name, folder, dimensions, variants } of KERNELS.values()) {
+  it("is known of every pass of every kernel", async () => {
+    for (const kernel of KERNELS.values()) {
+      const { name, dimensions, variants } = kernel;
+      const sources = await readSources(kernel);
       const shape = Object.fromEntries(dimensions.map((dimension) => [dimension.name, dimension.default]));
       for (const variant of variants) {
         const values = Object.fromEntries(variant.axes.map((axis) => [axis.name, axis.default]));
-        const code = readFileSync(new URL(variant.file, folder), "utf8");
+        const code = sources.get(variant.file) ?? "";
         for (const { entryPoint } of variant.passes) {
           const workgroup = readWorkgroup(code, entryPoint, { ...values, ...variant.constants?.(shape) });
           expect(workgroup, `${name}/${variant.file}/${entryPoint}`).not.toBeNull();

@@ -1,0 +1,68 @@
+import type { KernelShape, KernelVariant, TuningAxis } from "../kernel-spec.ts";
+
+/** A variant that computes products of matrices by the files of this folder. */
+interface TiledVariant<Size extends string> extends Pick<KernelVariant<Size>, "name" | "file" | "constants"> {
+  /** Files that its own one needs beside the tiling. */
+  readonly shared: readonly URL[];
+  /** Rows of an invocation in registers: 8, unless its own loop says otherwise. */
+  readonly rowsEach?: number;
+  /** Size and number of the matrices that it writes. */
+  readonly extent: (shape: KernelShape<Size>) => {
+    readonly rows: number;
+    readonly columns: number;
+    readonly products?: number;
+  };
+}
+
+type AxisChoice = Pick<TuningAxis, "values" | "default">;
+
+const at = (file: string) => new URL(file, import.meta.url);
+
+/** Loads of dense matrices, for either tiling. */
+export const DENSE_IN_REGISTERS = at("dense-in-registers.wgsl");
+export const DENSE_IN_WORKGROUP_MEMORY = at("dense-in-workgroup-memory.wgsl");
+
+/** Registers only, eight columns an invocation: best on software devices. */
+export function tileInRegisters<Size extends string>(
+  { extent, shared, rowsEach = 8, ...variant }: TiledVariant<Size>,
+  axes: Readonly<Record<"lanesN" | "lanesM", AxisChoice>>,
+): KernelVariant<Size, "lanesN" | "lanesM"> {
+  return {
+    ...variant,
+    shared: [...shared, at("in-registers.wgsl")],
+    axes: [
+      { name: "lanesN", ...axes.lanesN },
+      { name: "lanesM", ...axes.lanesM },
+    ],
+    passes: [
+      {
+        entryPoint: "main",
+        workgroups(shape, { lanesN, lanesM }) {
+          const { rows, columns, products = 1 } = extent(shape);
+          return [Math.ceil(columns / (8 * lanesN)), Math.ceil(rows / (rowsEach * lanesM)), products];
+        },
+      },
+    ],
+  };
+}
+
+/** The textbook's tiling: workgroup memory and barriers, which are slow on software devices. */
+export function tileInWorkgroupMemory<Size extends string>(
+  { extent, shared, ...variant }: TiledVariant<Size>,
+  values: AxisChoice = { values: [8, 16], default: 16 },
+): KernelVariant<Size, "tile"> {
+  return {
+    ...variant,
+    shared: [...shared, at("in-workgroup-memory.wgsl")],
+    axes: [{ name: "tile", ...values }],
+    passes: [
+      {
+        entryPoint: "main",
+        workgroups(shape, { tile }) {
+          const { rows, columns, products = 1 } = extent(shape);
+          return [Math.ceil(columns / tile), Math.ceil(rows / tile), products];
+        },
+      },
+    ],
+  };
+}
