@@ -62,7 +62,7 @@ for (const { environment: name, generations, algorithm: asked, published } of SE
       const { fitness, measures } = scoreMembers(await population.evaluate(plan), members, 1);
       await strategy.tell({ generation, fitness, measures });
     }
-    const { coverage, qdScore } = (await strategy.tellArchive!())!.archive;
+    const { coverage, qdScore } = (await strategy.describeArchive!())!.archive;
     found.push({ coverage, qdScore });
     await strategy.release?.();
     await population.release();

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { LIMITS } from "../protocol/wire/limits.ts";
 import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
 
-/** What a runner may use for artifacts, weights and buffers. */
+/** Memory budgets of a runner for artifacts, weights and buffers. */
 export interface MemoryBudgets {
-  /** Of each GPU, all buffers together. */
+  /** All buffers of each GPU together. */
   readonly gpuBytes: number;
-  /** Of this process's memory. */
+  /** Memory of this process. */
   readonly hostBytes: number;
   readonly diskBytes: number;
   /** For migrations that no request waits for. */
@@ -18,7 +18,7 @@ export interface MemoryBudgets {
 const GiB = 2 ** 30;
 const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB };
 
-/** A number of bytes, such as `1048576` or `512MiB`. */
+/** Number of bytes, such as `1048576` or `512MiB`. */
 const bytes = (fallback: number) =>
   z
     .string()
@@ -27,12 +27,12 @@ const bytes = (fallback: number) =>
     .pipe(z.number().int().positive())
     .default(Math.floor(fallback));
 
-/** What is added to an address that is announced. */
+/** Length reserved for the path after an announced address. */
 const PATH_ROOM = 16;
 /** Addresses to listen on that no client can call. */
 const ANY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** A port of this machine's own address, or host and port. */
+/** Port of this machine's own address, or host and port. */
 const listenAddress = z
   .string()
   .regex(
@@ -71,7 +71,7 @@ const Variables = z.object({
     .max(LIMITS.urlLength - PATH_ROOM)
     .optional(),
   MILLRACE_METRICS: listenAddress.optional(),
-  /** 0 gives everything back at once. */
+  /** 0 returns everything at once. */
   MILLRACE_STOP_GRACE_MS: z.coerce.number().int().min(0).max(LIMITS.trainingMs).default(8_000),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_HEADERS: z
@@ -93,15 +93,15 @@ const Variables = z.object({
   MILLRACE_ORT_WEBGPU: z.enum(["auto", "on", "off"]).default("auto"),
   /** `auto`: on a GPU that is no emulation. */
   MILLRACE_WGSL_MODELS: z.enum(["auto", "on", "off"]).default("auto"),
-  /** `off` takes no kernels that users submitted. */
+  /** `off` refuses kernels that users submitted. */
   MILLRACE_USER_KERNELS: z.enum(["on", "off"]).default("on"),
-  /** Of each GPU: WebGPU does not tell how much one has; a software one uses the machine's own. */
+  /** Budget of each GPU: WebGPU does not report its memory; a software one uses the machine's own. */
   MILLRACE_GPU_MEMORY: bytes(Math.min(4 * GiB, totalmem() / 2)),
   MILLRACE_HOST_MEMORY: bytes(Math.min(GiB / 2, totalmem() / 8)),
-  /** Of a device's process: as much as leaves the rest of the machine, or of its container, room. */
+  /** Limit of a device's process, which leaves room for the rest of the machine, or of its container. */
   MILLRACE_PROCESS_MEMORY: bytes(Math.min(totalmem(), process.constrainedMemory() || totalmem()) / 2),
   MILLRACE_DISK_SPACE: bytes(8 * GiB),
-  /** A second. */
+  /** Bytes per second. */
   MILLRACE_BACKGROUND_BANDWIDTH: bytes(GiB / 16),
 });
 
@@ -112,45 +112,45 @@ const Settings = Variables.refine(
   { path: ["MILLRACE_DIRECT_URL"], message: "must say by which address clients reach every address of this machine" },
 );
 
-/** Where the runner listens. */
+/** Address to listen on. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
-/** Where it takes direct requests. */
+/** Address for direct requests. */
 export interface DirectAddress extends ListenAddress {
-  /** The origin that clients are told; null: host and port. */
+  /** Origin that clients receive; null: host and port. */
   readonly url: string | null;
 }
 
 export interface RunnerConfig {
-  /** Where the edge is; needed only to register. */
+  /** URL of the edge; needed only to register. */
   readonly edgeUrl: string | null;
   readonly token: string | null;
   readonly dataDir: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly logLevel: string;
-  /** `auto`: every adapter of the machine's own drivers, else the software GPU. Or one device for each entry. */
+  /** `auto`: every adapter of the machine's own drivers, otherwise the software GPU. Or one device for each entry. */
   readonly gpu: "auto" | readonly string[];
-  /** Whether models run on a GPU by ONNX Runtime, too; with `auto` on one that is no emulation. */
+  /** Whether ONNX Runtime also runs models on a GPU; with `auto` on one that is no emulation. */
   readonly ortWebgpu: "auto" | "on" | "off";
-  /** Whether models run on GPUs by kernels of our own; with `auto` on those that are no emulations. */
+  /** Whether our own kernels run models on GPUs; with `auto` on those that are no emulations. */
   readonly wgslModels: "auto" | "on" | "off";
   /** Whether submitted kernels may run here. */
   readonly userKernels: boolean;
-  /** What each device's process may have in memory; it is killed beyond that. */
+  /** Memory limit of each device's process; it is killed beyond that. */
   readonly processBytes: number;
   readonly memory: MemoryBudgets;
-  /** How long it may finish what it has, once it is told to stop. */
+  /** Time to finish work after a stop signal. */
   readonly stopGraceMs: number;
   /** Null: no listener. */
   readonly direct: DirectAddress | null;
-  /** Where it is scraped for metrics; null: nowhere. */
+  /** Address for scrapes of metrics; null: none. */
   readonly metrics: ListenAddress | null;
-  /** Where spans are sent; null: nowhere. */
+  /** Target of spans; null: none. */
   readonly tracing: SpanTarget | null;
 }
 

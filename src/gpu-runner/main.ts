@@ -35,17 +35,17 @@ import { Watch } from "./watch/watch.ts";
 import { type EdgePlace, openEdgeSystem } from "./kinds/validation/open-edge-system.ts";
 import { JobRunner } from "./job-runner.ts";
 
-/** The runner: registers once, then serves its edge until it is told to stop. */
+/** The runner: registers once, then serves its edge until it is stopped. */
 async function main(): Promise<void> {
   collectRarely();
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, name: "runner" }, destination({ dest: 2, sync: true }));
   const stopping = new AbortController();
-  /** What comes before the end, once there is anything to finish. */
+  /** Finishes work before the stop, once there is any. */
   let finish: () => Promise<void> = async () => undefined;
   let isTold = false;
   const stop = () => {
-    // Told twice, it does not wait.
+    // A second signal stops at once.
     if (isTold) return stopping.abort();
     isTold = true;
     void finish().finally(() => stopping.abort());
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   const rooflines = new RooflineStore(config.dataDir, ({ key, roofline }) => {
     if (roofline !== null) channel.send({ type: "deviceRoofline", deviceKey: key, roofline });
   });
-  // The hosts' own records: what the fleet tells of them may be copies.
+  // The hosts' own records: those of the fleet may be copies.
   const owned = fleet.all().map(({ host }) => host.device);
   for (const device of owned) await rooflines.recall(device, Date.now());
   noteBoards(owned, await readBoards(owned));
@@ -154,7 +154,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The stored credential; with a token, the one that it buys. */
+/** Stored credential; with a token, a newly registered one. */
 async function findCredential(config: RunnerConfig): Promise<StoredCredential> {
   const stored = await readCredential(config.dataDir);
   if (config.token === null && stored !== null) return stored;
@@ -167,13 +167,13 @@ async function findCredential(config: RunnerConfig): Promise<StoredCredential> {
     await writeCredential(config.dataDir, credential);
     return credential;
   } catch (error) {
-    // The same command again: this very runner may have spent the token.
+    // The same command again: this runner may have used the token itself.
     if (stored !== null && error instanceof ProblemError && error.problem.code === "token-used") return stored;
     throw error;
   }
 }
 
-/** One sentence for what a person can mend; the stack for what they cannot. */
+/** One sentence for errors that users can correct; the stack for others. */
 function explain(error: unknown): string {
   if (error instanceof ProblemError) return `${error.problem.title}: ${error.problem.detail}`;
   if (error instanceof z.ZodError) return z.prettifyError(error);

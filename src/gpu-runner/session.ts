@@ -30,7 +30,7 @@ import type { Watch } from "./watch/watch.ts";
 import type { JobRunner } from "./job-runner.ts";
 
 export interface SessionParts {
-  /** As they are now. */
+  /** Current capabilities. */
   readonly capabilities: () => Capabilities;
   readonly fleet: DeviceFleet;
   readonly models: ModelLoader;
@@ -45,21 +45,21 @@ export interface SessionParts {
   readonly logger: Logger;
 }
 
-/** An edge that takes the socket and does not answer hello is given up. */
+/** Time after which an edge that accepts the socket and does not answer hello is dropped. */
 const WELCOME_TIMEOUT_MS = 10_000;
-/** How often a runner that leaves looks whether it may go. */
+/** Polling interval of a leaving runner until it may stop. */
 const FINISH_LOOK_MS = 20;
 
-/** What the runner says and does on its connections to the edge; jobs outlive a connection. */
+/** Messages of the runner on its connections to the edge; jobs outlive a connection. */
 export class Session {
   readonly #parts: SessionParts;
   #heartbeat: ReturnType<typeof startHeartbeat> | null = null;
   #abandon: () => void = () => undefined;
-  /** Requests that have no answer yet: the edge may say that nobody waits for one any more. */
+  /** Requests without an answer yet, which the edge may cancel. */
   readonly #answering = new Map<string, AbortController>();
   #edgeRelease: string | null = null;
   #unwelcome: ReturnType<typeof setTimeout> | undefined;
-  /** `jobs`: what is here is finished, and no job taken any more; `all`: no request either. */
+  /** `jobs`: running jobs are finished and none accepted; `all`: requests likewise. */
   #leaving: "no" | "jobs" | "all" = "no";
 
   constructor(parts: SessionParts) {
@@ -74,7 +74,7 @@ export class Session {
     channel.send({ type: "hello", capabilities: capabilities(), running: jobs.leases() });
   }
 
-  /** Tells the edge what has changed since the hello; without a connection the next hello does. */
+  /** Reports changes since the hello to the edge; without a connection the next hello does. */
   capabilitiesChanged(): void {
     this.#parts.channel.send({ type: "capabilities", capabilities: this.#parts.capabilities() });
   }
@@ -88,13 +88,13 @@ export class Session {
   }
 
   /**
-   * Takes no more jobs and finishes those that are here; then takes no more requests and answers those that are here.
-   * Resolves when all is done, or after `graceMs`: what is left then is given back by `stopping`.
+   * Refuses new jobs and finishes the running ones; then likewise for requests. Resolves when all is done, or after
+   * `graceMs`: the rest is returned by `stopping`.
    */
   async finish(graceMs: number): Promise<void> {
     const { channel, jobs, logger } = this.#parts;
     const endMs = performance.now() + graceMs;
-    logger.info({ jobs: jobs.leases().length, graceMs }, "leaving: finishing what is here");
+    logger.info({ jobs: jobs.leases().length, graceMs }, "leaving: finishing current work");
     this.#leaving = "jobs";
     channel.send({ type: "leaving" });
     while (jobs.leases().length > 0 && performance.now() < endMs) await delay(FINISH_LOOK_MS);
@@ -118,8 +118,8 @@ export class Session {
     const refusal = refuseOffer(data, this.#edgeRelease);
     if (refusal !== null) this.#parts.channel.send(refusal);
     const { reason, unknownType } = parsed;
-    if (unknownType === undefined) this.#parts.logger.error({ reason }, "the edge sent what is not of the protocol");
-    else this.#parts.logger.warn({ unknownType }, "the edge sent what this release does not know");
+    if (unknownType === undefined) this.#parts.logger.error({ reason }, "the edge sent an invalid message");
+    else this.#parts.logger.warn({ unknownType }, "the edge sent a message of an unknown type");
   }
 
   #receive(message: EdgeMessage): void {
@@ -129,7 +129,8 @@ export class Session {
         return this.#welcomed(message);
       case "offer":
         if (this.#leaving === "no") return jobs.accept(message);
-        // Somebody had it resumed: it is told before the job comes back, which would else be offered here again.
+        // The runner was resumed at the edge. `leaving` is sent before the job is returned, which would otherwise be
+        // offered here again.
         channel.send({ type: "leaving" });
         return jobs.giveBack(message.lease);
       case "jobSettled":
@@ -153,7 +154,7 @@ export class Session {
       case "ticketKey":
         return this.#parts.ticketKeys.take(message, performance.now());
       case "drain":
-        logger.info(message.draining ? "draining: finishing what is here" : "taking work again");
+        logger.info(message.draining ? "draining: finishing current work" : "taking work again");
         return;
       case "refused":
         logger.error({ problem: message.problem }, "the edge refused this runner");
@@ -177,7 +178,7 @@ export class Session {
     if (this.#leaving !== "no") channel.send({ type: "leaving" });
   }
 
-  /** Loads models where they are placed, and serves each there as the edge says from then on. */
+  /** Loads placed models, and serves each there under the edge's configuration. */
   #serve(placed: readonly PlacedModel[]): void {
     const { fleet, logger } = this.#parts;
     for (const model of placed) {
@@ -201,7 +202,7 @@ export class Session {
     try {
       channel.send({ type: "memoryReport", requestId, report: await residency.report() });
     } catch (error) {
-      logger.error({ error }, "cannot tell what lies in memory");
+      logger.error({ error }, "cannot report memory");
     }
   }
 
@@ -210,7 +211,7 @@ export class Session {
     const offer = decoded.ok ? FrameOffer.safeParse(decoded.header) : null;
     const split = decoded.ok && offer?.success ? splitTensors(offer.data.tensors, decoded.payload) : null;
     if (!offer?.success || !split?.ok) {
-      this.#parts.logger.error("the edge sent a frame that is not of the protocol");
+      this.#parts.logger.error("the edge sent an invalid frame");
       return;
     }
     if (offer.data.type === "infer") void this.#infer(offer.data, split.tensors);
@@ -249,7 +250,7 @@ export class Session {
     );
   }
 
-  /** Answers a request by a frame, or says why not. */
+  /** Answers a request by a frame, or sends the reason for a refusal. */
   async #answer(
     requestId: string,
     work: (arrivedMs: number, signal: AbortSignal) => Promise<[header: object, tensors: readonly Tensor[]]>,

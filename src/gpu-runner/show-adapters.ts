@@ -1,6 +1,6 @@
 /**
- * `node show-adapters.ts [cache folder]`: prints as JSON which adapters the drivers in sight offer, and which one opens;
- * with a folder, of the software GPU that is unpacked there. A program of its own, since drivers crash.
+ * `node show-adapters.ts [cache folder]`: prints as JSON which adapters the installed drivers offer, and which one
+ * opens; with a folder, those of the software GPU that is unpacked there. A program of its own, since drivers crash.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

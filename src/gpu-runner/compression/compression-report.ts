@@ -1,43 +1,43 @@
 import { type OnnxModel, type OnnxNode } from "../../onnx/onnx-model.ts";
 import { writeModel } from "../../onnx/write-model.ts";
 
-/** A layer that was made smaller. */
+/** Layer that was made smaller. */
 export interface CompressedLayer {
-  /** The name of its node, or of its first output where that has none. */
+  /** Name of its node, or of its first output where that has none. */
   readonly layer: string;
   readonly operator: string;
-  /** What was done to it, for people to read. */
+  /** Description of the change, for people. */
   readonly what: string;
 }
 
-/** A layer that stayed as it was. */
+/** Unchanged layer. */
 export interface LeftLayer {
   readonly layer: string;
   readonly operator: string;
   readonly why: string;
 }
 
-/** What a transform did to a network. */
+/** Result of a transform on a network. */
 export interface CompressionReport<Layer extends CompressedLayer = CompressedLayer> {
-  /** Of the file as it is written here, before and after. */
+  /** Size of the file as written here, before and after. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   readonly done: readonly Layer[];
   readonly left: readonly LeftLayer[];
 }
 
-/** A network with the inputs and outputs of another, and what became of each of its layers. */
+/** Network with the inputs and outputs of another, and the report on its layers. */
 export interface Compressed<Layer extends CompressedLayer = CompressedLayer> {
   readonly model: OnnxModel;
   readonly report: CompressionReport<Layer>;
 }
 
-/** How a report names a node. */
+/** Name of a node in a report. */
 export function layerName({ name, outputs }: OnnxNode): string {
   return name === "" ? outputs[0]! : name;
 }
 
-/** What a transform gives back. */
+/** Result of a transform with its report. */
 export function reportOn<Layer extends CompressedLayer>(
   before: OnnxModel,
   model: OnnxModel,

@@ -1,13 +1,13 @@
 import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from "../../onnx/onnx-model.ts";
 import { floatTensor, integerTensor } from "../../onnx/tensor-values.ts";
 
-/** The same network without weights that nothing reads. */
+/** The same network without unused weights. */
 export function dropUnusedWeights(model: OnnxModel): OnnxModel {
   const read = new Set([...model.nodes.flatMap(({ inputs }) => inputs), ...model.outputs.map(({ name }) => name)]);
   return { ...model, weights: new Map([...model.weights].filter(([name]) => read.has(name))) };
 }
 
-/** Gives names that nothing in a network has: the wished one, or that with a number behind it. */
+/** Generates unused names: the requested one, or that with a number appended. */
 export function freeNames({ nodes, weights, inputs }: OnnxModel): (wished: string) => string {
   const taken = new Set([...weights.keys(), ...inputs.map(({ name }) => name)]);
   for (const { outputs } of nodes) for (const name of outputs) taken.add(name);
@@ -19,10 +19,10 @@ export function freeNames({ nodes, weights, inputs }: OnnxModel): (wished: strin
   };
 }
 
-/** Files of before ONNX IR 4 had to list their weights among their inputs; what is written here does not. */
+/** Before ONNX IR 4, files had to list their weights among their inputs; files written here do not. */
 const FIRST_IR_WITH_FREE_WEIGHTS = 4;
 
-/** The same network, what its Constant nodes say being among its weights. */
+/** The same network with its Constant nodes turned into weights. */
 export function hoistConstants(model: OnnxModel): OnnxModel {
   const weights = new Map(model.weights);
   const outputs = new Set(model.outputs.map(({ name }) => name));
@@ -59,7 +59,7 @@ function tensorOf(name: string, attribute: OnnxAttribute): OnnxTensor | undefine
   }
 }
 
-/** A node of one of ONNX's own operators with one output, which it is named for. */
+/** Node of a standard ONNX operator with one output; the node has the output's name. */
 export function makeNode(
   operator: string,
   inputs: readonly string[],
@@ -76,20 +76,20 @@ export function makeNode(
   };
 }
 
-/** How many times something that a network computes is read, as the network's output too. */
+/** Number of readers of a computed value, the network's output included. */
 export function readersOf({ nodes, outputs }: OnnxModel, name: string): number {
   const inside = nodes.reduce((sum, { inputs }) => sum + inputs.filter((input) => input === name).length, 0);
   return inside + (outputs.some((output) => output.name === name) ? 1 : 0);
 }
 
-/** How a weight is stored from now on: tensors, and nodes that make the weight of them. */
+/** New storage of a weight: tensors, and nodes that compute the weight from them. */
 export interface StoredWeight {
   readonly tensors: readonly OnnxTensor[];
-  /** In their order; the last one's output stands for the weight. */
+  /** Nodes in order; the last one's output replaces the weight. */
   readonly nodes: readonly OnnxNode[];
 }
 
-/** The same network with some weights, by name, stored otherwise. The nodes that make them come first. */
+/** The same network with another storage of some weights, by name. The nodes that compute them come first. */
 export function replaceWeights(model: OnnxModel, stored: ReadonlyMap<string, StoredWeight>): OnnxModel {
   const weights = new Map(model.weights);
   const renamed = new Map<string, string>();

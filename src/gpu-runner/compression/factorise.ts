@@ -6,7 +6,7 @@ import { foldBatchNorm } from "./fold-batch-norm.ts";
 import { type LinearLayer, linearLayers } from "./linear-layers.ts";
 import { decompose, type SingularValues } from "./singular-value-decomposition.ts";
 
-/** A layer's weights as a matrix of output channels × inputs, row by row. */
+/** Weights of a layer as a matrix of output channels × inputs, row by row. */
 function matrixOf({ weights, outputAxis }: LinearLayer): {
   values: Float32Array;
   outputs: number;
@@ -18,7 +18,7 @@ function matrixOf({ weights, outputAxis }: LinearLayer): {
   return { values: outputAxis === 0 ? values : transpose(values, inputs, outputs), outputs, inputs };
 }
 
-/** The two layers of lower rank: first the inputs to `rank` values (√S Vᵀ), then these to the outputs (U √S). */
+/** Two layers of lower rank: inputs to `rank` values (√S Vᵀ), then these to the outputs (U √S). */
 function factorLayer(
   { node, weights, outputAxis }: LinearLayer,
   singular: SingularValues,
@@ -56,7 +56,7 @@ function factorLayer(
   return { tensors: [first, second], nodes: [{ ...narrow, name: `${layerName(node)}_inner` }, widen] };
 }
 
-/** The first `rank` vectors as rows, each by the root of its singular value. */
+/** First `rank` vectors as rows, each scaled by the root of its singular value. */
 function scaledRows(vectors: readonly Float64Array[], values: Float64Array, rank: number): Float32Array {
   const length = vectors[0]!.length;
   const rows = new Float32Array(rank * length);
@@ -74,41 +74,44 @@ function transpose(values: Float32Array, rows: number, columns: number): Float32
   return Float32Array.from(values, (_, place) => values[(place % rows) * columns + Math.floor(place / rows)]!);
 }
 
-/** Which rank a layer gets: as large as keeps a share of its squared singular values, or a given one. */
+/** Rank of a layer: the least that keeps a share of its squared singular values, or a given one. */
 export type RankRule = { readonly energy: number } | { readonly rank: number };
 
-/** A layer that two stand for now. */
+/** Layer that was replaced with two. */
 export interface FactorisedLayer extends CompressedLayer {
   readonly rank: number;
-  /** Rank that the weights could have at most. */
+  /** Largest possible rank of the weights. */
   readonly fullRank: number;
   /** Share of the squared singular values that is kept, 0 to 1. */
   readonly energy: number;
-  /** Of the weights as a matrix of output channels × inputs: the root of the sum of the squared values that are dropped. */
+  /**
+   * Frobenius error of the weights as a matrix of output channels × inputs: root of the sum of the dropped squared
+   * values.
+   */
   readonly frobeniusError: number;
 }
 
-/** A layer that can be factorised, its decomposition, and the ranks from which on that would make it larger. */
+/** Layer that can be factorised, its decomposition, and the rank from which it would grow. */
 export interface Decomposed {
   readonly layer: LinearLayer;
   readonly singular: SingularValues;
   readonly ranksBelow: number;
 }
 
-/** m·n²: a matrix of 800 × 800, which takes a minute or so. */
+/** Limit of m·n²: a matrix of 800 × 800, which takes about a minute. */
 const MAX_DECOMPOSITION = 2 ** 29;
 const FACTORED = new Set(["Conv", "Gemm", "MatMul"]);
 
 /**
  * The same network with layers W as two of lower rank, W ≈ (U √S)·(√S Vᵀ): a matrix as two, and a convolution as one
- * with `rank` filters and one of 1 × 1 behind it. Only where that takes fewer weights, and so fewer multiply-adds:
- * rank < m·n / (m + n). Batch norms are folded first.
+ * with `rank` filters followed by one of 1 × 1. Only where that has fewer weights, and so fewer multiply-adds: rank <
+ * m·n / (m + n). Batch norms are folded first.
  */
 export function factorise(given: OnnxModel, rule: RankRule): Compressed<FactorisedLayer> {
   return truncate(given, decomposeLayers(given), rule);
 }
 
-/** A network, batch norms folded, and the decompositions of its layers: what takes time, and is the same for all ranks. */
+/** Network with folded batch norms and the decompositions of its layers: the slow part, common to all ranks. */
 export interface DecomposedModel {
   readonly model: OnnxModel;
   readonly layers: readonly Decomposed[];
@@ -141,7 +144,7 @@ function refusal({ node, weights: { dims } }: LinearLayer): string | undefined {
   return Math.min(m, n) < 2 ? "its rank is 1 already" : undefined;
 }
 
-/** The network with each layer at the rank that a rule says. */
+/** Network with each layer at the rank of a rule. */
 export function truncate(
   given: OnnxModel,
   { model, layers, left: before }: DecomposedModel,
@@ -174,7 +177,7 @@ export function truncate(
   return reportOn(given, dropUnusedWeights({ ...model, nodes, weights }), done, left);
 }
 
-/** At least 1; a rank is not more than there is. */
+/** At least 1, and at most the full rank. */
 function rankBy(rule: RankRule, values: Float64Array): number {
   if ("rank" in rule) return Math.min(rule.rank, values.length);
   for (let rank = 1; rank < values.length; rank++) if (keptEnergy(values, rank) >= rule.energy) return rank;

@@ -4,23 +4,23 @@ import { alongAxis } from "./linear-layers.ts";
 import { type Compressed, type CompressedLayer, layerName, type LeftLayer, reportOn } from "./compression-report.ts";
 import { dropUnusedWeights, freeNames, hoistConstants, readersOf } from "./edit-graph.ts";
 
-/** What ONNX takes where a BatchNormalization does not say it. */
+/** ONNX's default for a BatchNormalization without epsilon. */
 const EPSILON = 1e-5;
 
-/** A layer and the batch norm behind it: y = (W·x + b) · factor + shift, by channel. */
+/** Layer and the batch norm after it: y = (W·x + b) · factor + shift, by channel. */
 interface Pair {
   readonly layer: OnnxNode;
   readonly norm: OnnxNode;
   readonly weights: OnnxTensor;
   readonly outputAxis: number;
   readonly factors: Float64Array;
-  /** New bias of a channel with the given one. */
+  /** New bias of a channel from the given one. */
   readonly biasOf: (channel: number, bias: number) => number;
 }
 
 /**
- * The same network with each BatchNormalization in the convolution or Gemm before it, where nothing else reads that
- * one's output. Computed in float64 and rounded once.
+ * The same network with each BatchNormalization folded into the convolution or Gemm before it, where that one's output
+ * has no other reader. Computed in float64 and rounded once.
  */
 export function foldBatchNorm(given: OnnxModel): Compressed {
   const model = hoistConstants(given);
@@ -50,7 +50,7 @@ export function foldBatchNorm(given: OnnxModel): Compressed {
   return reportOn(given, dropUnusedWeights({ ...model, nodes, weights }), done, left);
 }
 
-/** The layer whose output a batch norm scales, or why it cannot take it in. */
+/** Layer whose output a batch norm scales, or the reason why the two cannot be folded. */
 function findPair(model: OnnxModel, norm: OnnxNode): Pair | string {
   const numbers = norm.inputs.slice(1).map((name) => model.weights.get(name));
   const [scale, shift, mean, variance] = numbers.map((tensor) => tensor?.dtype === "float32" && floatsOf(tensor));
@@ -59,7 +59,7 @@ function findPair(model: OnnxModel, norm: OnnxNode): Pair | string {
   const layer = model.nodes.find(({ outputs }) => outputs[0] === norm.inputs[0]);
   const outputAxis = layer && outputAxisOf(layer);
   if (layer === undefined || outputAxis === undefined) return "no convolution or Gemm is before it";
-  if (readersOf(model, layer.outputs[0]!) > 1) return "what it scales is read by others too";
+  if (readersOf(model, layer.outputs[0]!) > 1) return "its input has other readers";
   const weights = model.weights.get(layer.inputs[1]!);
   const bias = layer.inputs[2] ? model.weights.get(layer.inputs[2]) : null;
   if (weights?.dtype !== "float32" || bias === undefined) return "the weights before it are not float32 of the file";
@@ -71,7 +71,7 @@ function findPair(model: OnnxModel, norm: OnnxNode): Pair | string {
   return { layer, norm, weights, outputAxis, factors, biasOf };
 }
 
-/** Only one group of a transposed convolution has its channels in the order of its weights. */
+/** A transposed convolution has its channels in the order of its weights only with one group. */
 function outputAxisOf(node: OnnxNode): number | undefined {
   if (node.domain !== "") return undefined;
   if (node.operator === "Conv") return 0;

@@ -3,13 +3,13 @@ import { integerTensor } from "../../onnx/tensor-values.ts";
 import { layerName, type LeftLayer } from "./compression-report.ts";
 import { makeNode, type StoredWeight } from "./edit-graph.ts";
 
-/** Tells for an element's place in a tensor, row by row, its place along one axis. */
+/** Maps an element's index in a tensor, row by row, to its index along one axis. */
 export function alongAxis(dims: readonly number[], axis: number): (place: number) => number {
   const inner = countElements(dims.slice(axis + 1));
   return (place) => Math.floor(place / inner) % dims[axis]!;
 }
 
-/** The largest magnitude at each place of an axis. */
+/** Largest magnitude at each index of an axis. */
 export function absmaxAlong(values: Float32Array, dims: readonly number[], axis: number): Float32Array {
   const placeOf = alongAxis(dims, axis);
   const largest = new Float32Array(dims[axis]!);
@@ -20,15 +20,15 @@ export function absmaxAlong(values: Float32Array, dims: readonly number[], axis:
   return largest;
 }
 
-/** A matrix or filters that a node multiplies its input with. */
+/** Matrix or filters of a node's multiplication. */
 export interface LinearLayer {
   readonly node: OnnxNode;
   readonly weights: OnnxTensor;
-  /** Which axis of the weights has a place for each output channel. */
+  /** Axis of the weights with an index for each output channel. */
   readonly outputAxis: number;
 }
 
-/** Which inputs of a node may be such weights, and where their output channels lie. */
+/** Inputs of a node that may be such weights, and the axis of their output channels. */
 const OPERATORS: Readonly<
   Record<string, { inputs: readonly number[]; axis: (node: OnnxNode, rank: number) => number }>
 > = {
@@ -36,13 +36,13 @@ const OPERATORS: Readonly<
   ConvTranspose: { inputs: [1], axis: () => 1 },
   Gemm: { inputs: [1], axis: (node) => (intOf(node, "transB", 0) === 0 ? 1 : 0) },
   MatMul: { inputs: [1], axis: (_, rank) => rank - 1 },
-  // [directions, gates × hidden, …], of the input and of the state.
+  // [directions, gates × hidden, …], for the input and for the state.
   GRU: { inputs: [1, 2], axis: () => 1 },
   LSTM: { inputs: [1, 2], axis: () => 1 },
   RNN: { inputs: [1, 2], axis: () => 1 },
 };
 
-/** The layers of a network that multiply with float32 weights of at least two axes, and those whose weights are not such. */
+/** Layers of a network that multiply by float32 weights of at least two axes, and those with other weights. */
 export function linearLayers({ nodes, weights }: OnnxModel): { layers: LinearLayer[]; left: LeftLayer[] } {
   const layers: LinearLayer[] = [];
   const left: LeftLayer[] = [];
@@ -61,15 +61,15 @@ export function linearLayers({ nodes, weights }: OnnxModel): { layers: LinearLay
 }
 
 /**
- * Whether something must stand between a DequantizeLinear and the layer that reads it, even if the shape is right. Of
- * one and a matrix of inputs × outputs ONNX Runtime makes an operator that rounds the activations to int8 too
- * (MatMulNBits at accuracy level 4), and weights only is to mean weights only.
+ * Whether a node must separate a DequantizeLinear from the layer that reads it, even where the shape is right. ONNX
+ * Runtime fuses one with a matrix of inputs × outputs to an operator that also rounds the activations to int8
+ * (MatMulNBits at accuracy level 4). This method is to round the weights only.
  */
 export function needsShape({ node, outputAxis }: LinearLayer): boolean {
   return (node.operator === "MatMul" || node.operator === "Gemm") && outputAxis === 1;
 }
 
-/** A stored weight with a Reshape behind it that gives it its own shape. */
+/** Stored weight, followed by a Reshape to its own shape. */
 export function shapeWeight(
   { tensors, nodes }: StoredWeight,
   { name, dims }: OnnxTensor,

@@ -10,16 +10,19 @@ import {
 } from "../../onnx/onnx-model.ts";
 import { layerName, type LeftLayer } from "./compression-report.ts";
 
-/** What these give is of whole numbers or truths, whatever they take. */
+/** Operators whose outputs are integers or booleans, whatever their inputs. */
 const NEVER = new Set(
   "Shape Size ArgMax ArgMin NonZero Equal Less LessOrEqual Greater GreaterOrEqual And Or Not IsNaN IsInf QuantizeLinear".split(
     " ",
   ),
 );
-/** Their further outputs are places, counts or truths. */
+/** Operators whose further outputs are indices, counts or booleans. */
 const FIRST_ONLY = new Set(["MaxPool", "TopK", "Dropout", "Unique"]);
 
-/** Names of the float32 values that a network reads and computes; of its own operators only, and not of their lists. */
+/**
+ * Names of the float32 values that a network reads and computes; only by standard ONNX operators, and without
+ * sequences.
+ */
 function listFloat32({ inputs, weights, nodes }: OnnxModel): Set<string> {
   const floats = new Set<string>();
   for (const { name, dtype } of [...inputs, ...weights.values()]) if (dtype === "float32") floats.add(name);
@@ -33,29 +36,29 @@ function listFloat32({ inputs, weights, nodes }: OnnxModel): Set<string> {
 function givesFloat32(node: OnnxNode, floats: ReadonlySet<string>): boolean {
   if (node.domain !== "" || NEVER.has(node.operator)) return false;
   if (node.operator === "Cast") return intOf(node, "to", 0) === ELEMENTS.float32.code;
-  // The type of these is that of their scales, and of what is chosen from.
+  // Their type is that of their scales, or of the values to choose from.
   if (node.operator === "DequantizeLinear" || node.operator === "Where") return floats.has(node.inputs[1]!);
   return floats.has(node.inputs[0] ?? "");
 }
 
-/** Which of a network's activations are told by whole numbers. */
+/** Quantised activations of a network. */
 export interface ActivationPlan {
-  /** Nodes that compute with whole numbers only. */
+  /** Nodes that compute in integers only. */
   readonly nodes: ReadonlySet<OnnxNode>;
-  /** Each activation that is told by whole numbers, and the one whose range it is told by, which may be itself. */
+  /** Each quantised activation, and the one whose range it uses, which may be itself. */
   readonly sources: ReadonlyMap<string, string>;
   readonly left: readonly LeftLayer[];
 }
 
-/** With weights that stand in the file. */
+/** Operators with constant weights. */
 const WEIGHTED = new Set(["Conv", "Gemm", "MatMul"]);
-/** Of activations only. ONNX Runtime's CPU provider has a kernel of whole numbers for each. */
+/** Operators on activations only. ONNX Runtime's CPU provider has an integer kernel for each. */
 const COMBINING = new Set(["Add", "Mul", "Concat", "AveragePool", "GlobalAveragePool"]);
-/** What comes out was in there before, so that the same whole number tells it. */
+/** Operators whose output values are input values, so that the quantisation stays the same. */
 const MOVING = new Set(["MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity"]);
-/** What a layer ends with: ONNX Runtime has the quantisation behind it do the same. */
+/** Ends of a layer: ONNX Runtime replaces them with the quantisation that follows. */
 const CLAMPING = new Set(["Relu", "Clip"]);
-/** Layers with weights that are not computed with whole numbers. */
+/** Layers with weights that are not computed in integers. */
 const FLOATING = new Set(["ConvTranspose", "GRU", "LSTM", "RNN"]);
 
 /** Plans for a network of opset 13 or later without Constant nodes. */
@@ -92,10 +95,10 @@ function refuseValues(
   floats: ReadonlySet<string>,
 ): string | undefined {
   if (!names.every((name) => floats.has(name))) return "its activations are not float32";
-  return names.every((name) => shapes.has(name)) ? undefined : "the shape of its activations cannot be told";
+  return names.every((name) => shapes.has(name)) ? undefined : "the shape of its activations is unknown";
 }
 
-/** Why a node cannot compute with whole numbers. */
+/** Reason why a node cannot compute in integers. */
 function refusal({ weights }: OnnxModel, node: OnnxNode): string | undefined {
   const [input, matrix, bias] = node.inputs;
   if (FLOATING.has(node.operator)) return "ONNX Runtime computes it in float32 only";
@@ -107,7 +110,7 @@ function refusal({ weights }: OnnxModel, node: OnnxNode): string | undefined {
   if (bias && weights.get(bias)?.dtype !== "float32") return "its bias is not float32 of the file";
   if (node.operator === "Conv") return undefined;
   const plain = floatOf(node, "alpha", 1) === 1 && floatOf(node, "beta", 1) === 1 && intOf(node, "transA", 0) === 0;
-  if (!plain) return "it scales or transposes what it multiplies";
+  if (!plain) return "it scales or transposes its operands";
   return bias && !isByChannel(weights.get(bias)!) ? "its bias is not one by channel" : undefined;
 }
 
@@ -115,7 +118,7 @@ function isByChannel({ dims }: OnnxTensor): boolean {
   return countElements(dims) === (dims.at(-1) ?? 1);
 }
 
-/** The activation that a layer ends with: behind a constant that is added to a MatMul, and a clamp. */
+/** Final activation of a layer: after a constant that is added to a MatMul, and a clamp. */
 function endOf(model: OnnxModel, readers: ReadonlyMap<string, readonly OnnxNode[]>, node: OnnxNode): string {
   let end = node.outputs[0]!;
   const only = (): OnnxNode | undefined => {

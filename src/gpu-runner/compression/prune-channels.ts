@@ -6,16 +6,16 @@ import { readersOf } from "./edit-graph.ts";
 import { foldBatchNorm } from "./fold-batch-norm.ts";
 import { alongAxis, type LinearLayer, linearLayers } from "./linear-layers.ts";
 
-/** Where the output channels of a layer end up. */
+/** End of the way of a layer's output channels. */
 interface ChannelsEnd {
-  /** What has a number or a filter for each channel on the way: convolutions by channel, and biases that are added. */
+  /** Nodes on the way with a number or a filter for each channel: depthwise convolutions, and added biases. */
   readonly carriers: readonly OnnxNode[];
-  /** The layer that reads them, and how many of its inputs come of each channel. */
+  /** Layer that reads the channels, and the number of its inputs for each channel. */
   readonly reader: OnnxNode;
   readonly inputsPerChannel: number;
 }
 
-/** Each channel by itself. */
+/** Operators on each channel by itself. */
 const PASSING = new Set(
   (
     "Relu LeakyRelu Clip Sigmoid Tanh Elu HardSwish HardSigmoid Identity Dropout MaxPool AveragePool" +
@@ -23,7 +23,10 @@ const PASSING = new Set(
   ).split(" "),
 );
 
-/** Follows the channels of a layer's output to the one layer that reads them, or says why that is not so. */
+/**
+ * Follows the channels of a layer's output to the single layer that reads them, or returns the reason why there is
+ * none.
+ */
 function followChannels(model: OnnxModel, layer: OnnxNode): ChannelsEnd | string {
   const shapes = inferShapes(model, 1);
   const carriers: OnnxNode[] = [];
@@ -44,7 +47,7 @@ function followChannels(model: OnnxModel, layer: OnnxNode): ChannelsEnd | string
   }
 }
 
-/** Does the same to each channel, with single numbers of the file at most. */
+/** Whether a node does the same to each channel, with at most scalar constants. */
 function passes(node: OnnxNode, { weights }: OnnxModel): boolean {
   const settings = node.inputs.slice(1).filter((name) => name !== "");
   return PASSING.has(node.operator) && settings.every((name) => countElements(weights.get(name)?.dims ?? [2]) === 1);
@@ -58,14 +61,14 @@ function reads(node: OnnxNode, { weights }: OnnxModel, flat: boolean): boolean {
   return node.operator === "MatMul" && flat && matrix.dims.length === 2;
 }
 
-/** Has all numbers of a row along one axis, whatever they are. */
+/** Whether a node flattens a row along one axis. */
 function flattens(node: OnnxNode, { weights }: OnnxModel): boolean {
   if (node.operator === "Flatten") return intOf(node, "axis", 1) === 1;
   const target = weights.get(node.inputs[1] ?? "");
   return node.operator === "Reshape" && target?.dims[0] === 2 && integersOf(target)[1] === -1;
 }
 
-/** Over places only, whose axes are the third and those behind it. */
+/** Whether a node averages over pixels only, whose axes are the third and later ones. */
 function averages(node: OnnxNode, { weights }: OnnxModel, rank: number): boolean {
   if (node.operator !== "ReduceMean") return false;
   const tensor = weights.get(node.inputs[1] ?? "");
@@ -80,16 +83,17 @@ function carries(node: OnnxNode, { weights }: OnnxModel, flat: boolean): boolean
   return node.operator === "Conv" && intOf(node, "group", 1) === tensor.dims[0] && tensor.dims[1] === 1;
 }
 
-/** A layer that has fewer output channels. */
+/** Layer with fewer output channels. */
 export interface NarrowedLayer extends CompressedLayer {
   readonly channels: number;
   readonly kept: number;
 }
 
 /**
- * The same network with whole output channels of its layers gone, and with them what read them: of a layer's channels
- * ⌊share · channels⌋, those whose weights have the least sum of squares, but never all. Unlike single zeros it takes
- * multiply-adds away. Layers whose channels meet others, by a sum past them, say, or leave the network stay as they are.
+ * The same network without some output channels of its layers, and without their weights in the reading layers. It
+ * drops ⌊share · channels⌋ channels of a layer, but never all: those whose weights have the least sum of squares.
+ * Unlike single zeros, this saves multiply-adds. Layers stay as they are where their channels are combined with others,
+ * as in a residual sum, or leave the network.
  */
 export function pruneChannels(given: OnnxModel, { share }: { readonly share: number }): Compressed<NarrowedLayer> {
   let model = foldBatchNorm(given).model;
@@ -98,7 +102,7 @@ export function pruneChannels(given: OnnxModel, { share }: { readonly share: num
   const left: LeftLayer[] = [...found.left];
   for (const { node } of found.layers) {
     const name = { layer: layerName(node), operator: node.operator };
-    // What came before may have taken inputs of it away.
+    // Earlier changes may have removed some of its inputs.
     const layer = linearLayers(model).layers.find((each) => each.node.outputs[0] === node.outputs[0])!;
     const end = refusal(model, layer) ?? followChannels(model, layer.node);
     const channels = layer.weights.dims[layer.outputAxis]!;
@@ -129,7 +133,7 @@ function groupOf({ attributes }: OnnxNode): number {
   return group?.kind === "int" ? group.value : 1;
 }
 
-/** The channels with the largest weights, in their order. */
+/** Channels with the largest weights, in their order. */
 function keepLargest({ weights, outputAxis }: LinearLayer, count: number): number[] {
   const channelOf = alongAxis(weights.dims, outputAxis);
   const squares = new Float64Array(weights.dims[outputAxis]!);
@@ -138,15 +142,15 @@ function keepLargest({ weights, outputAxis }: LinearLayer, count: number): numbe
   return order.slice(0, count).toSorted((one, other) => one - other);
 }
 
-/** The network with only some channels of a layer; all that has a part for each channel keeps only those. */
+/** Network with only some channels of a layer; everything with a part for each channel keeps only those. */
 function narrow(model: OnnxModel, layer: LinearLayer, end: ChannelsEnd, kept: readonly number[]): OnnxModel {
   const weights = new Map(model.weights);
   const nodes = new Map<OnnxNode, OnnxNode>();
-  /** Narrows the tensor that a node reads; one that others read too is kept for them. */
+  /** Narrows the tensor that a node reads; other readers keep the original. */
   const take = (node: OnnxNode, input: number, axis: number, places: readonly number[]): void => {
     const given = nodes.get(node) ?? node;
     const tensor = weights.get(given.inputs[input] ?? "");
-    // A single number counts for all channels.
+    // A scalar applies to all channels.
     if (tensor === undefined || countElements(tensor.dims) === 1) return;
     const name = readersOf(model, tensor.name) > 1 ? `${tensor.name}/${layerName(node)}` : tensor.name;
     weights.set(name, takeAlong(tensor, axis, places, name));
@@ -174,7 +178,7 @@ function inputAxisOf(node: OnnxNode): number {
   return transposed?.kind === "int" && transposed.value !== 0 ? 1 : 0;
 }
 
-/** A tensor with only some places of an axis. */
+/** Tensor with only some indices of an axis. */
 function takeAlong(tensor: OnnxTensor, axis: number, places: readonly number[], name: string): OnnxTensor {
   const { dims } = tensor;
   const placeOf = alongAxis(dims, axis);

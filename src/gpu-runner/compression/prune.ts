@@ -4,17 +4,17 @@ import { type Compressed, type CompressedLayer, layerName, reportOn } from "./co
 import { foldBatchNorm } from "./fold-batch-norm.ts";
 import { linearLayers } from "./linear-layers.ts";
 
-/** A layer of which weights were made zero. */
+/** Layer with some weights set to zero. */
 export interface PrunedLayer extends CompressedLayer {
   readonly elements: number;
-  /** Counted in the weights as they are written, those that were zero before among them. */
+  /** Zeros in the written weights, earlier ones included. */
   readonly zeros: number;
 }
 
 /**
- * The same network with the smallest weights of each layer made zero: of `elements` weights ⌊sparsity · elements⌋, by
- * magnitude, the earlier first among equals. The file stays as long as it was, and ONNX Runtime multiplies with zeros
- * as with other numbers: what it brings is room for a compressor, and no speed.
+ * The same network with the smallest weights of each layer set to zero: ⌊sparsity · elements⌋ of `elements`, by
+ * magnitude, the earlier first among equals. The file keeps its size, and ONNX Runtime multiplies zeros like other
+ * numbers: the result compresses better, but is not faster.
  */
 export function prune(given: OnnxModel, { sparsity }: { readonly sparsity: number }): Compressed<PrunedLayer> {
   const model = foldBatchNorm(given).model;

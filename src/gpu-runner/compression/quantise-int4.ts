@@ -7,14 +7,14 @@ import { type LinearLayer, linearLayers, needsShape, shapeWeight } from "./linea
 import { packHalves, quantiseLinear, symmetricScale } from "./quantise-linear.ts";
 import { raiseOpset } from "./raise-opset.ts";
 
-/** The first with int4 and with scales by blocks. */
+/** First opset with int4 and with block-wise scales. */
 const OPSET = 21;
 const HIGH = 7;
 
 /**
- * The same network with the weights of its layers as int4, symmetric, with a scale for each group of `blockSize` inputs
- * of each output channel. Everything is computed in float32. Filters are stored as one row a channel, which their groups
- * run along. Throws a `ProblemError` where the file's opset cannot be raised.
+ * The same network with the weights of its layers as symmetric int4, with a scale for each group of `blockSize` inputs
+ * of each output channel. All computation is in float32. Filters are stored as one row per channel, along which the
+ * groups run. Throws a `ProblemError` where the file's opset cannot be raised.
  */
 export function quantiseInt4(given: OnnxModel, { blockSize }: { readonly blockSize: 32 | 128 }): Compressed {
   const model = raiseOpset(foldBatchNorm(given).model, OPSET);
@@ -37,7 +37,7 @@ export function quantiseInt4(given: OnnxModel, { blockSize }: { readonly blockSi
   return reportOn(given, replaceWeights(model, stored), done, left);
 }
 
-/** Weights as a matrix, and its axis along which a channel's inputs lie. */
+/** Weights as a matrix, and the axis of a channel's inputs. */
 interface Matrix {
   readonly dims: readonly [number, number];
   readonly inputAxis: 0 | 1;
@@ -48,12 +48,12 @@ function matrixOf({ node, weights: { dims }, outputAxis }: LinearLayer): Matrix 
   if (node.operator === "Conv") return { dims: [first!, countElements(rest)], inputAxis: 1 };
   if (node.operator === "ConvTranspose") return { dims: [first!, countElements(rest)], inputAxis: 0 };
   if (dims.length === 2) return { dims: [first!, rest[0]!], inputAxis: outputAxis === 0 ? 1 : 0 };
-  // A recurrent layer's gates, one direction after the other.
+  // Gates of a recurrent layer, one direction after the other.
   if (dims.length === 3 && outputAxis === 1) return { dims: [first! * rest[0]!, rest[1]!], inputAxis: 1 };
   return undefined;
 }
 
-/** int4 weights with the nodes that make float32 of the wanted shape of them. */
+/** int4 weights with the nodes that convert them to float32 of the required shape. */
 function storeWeight(
   layer: LinearLayer,
   matrix: Matrix,
@@ -74,7 +74,7 @@ function storeWeight(
   return dims.length > 2 || needsShape(layer) ? shapeWeight(stored, weights, free) : stored;
 }
 
-/** A matrix's numbers from −7 to 7, and the scale of each group of inputs, both row by row. */
+/** Integers of a matrix from −7 to 7, and the scale of each group of inputs, both row by row. */
 function quantiseGroups(values: Float32Array, { dims: [rows, columns], inputAxis }: Matrix, blockSize: number) {
   const groupsInRow = inputAxis === 1 ? Math.ceil(columns / blockSize) : columns;
   const groups = inputAxis === 1 ? rows * groupsInRow : Math.ceil(rows / blockSize) * groupsInRow;

@@ -2,14 +2,14 @@ import type { OnnxTensor } from "../../onnx/onnx-model.ts";
 import { floatsOf } from "../../onnx/tensor-values.ts";
 import { absmaxAlong, alongAxis } from "./linear-layers.ts";
 
-/** Whole numbers of four bits as ONNX stores them: the lower half of a byte first, a last half alone beside zero. */
+/** Four-bit integers in ONNX's format: the lower half of a byte first, a last odd one padded with zero. */
 export function packHalves(halves: ArrayLike<number>): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.ceil(halves.length / 2));
   for (let place = 0; place < halves.length; place++) bytes[place >> 1]! |= (halves[place]! & 15) << (4 * (place & 1));
   return bytes;
 }
 
-/** The nearest whole number, and of two that are equally near the even one, as IEEE 754 rounds and ONNX quantises. */
+/** Nearest integer, ties to even, as in IEEE 754 and ONNX's quantisation. */
 export function roundHalfEven(value: number): number {
   const below = Math.floor(value);
   const rest = value - below;
@@ -17,7 +17,7 @@ export function roundHalfEven(value: number): number {
   return below % 2 === 0 ? below : below + 1;
 }
 
-/** What whole numbers of a type can be. */
+/** Range of integers of a type. */
 export const RANGES = {
   int8: { low: -128, high: 127 },
   uint8: { low: 0, high: 255 },
@@ -26,7 +26,7 @@ export const RANGES = {
 } as const;
 export type QuantisedDtype = keyof typeof RANGES;
 
-/** How numbers are told by whole ones: number = (whole − zeroPoint) · scale. The scale is a float32. */
+/** Affine quantisation: number = (whole − zeroPoint) · scale. The scale is a float32. */
 export interface Quantisation {
   readonly dtype: QuantisedDtype;
   readonly scale: number;
@@ -37,18 +37,18 @@ export interface Quantisation {
 export function quantiseLinear(value: number, { dtype, scale, zeroPoint }: Quantisation): number {
   const { low, high } = RANGES[dtype];
   const whole = roundHalfEven(Math.fround(Math.fround(value) / scale)) + zeroPoint;
-  // What is no number is the smallest, as in ONNX Runtime.
+  // NaN becomes the smallest integer, as in ONNX Runtime.
   return whole > low ? Math.min(high, whole) : low;
 }
 
-/** ONNX's DequantizeLinear of one whole number, in float32. */
+/** ONNX's DequantizeLinear of one integer, in float32. */
 export function dequantiseLinear(whole: number, { scale, zeroPoint }: Quantisation): number {
   return Math.fround(Math.fround(whole - zeroPoint) * scale);
 }
 
 /**
- * The quantisation to uint8 of what lies between two numbers, as ONNX's DynamicQuantizeLinear chooses it: zero is
- * always among them and told exactly. Where there is nothing but zero, the scale is 1.
+ * Quantisation of a range to uint8 as in ONNX's DynamicQuantizeLinear: the range always includes zero, which is exact.
+ * The scale of a range of zero alone is 1.
  */
 export function quantisationOf(range: { readonly min: number; readonly max: number }): Quantisation {
   const [min, max] = [Math.fround(Math.min(0, range.min)), Math.fround(Math.max(0, range.max))];
@@ -58,16 +58,16 @@ export function quantisationOf(range: { readonly min: number; readonly max: numb
   return { dtype: "uint8", scale, zeroPoint: Math.min(255, Math.max(0, zeroPoint)) };
 }
 
-/** The scale that tells numbers up to `absmax` by −`high` … `high`; 1 where there is nothing but zero. */
+/** Scale that maps numbers up to `absmax` to −`high` … `high`; 1 for zero alone. */
 export function symmetricScale(absmax: number, high: number): number {
   const scale = Math.fround(absmax / high);
   return scale > 0 ? scale : 1;
 }
 
-/** −128 is not used, so that a weight and its negative are told alike. */
+/** −128 is not used, so that a weight and its negative are quantised alike. */
 const HIGH = 127;
 
-/** The scale of each channel by which its weights reach from −127 to 127. */
+/** Scale of each channel that maps its weights to −127 … 127. */
 export function channelScales(weights: OnnxTensor, axis: number): Float32Array<ArrayBuffer> {
   return Float32Array.from(absmaxAlong(floatsOf(weights), weights.dims, axis), (each) => symmetricScale(each, HIGH));
 }

@@ -12,23 +12,23 @@ import { quantiseWeights } from "./quantise-weights.ts";
 import { raiseOpset } from "./raise-opset.ts";
 import { storeStaticWeights } from "./store-static-weights.ts";
 
-/** From here on a DequantizeLinear may have a scale for each place of an axis. */
+/** First opset whose DequantizeLinear may have a scale for each index of an axis. */
 const OPSET = 13;
 
-/** A network as static quantisation takes it: its batch norms folded, its opset at least 13. */
+/** Network prepared for static quantisation: batch norms folded, opset at least 13. */
 function prepareStatic(model: OnnxModel): OnnxModel {
   return raiseOpset(foldBatchNorm(model).model, OPSET);
 }
 
-/** Names of the activations whose ranges static quantisation wants to know; inputs of the network may be among them. */
+/** Names of the activations whose ranges static quantisation needs, possibly inputs of the network too. */
 export function listCalibrated(model: OnnxModel): string[] {
   const { sources } = planActivations(prepareStatic(model));
   return [...new Set(sources.values())];
 }
 
 /**
- * A network that gives out the named activations too, behind its own outputs and each once, so that their ranges can be
- * observed: the network that `quantiseStatic` works on, before it is quantised.
+ * Network with the named activations as additional outputs, each once, so that their ranges can be observed. It is the
+ * network that `quantiseStatic` quantises.
  */
 export function withOutputs(given: OnnxModel, names: readonly string[]): OnnxModel {
   const model = prepareStatic(given);
@@ -40,18 +40,20 @@ export function withOutputs(given: OnnxModel, names: readonly string[]): OnnxMod
   return { ...model, outputs: [...model.outputs, ...added] };
 }
 
-/** An activation that is told by whole numbers between the node that computes it and those that read it. */
+/** Activation that is quantised between the node that computes it and those that read it. */
 export interface StoredActivation {
   readonly quantisation: Quantisation;
   /** Its name where it is computed, and where it is read. */
   readonly written: string;
   readonly read: string;
   readonly tensors: readonly OnnxTensor[];
-  /** What comes between the two. */
+  /** Nodes between the two. */
   readonly nodes: readonly OnnxNode[];
 }
 
-/** Gives an activation its two nodes. What leaves the network keeps its name behind them, all else before them. */
+/**
+ * Inserts the two nodes of an activation. Outputs of the network keep their name after them, other values before them.
+ */
 function storeActivation(
   name: string,
   leaves: boolean,
@@ -75,18 +77,18 @@ function storeActivation(
   return { quantisation, written, read, tensors: [scale, zeroPoint], nodes };
 }
 
-/** The least and the greatest that calibration observed of an activation. */
+/** Least and greatest value of an activation during calibration. */
 export interface ActivationRange {
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * The same network with its activations as uint8, by ranges that calibration found, and its weights as int8 by output
- * channel with int32 biases, said by pairs of QuantizeLinear and DequantizeLinear that ONNX Runtime fuses with what is
- * between them. `ranges` has what `listCalibrated` names; zero is added to each. Layers that are not computed so have
- * their weights as int8. Throws a RangeError for a range that is missing, and a `ProblemError` for one that is not
- * finite and where the file's opset cannot be raised.
+ * The same network with activations as uint8, by calibrated ranges, and weights as int8 by output channel with int32
+ * biases. Pairs of QuantizeLinear and DequantizeLinear express it, which ONNX Runtime fuses with the operators between
+ * them. `ranges` has the activations of `listCalibrated`; zero is added to each. Layers that are not computed this way
+ * have int8 weights. Throws a RangeError for a missing range, and a `ProblemError` for one that is not finite or where
+ * the file's opset cannot be raised.
  */
 export function quantiseStatic(given: OnnxModel, ranges: ReadonlyMap<string, ActivationRange>): Compressed {
   const model = prepareStatic(given);
@@ -101,7 +103,7 @@ export function quantiseStatic(given: OnnxModel, ranges: ReadonlyMap<string, Act
   return reportOn(given, smaller, [...done, ...report.done], left);
 }
 
-/** Puts whole numbers in front of what the plan names. */
+/** Inserts the quantisation of a plan. */
 function rewrite(model: OnnxModel, plan: ActivationPlan, ranges: ReadonlyMap<string, ActivationRange>): OnnxModel {
   const free = freeNames(model);
   const outputs = new Set(model.outputs.map(({ name }) => name));
@@ -138,6 +140,6 @@ function quantisationIn(ranges: ReadonlyMap<string, ActivationRange>, name: stri
   const range = ranges.get(name);
   if (range === undefined) throw new RangeError(`no range of ${name} was given`);
   if (!Number.isFinite(range.min) || !Number.isFinite(range.max))
-    throw new ProblemError("invalid-model", `What ${name} computes is not finite, and so has no range.`);
+    throw new ProblemError("invalid-model", `The range of ${name} is not finite.`);
   return quantisationOf(range);
 }

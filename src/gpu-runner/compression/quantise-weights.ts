@@ -7,12 +7,12 @@ import { type LinearLayer, linearLayers, needsShape, shapeWeight } from "./linea
 import { channelScales, quantisePerChannel } from "./quantise-linear.ts";
 import { raiseOpset } from "./raise-opset.ts";
 
-/** From here on a DequantizeLinear may have a scale for each place of an axis. */
+/** First opset whose DequantizeLinear may have a scale for each index of an axis. */
 const OPSET = 13;
 
 /**
- * The same network with the weights of its layers as int8, symmetric and by output channel, and a DequantizeLinear in
- * front of each. Everything is computed in float32. Throws a `ProblemError` where the file's opset cannot be raised.
+ * The same network with the weights of its layers as symmetric int8 by output channel, each followed by a
+ * DequantizeLinear. All computation is in float32. Throws a `ProblemError` where the file's opset cannot be raised.
  */
 export function quantiseWeights(given: OnnxModel): Compressed {
   const model = raiseOpset(foldBatchNorm(given).model, OPSET);
@@ -29,7 +29,7 @@ export function quantiseWeights(given: OnnxModel): Compressed {
   return reportOn(given, replaceWeights(model, stored), done, left);
 }
 
-/** int8 weights with the DequantizeLinear that makes float32 of them. */
+/** int8 weights with the DequantizeLinear that converts them to float32. */
 function storeWeight(layer: LinearLayer, free: (wished: string) => string): StoredWeight {
   const { weights, outputAxis: axis } = layer;
   const { name, dims } = weights;

@@ -13,21 +13,22 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { layerName } from "./compression-report.ts";
 import { freeNames } from "./edit-graph.ts";
 
-/** What Clip, Pad, Resize and others meant before is not known here. */
+/** Oldest supported opset; earlier meanings of Clip, Pad, Resize and others are not supported. */
 const OLDEST = 11;
-/** The version of the file format that came with an opset. */
+/** Version of the file format that came with an opset. */
 const FORMATS = [
   { opset: 13, irVersion: 7 },
   { opset: 21, irVersion: 10 },
 ];
 
-/** Says a node in the words of a later opset; a list of numbers becomes an input by `list`. */
+/** Rewrites a node for a later opset; `list` turns a list of numbers into an input. */
 type Step = (node: OnnxNode, context: { rank: (name: string) => number | undefined; list: List }) => OnnxNode;
 type List = (wished: string, values: readonly number[]) => string;
 
 /**
- * The same network by a later version of ONNX's operators, if it is older; those whose meaning changed are written anew
- * (https://onnx.ai/onnx/operators, "changes"). Throws a `ProblemError` where that cannot be done.
+ * The same network in a later version of ONNX's operators, if it is older; those whose meaning changed are rewritten.
+ * Throws a `ProblemError` where that cannot be done.
+ * Source: https://onnx.ai/onnx/operators, "changes".
  */
 export function raiseOpset(model: OnnxModel, opset: number): OnnxModel {
   if (model.opset >= opset) return model;
@@ -64,7 +65,7 @@ function withAttribute(node: OnnxNode, name: string, value: OnnxAttribute): Onnx
   return { ...node, attributes: new Map(node.attributes).set(name, value) };
 }
 
-/** A list that was an attribute is the second input. */
+/** Moves a list from an attribute to the second input. */
 function listAsInput(attribute: string): Step {
   return (node, { list }) => {
     const values = intsOf(node, attribute);
@@ -76,7 +77,7 @@ function listAsInput(attribute: string): Step {
   };
 }
 
-/** All axes from one on were taken together, and are now taken one by one: the same only for the last. */
+/** Softmax over the last axis. Earlier versions joined all axes from one on, which is the same only for the last. */
 const softmaxOfLast: Step = (node, { rank }) => {
   const axes = rank(node.inputs[0]!);
   const axis = intOf(node, "axis", 1);

@@ -1,22 +1,23 @@
 /** W = U·diag(S)·Vᵀ of an m × n matrix, with k = min(m, n). */
 export interface SingularValues {
-  /** k columns of m numbers, orthonormal where the singular value is more than rounding leaves of zero. */
+  /** k columns of m numbers, orthonormal where the singular value is larger than rounding errors. */
   readonly left: readonly Float64Array[];
-  /** k of them, the largest first. */
+  /** k values, the largest first. */
   readonly values: Float64Array;
   /** k columns of n numbers, likewise. */
   readonly right: readonly Float64Array[];
 }
 
-/** Two columns count as orthogonal where their cosine is below; a little above what float64 can tell. */
+/** Cosine below which two columns are orthogonal; a little above the precision of float64. */
 const ORTHOGONAL = 1e-15;
-/** Jacobi sweeps converge quadratically: ten or so are needed, and more never come. */
+/** Limit of Jacobi sweeps, which converge quadratically: about ten are needed. */
 const MAX_SWEEPS = 60;
 
 /**
- * Singular value decomposition by one-sided Jacobi rotations (Hestenes 1958; Golub and Van Loan, Matrix Computations,
- * 8.6.3): the columns are turned against each other, two by two, until all are orthogonal. Their lengths are the
- * singular values then. Takes m·n²·sweeps steps, n being the smaller side. `matrix` is row by row.
+ * Singular value decomposition by one-sided Jacobi rotations: columns are rotated in pairs until all are orthogonal;
+ * their lengths are then the singular values. Takes m·n²·sweeps steps, n being the smaller side. `matrix` is row by
+ * row.
+ * Source: Hestenes 1958; Golub and Van Loan, Matrix Computations, 8.6.3.
  */
 export function decompose(matrix: ArrayLike<number>, rows: number, columns: number): SingularValues {
   if (rows < columns) {
@@ -38,8 +39,8 @@ export function decompose(matrix: ArrayLike<number>, rows: number, columns: numb
 }
 
 /**
- * One sweep over all pairs of columns; tells whether any was not orthogonal yet. A column whose square is `nothing` or
- * less is what rounding left of none, and has no direction.
+ * One sweep over all pairs of columns; returns whether any was not orthogonal yet. A column whose square is `nothing`
+ * or less is a rounding error without a direction.
  */
 function turnAll(columns: readonly Float64Array[], right: readonly Float64Array[], nothing: number): boolean {
   const squares = Float64Array.from(columns, (column) => dot(column, column));

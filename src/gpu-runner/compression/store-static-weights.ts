@@ -5,10 +5,10 @@ import type { LinearLayer } from "./linear-layers.ts";
 import { makeNode } from "./edit-graph.ts";
 import { channelScales, quantiseLinear, quantisePerChannel } from "./quantise-linear.ts";
 
-/** Half of what int32 holds, so that the sum over the inputs has room beside a bias. */
+/** Half of int32's range, which leaves the sum over the inputs the other half. */
 const LARGEST_BIAS = 2 ** 30;
 
-/** A layer's weights and bias as whole numbers, and the names that its node reads of them. */
+/** Weights and bias of a layer as integers, and the names that its node reads. */
 interface StaticWeights {
   readonly tensors: readonly OnnxTensor[];
   readonly nodes: readonly OnnxNode[];
@@ -16,8 +16,8 @@ interface StaticWeights {
 }
 
 /**
- * int8 weights by output channel, and an int32 bias by the scale of the sums that it is added to, input scale · weight
- * scale. A channel whose weights are so small that its bias would not fit has a larger scale.
+ * int8 weights by output channel, and an int32 bias in the scale of its sums, input scale · weight scale. A channel
+ * whose weights are so small that its bias would overflow has a larger scale.
  */
 export function storeStaticWeights(
   model: OnnxModel,
@@ -45,7 +45,7 @@ export function storeStaticWeights(
   };
 }
 
-/** A bias with a number for each channel; a Gemm may have a single one for all. */
+/** Bias with a number for each channel; a Gemm may have a single one for all. */
 function biasOf(model: OnnxModel, name: string, channels: number): Float32Array {
   const values = floatsOf(model.weights.get(name)!);
   return values.length === channels ? values : new Float32Array(channels).fill(values[0]!);
@@ -60,7 +60,7 @@ function store(
 ) {
   const tensor: OnnxTensor = { ...whole, name: free(`${name}_${whole.dtype}`) };
   const scale = floatTensor(free(`${name}_scale`), [scales.length], scales);
-  // Zeros are what is meant without them too, but ONNX Runtime fuses a Gemm only where they are said.
+  // Zero points are zero by default too, but ONNX Runtime fuses a Gemm only where they are explicit.
   const zeros = new Uint8Array(sizeInBytes(whole.dtype, scales.length));
   const zeroPoint: OnnxTensor = {
     name: free(`${name}_zero_point`),

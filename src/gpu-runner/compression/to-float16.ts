@@ -3,14 +3,14 @@ import { floatsOf } from "../../onnx/tensor-values.ts";
 import { type Compressed, type CompressedLayer, type LeftLayer, reportOn } from "./compression-report.ts";
 import { freeNames, hoistConstants, makeNode, replaceWeights, type StoredWeight } from "./edit-graph.ts";
 
-/** Below it the node that widens a weight is longer in a file than what is saved. */
+/** Least elements for which the saving exceeds the size of the conversion node. */
 const LEAST_ELEMENTS = 64;
 const LARGEST_FLOAT16 = 65_504;
 
 /**
- * The same network with its weights as float16, each rounded to the nearest, and widened by a Cast where it is used.
- * Everything is computed in float32, since ONNX Runtime's CPU provider has hardly a kernel for float16: it would cast
- * around every single one, while the Cast of a constant is done once, when a session opens.
+ * The same network with its weights as float16, each rounded to the nearest, and cast to float32 where it is used. All
+ * computation is in float32: ONNX Runtime's CPU provider has few float16 kernels and would cast around each operator.
+ * The cast of a constant runs once, when a session opens.
  */
 export function toFloat16(given: OnnxModel): Compressed {
   const model = hoistConstants(given);

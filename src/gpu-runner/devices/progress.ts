@@ -1,14 +1,14 @@
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
-/** Throws `cancelled` once nobody wants the job any more. */
+/** Throws `cancelled` once the job is cancelled. */
 export function assertWanted(signal: AbortSignal): void {
   if (signal.aborted) throw new ProblemError("cancelled", "The job was cancelled");
 }
 
 const PROGRESS_EVERY_MS = 200;
 
-/** Passes on the first progress of each phase, and then a few a second. */
+/** Passes on the first progress of each phase, and then a few per second. */
 export function throttleProgress(onProgress: (progress: JobProgress) => void): (progress: JobProgress) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let phase = "";
@@ -20,12 +20,12 @@ export function throttleProgress(onProgress: (progress: JobProgress) => void): (
   };
 }
 
-/** Progress of a phase, told when it begins and then a few times a second; throws once the signal is aborted. */
+/** Reports a phase's progress at its beginning and then a few times a second; throws once the signal is aborted. */
 export function createReporter(onProgress: (progress: JobProgress) => void, signal: AbortSignal) {
-  const tell = throttleProgress(onProgress);
+  const report = throttleProgress(onProgress);
   return (phase: string, details: Omit<JobProgress, "phase" | "done" | "total"> = {}) =>
     (done: number, total: number) => {
       assertWanted(signal);
-      tell({ phase, done, total, ...details });
+      report({ phase, done, total, ...details });
     };
 }

@@ -4,14 +4,14 @@ import type { RolloutBackend, RolloutEnvironment } from "../../protocol/fleet/ro
 import { runsOnCpu } from "./compose-assembly.ts";
 import { composeReplay } from "./compose-rollout.ts";
 
-/** What the edge is told of environments: names, sizes, backends, and a digest of the WGSL that takes their steps. */
+/** Environments in the runner's hello: names, sizes, backends, and a digest of the WGSL of their step. */
 export function announceEnvironments(
   environments: ReadonlyMap<string, EnvironmentSpec>,
 ): Promise<RolloutEnvironment[]> {
   return Promise.all([...environments.values()].map(announceEnvironment));
 }
 
-/** One of them. */
+/** Announcement of one environment. */
 async function announceEnvironment(environment: EnvironmentSpec): Promise<RolloutEnvironment> {
   const { name, description, observationSize, action, stepLimit, measures, scores, frames } = environment;
   const known = { name, description, observationSize, action, stepLimit, measures, scores };
@@ -22,7 +22,7 @@ async function announceEnvironment(environment: EnvironmentSpec): Promise<Rollou
   return { ...known, ...shown, backends, digest: await digestOf(environment) };
 }
 
-/** The digest of an environment's WGSL; one that was submitted brings it along. */
+/** Digest of an environment's WGSL; a submitted environment carries its own. */
 export async function digestOf(environment: EnvironmentSpec): Promise<string> {
   if (environment.digest !== undefined) return environment.digest;
   const hash = createHash("sha256");

@@ -1,4 +1,4 @@
-/** `node build-cpu-program.ts <environment> <kind of policy>`: compiles that program where it is not there. */
+/** `node build-cpu-program.ts <environment> <kind of policy>`: compiles that program unless it exists. */
 import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { environmentNamed } from "../../../kernels/environments/registry.ts";

@@ -5,22 +5,22 @@ import { ROLLOUT_FOLDER } from "../../../kernels/rollout/write-prelude.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
 
-/** Kinds of policies that are written in AssemblyScript, too; a layer without inputs is a row of biases. */
+/** Kinds of policies that are also written in AssemblyScript; a layer without inputs is a row of biases. */
 const FILES: Readonly<Partial<Record<PolicyNetwork["kind"], string>>> = {
   mlp: "mlp.as",
   direct: "mlp.as",
   graph: "graph.as",
 };
 
-/** Whether the CPU has a twin of both the environment and the kind of policy. */
+/** Whether environment and kind of policy both have a CPU twin. */
 export function runsOnCpu({ assembly }: Pick<EnvironmentSpec, "assembly">, kind: PolicyNetwork["kind"]): boolean {
   return assembly !== undefined && FILES[kind] !== undefined;
 }
 
 /**
- * The AssemblyScript of a kind of policy in an environment: files one after the other behind a prelude of sizes, as
- * compose-rollout.ts composes the WGSL. Widths of a network are no part of it, so that one program takes all of a kind.
- * Throws `backend-failed` where one of the two has no twin in AssemblyScript.
+ * AssemblyScript of a kind of policy in an environment: files concatenated after a prelude of sizes, as
+ * compose-rollout.ts composes the WGSL. Network widths are not part of it, so one program serves all of a kind. Throws
+ * `backend-failed` where one of the two has no twin in AssemblyScript.
  */
 export async function composeAssembly(environment: EnvironmentSpec, kind: PolicyNetwork["kind"]): Promise<string> {
   const { assembly, folder, measures, action, name } = environment;
@@ -55,7 +55,7 @@ function writeSizes(environment: EnvironmentSpec): string {
   };
   const lines = [
     ...Object.entries(sizes).map(([name, value]) => `const ${name}: i32 = ${value};`),
-    // An expression of WGSL says nothing here.
+    // Expressions in WGSL have no meaning here.
     ...Object.entries(environment.constants ?? {}).flatMap(([name, value]) =>
       typeof value === "string" ? [] : [`const ${name}: ${typeOf(value)} = ${value};`],
     ),

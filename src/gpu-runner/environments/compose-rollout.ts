@@ -7,7 +7,7 @@ import { ROLLOUT_FOLDER, writePrelude } from "../../../kernels/rollout/write-pre
 
 /**
  * Compiles a policy in an environment. Fails with `kernel-invalid`, with a line `file:line:column: message` for each
- * error, where `file` is the environment's own or one of ours.
+ * error; `file` is the environment's own or one of ours.
  */
 export async function compileRollout(
   device: GPUDevice,
@@ -31,27 +31,25 @@ export async function compileRollout(
   return compileParts(device, await compose(environment, writePrelude(environment, network), files));
 }
 
-/**
- * An environment by itself; see replay.wgsl. `source` is the file that gives `draw_words`.
- */
+/** Program of an environment without a policy; see replay.wgsl. `source` is the file that defines `draw_words`. */
 export async function composeReplay(environment: EnvironmentSpec, source = "philox.wgsl"): Promise<ProgramPart[]> {
   const kind = environment.action.kind;
   const files = [`${kind}-action.wgsl`, `replay-${kind}.wgsl`, "replay.wgsl"];
   return compose(environment, writePrelude(environment, NO_NETWORK), files, source);
 }
 
-/** The program of noise in one of its two uses: `perturb.wgsl` or `recombine.wgsl`. */
+/** Noise program for one of its two uses: `perturb.wgsl` or `recombine.wgsl`. */
 export async function compileNoise(device: GPUDevice, use: string): Promise<GPUShaderModule> {
   return compileParts(device, await readParts(["philox.wgsl", "arithmetic.wgsl", "normal.wgsl", "noise.wgsl", use]));
 }
 
-/** The program that makes one generation out of another. */
+/** Program that makes the next generation from the current one. */
 export async function compileBreeding(device: GPUDevice): Promise<GPUShaderModule> {
   const files = ["philox.wgsl", "uniform.wgsl", "arithmetic.wgsl", "normal.wgsl", "noise.wgsl", "breed.wgsl"];
   return compileParts(device, await readParts(files));
 }
 
-/** The program that moves rows of members. */
+/** Program that moves rows of members. */
 export async function compileInterleave(device: GPUDevice): Promise<GPUShaderModule> {
   return compileParts(device, await readParts(["interleave.wgsl"]));
 }
@@ -66,7 +64,7 @@ async function readPart(url: URL): Promise<ProgramPart> {
 
 const NO_NETWORK: PolicyNetwork = { kind: "direct" };
 
-/** Everything behind a prelude of sizes, since lengths of arrays outside of workgroup memory cannot be `override`s. */
+/** Concatenates files after a prelude of sizes, since `override`s cannot size arrays outside workgroup memory. */
 async function compose(
   environment: EnvironmentSpec,
   prelude: string,

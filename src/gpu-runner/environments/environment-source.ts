@@ -3,16 +3,16 @@ import { environmentNamed } from "../../../kernels/environments/registry.ts";
 import type { OfferedEnvironment } from "../../protocol/policies/environment-definition.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
 
-/** Where a device process has an environment from: a name of the house, or what a user submitted. Plain data. */
+/** Source of an environment for a device process: a built-in name, or a user's submission. Plain data. */
 export type EnvironmentSource = string | OfferedEnvironment;
 
-/** The environment that an offer's spec names. Fails with `not-found` where it is gone or not taken here. */
+/** Environment of an offer's spec. Fails with `not-found` where it is gone or not accepted here. */
 export function environmentSourceOf(
   key: string,
   { environment, userKernels }: { readonly environment: OfferedEnvironment | null; readonly userKernels: boolean },
 ): EnvironmentSource {
   if (environment === null) return environmentNamed(key).name;
-  // None is offered then; this holds whatever an edge believes.
+  // None is offered then; the check holds for a faulty edge too.
   if (!userKernels) throw new ProblemError("not-found", "This runner takes no environments that users submitted.");
   return environment;
 }
@@ -28,14 +28,15 @@ export function openEnvironment(source: EnvironmentSource): EnvironmentSpec {
     file: `${environment.name}.wgsl`,
     code: wgsl,
     observationForm: environment.frames === true ? "frames" : "numbers",
-    // Nobody but its own WGSL knows what they are.
+    // Only the submitted WGSL knows its fields.
     state: [{ name: "state", type: "u32", count: stateWords }],
   };
 }
 
 /**
- * How a process's death under a rollout is told: where a user's WGSL may be the cause, as a failure that is not tried
- * again (see docs/decisions/0030), so that no further process is spent on it.
+ * Problem code for a process that dies during a rollout. Where a user's WGSL may be the cause, the failure is not
+ * retried, so that it costs no further process.
+ * Source: docs/decisions/0030.
  */
 export function deathIn(source: EnvironmentSource): ProblemCode {
   return typeof source === "string" ? "device-lost" : "backend-failed";

@@ -10,10 +10,10 @@ import { composeAssembly } from "./compose-assembly.ts";
 
 const BUILD = fileURLToPath(new URL("build-cpu-program.ts", import.meta.url));
 
-/** More optimisation does not make programs faster, since V8 does it again, and takes twice as long. */
+/** More optimisation takes twice as long and does not make programs faster, since V8 optimises them again. */
 export const ROLLOUT_OPTIONS = new URL("asconfig.json", ROLLOUT_FOLDER);
 
-/** The AssemblyScript of a kind of policy in an environment, and where its WebAssembly stands or is to stand. */
+/** AssemblyScript of a kind of policy in an environment, and the location of its WebAssembly. */
 export async function locateCpuProgram(
   environment: EnvironmentSpec,
   kind: PolicyNetwork["kind"],
@@ -24,8 +24,8 @@ export async function locateCpuProgram(
 }
 
 /**
- * The compiled program, which is made at its first use: that takes seconds of a process of its own. Fails with
- * `backend-failed` where the environment has no twin in AssemblyScript, else with what the compiler says.
+ * Compiled program, made at its first use in a process of its own, which takes seconds. Fails with `backend-failed`
+ * where the environment has no twin in AssemblyScript, else with the compiler's messages.
  */
 export async function loadCpuProgram(
   environment: EnvironmentSpec,

@@ -10,32 +10,34 @@ import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { readBuffer } from "../devices/gpu/readback.ts";
 
-/** States and actions to take an environment through: as many actions as `steps` for each start. */
+/** States and actions to run an environment through: `steps` actions for each start. */
 export interface ReplayRequest {
-  /** First states of as many episodes as there are; those behind them begin as the environment does. */
+  /** First states, one for each of the first episodes; later ones begin as the environment does. */
   readonly starts: Float64Array;
   /** episodes × steps × numbers of an action (1 where it is an index). */
   readonly actions: Float32Array<ArrayBuffer>;
   readonly steps: number;
   readonly seed: number;
-  /** Random words in place of those of the seed: episodes × steps × blocks of four words, as many for each step. */
+  /**
+   * Random words in place of those of the seed: episodes × steps × blocks of four words, equally many for each step.
+   */
   readonly tape?: Uint32Array<ArrayBuffer>;
 }
 
-/** What the environment made of them. */
+/** Trace of the environment's states, rewards and observations. */
 export interface ReplayTrace {
-  /** episodes × (steps + 1) × numbers of a state, the start first. */
+  /** episodes × (steps + 1) × numbers of a state, beginning with the start. */
   readonly states: Float64Array;
   /** episodes × steps. */
   readonly rewards: Float64Array;
   readonly terminated: readonly boolean[];
-  /** episodes × (steps + 1) observations as they are in the WGSL, the start's first. */
+  /** episodes × (steps + 1) observations in the WGSL's format, beginning with the start's. */
   readonly observations: ArrayBuffer;
 }
 
 const LANES = 16;
 
-/** Takes an environment on a GPU through given actions, whether it ends or not. */
+/** Runs an environment on a GPU through given actions, even beyond an episode's end. */
 export async function replayEnvironment(
   { device, pool }: { readonly device: GPUDevice; readonly pool: BufferPool },
   environment: EnvironmentSpec,
@@ -96,12 +98,12 @@ export async function replayEnvironment(
   }
 }
 
-/** Numbers of an action as the device reads them. */
+/** Numbers of an action in the device's format. */
 export function countActionNumbers({ action }: Pick<EnvironmentSpec, "action">): number {
   return action.kind === "discrete" ? 1 : countOutputs(action);
 }
 
-/** A state as the bytes of the WGSL struct. */
+/** State as the bytes of the WGSL struct. */
 export function encodeState(environment: EnvironmentSpec, state: Float64Array): Uint8Array<ArrayBuffer> {
   const view = new DataView(new ArrayBuffer(4 * state.length));
   for (const [index, type] of typesOf(environment).entries()) {
@@ -111,7 +113,7 @@ export function encodeState(environment: EnvironmentSpec, state: Float64Array): 
   return new Uint8Array(view.buffer);
 }
 
-/** Numbers of states, from their bytes. */
+/** Numbers of states from their bytes. */
 export function decodeStates(environment: EnvironmentSpec, bytes: ArrayBuffer): Float64Array {
   const types = typesOf(environment);
   const arrays = { f32: new Float32Array(bytes), i32: new Int32Array(bytes), u32: new Uint32Array(bytes) };

@@ -3,12 +3,12 @@ import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type Fingerprint, fingerprintText } from "../../protocol/fleet/hardware.ts";
 
-/** SHA-256 of a fingerprint in hex, what files of this runner know a kind of device by. */
+/** SHA-256 of a fingerprint in hex, which identifies a kind of device in this runner's files. */
 export function digestFingerprint(fingerprint: Fingerprint): string {
   return createHash("sha256").update(fingerprintText(fingerprint)).digest("hex");
 }
 
-/** What a file of `/sys` or `/proc` says, trimmed; null where there is none, or nobody may read it. */
+/** Trimmed content of a file in `/sys` or `/proc`; null where it is absent or unreadable. */
 export async function readText(...parts: readonly string[]): Promise<string | null> {
   return readFile(path.join(...parts), "utf8").then(
     (text) => text.trim(),
@@ -16,14 +16,14 @@ export async function readText(...parts: readonly string[]): Promise<string | nu
   );
 }
 
-/** The number that a file of `/sys` holds; null where it holds none. */
+/** Number in a file of `/sys`; null where it holds none. */
 export async function readNumber(...parts: readonly string[]): Promise<number | null> {
   const text = await readText(...parts);
   const value = Number(text);
   return text === null || text === "" || !Number.isFinite(value) ? null : value;
 }
 
-/** Paths in a folder whose names fit, in the order of the numbers in them; empty where there is no such folder. */
+/** Paths in a folder with matching names, in the order of the numbers in them; empty where there is no such folder. */
 export async function listEntries(pattern: RegExp, ...parts: readonly string[]): Promise<string[]> {
   const folder = path.join(...parts);
   const names = await readdir(folder).catch(() => []);
@@ -33,15 +33,15 @@ export async function listEntries(pattern: RegExp, ...parts: readonly string[]):
     .map((name) => path.join(folder, name));
 }
 
-/** Whether bytes are those that a digest (`sha256:` and 64 hex digits) names. */
+/** Whether bytes have a digest (`sha256:` and 64 hex digits). */
 export function hasDigest(bytes: Uint8Array, digest: string): boolean {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}` === digest;
 }
 
 /**
- * Writes a file whole or not at all: a draft beside it, `<file>.<process>.<random>`, takes its name once it is
- * complete. Where that fails the draft goes, what was there stays, and the error is the caller's. `write` stands
- * in for the file system in tests.
+ * Writes a file completely or not at all: a draft beside it, `<file>.<process>.<random>`, takes its name once complete.
+ * On failure the draft is removed, the old file stays, and the error is thrown. `write` replaces the file system in
+ * tests.
  */
 export async function writeWhole(
   file: string,

@@ -3,16 +3,16 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ListenAddress } from "../config.ts";
 
-/** A server that listens. */
+/** Listening server. */
 export interface OpenServer {
-  /** By which this machine reaches it. */
+  /** Its origin on this machine. */
   readonly origin: string;
   readonly port: number;
-  /** Ends it with all of its connections. */
+  /** Closes it with all of its connections. */
   stop(): Promise<void>;
 }
 
-/** Lets a server listen; rejects where the address cannot be had. */
+/** Starts a server; rejects where the address is not available. */
 export async function openServer(server: Server, { host, port }: ListenAddress): Promise<OpenServer> {
   server.listen(port, host);
   await once(server, "listening");

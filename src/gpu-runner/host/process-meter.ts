@@ -1,23 +1,26 @@
 import { readFile } from "node:fs/promises";
 
 /**
- * Clock ticks of a second in `/proc/<pid>/stat`: what the kernel shows to programs (USER_HZ, proc_pid_stat(5)), the
- * same on every architecture that Node runs on.
+ * Clock ticks per second in `/proc/<pid>/stat`, the same on every architecture that Node runs on.
+ * Source: USER_HZ, proc_pid_stat(5).
  */
 const TICKS_PER_SECOND = 100;
 const TICK_MS = 1_000 / TICKS_PER_SECOND;
 
-/** Times of a process on the CPU, in milliseconds: its own, and those of children that have ended. */
+/** CPU times of a process in milliseconds: its own, and those of children that have ended. */
 interface ProcessTimes {
   readonly cpuMs: number;
   readonly endedChildrenMs: number;
 }
 
-/** The text of `/proc/<pid>/stat` (proc_pid_stat(5)); null where it is not of that form. */
+/**
+ * Times in the text of `/proc/<pid>/stat`; null where it is not of that form.
+ * Source: proc_pid_stat(5).
+ */
 export function parseProcessTimes(text: string): ProcessTimes | null {
   // The second field is the program's name in brackets, which may hold spaces and brackets itself.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  // Fields 14 to 17: utime, stime, cutime and cstime; what is left begins with the third.
+  // Fields 14 to 17: utime, stime, cutime and cstime; the remainder begins with the third.
   const [user = Number.NaN, system = Number.NaN, endedUser = Number.NaN, endedSystem = Number.NaN] = fields
     .slice(11, 15)
     .map(Number);
@@ -27,15 +30,16 @@ export function parseProcessTimes(text: string): ProcessTimes | null {
 }
 
 /**
- * Bytes in memory, now or at most so far, by the text of `/proc/<pid>/status` (proc_pid_status(5)); null for a process
- * that has ended, and where the system does not tell.
+ * Resident bytes, current or peak, from the text of `/proc/<pid>/status`; null for a process that has ended, and where
+ * the system does not report them.
+ * Source: proc_pid_status(5).
  */
 export function parseStatusBytes(text: string, field: "VmRSS" | "VmHWM"): number | null {
   const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(text)?.[1];
   return kibibytes === undefined ? null : Number(kibibytes) * 1_024;
 }
 
-/** The text of `/proc/<pid>/task/<tid>/children`. */
+/** Process ids in the text of `/proc/<pid>/task/<tid>/children`. */
 export function parsePids(text: string): number[] {
   return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }
@@ -43,8 +47,8 @@ export function parsePids(text: string): number[] {
 const INTERVAL_MS = 100;
 
 /**
- * Looks at what a process has in memory until it is stopped, or tells once that it is more than `limitBytes`. Between
- * two looks a process may take some hundred MiB more. Where the system tells nothing, or there is no limit, it sees nothing.
+ * Polls a process's memory until it is stopped, and reports once when it exceeds `limitBytes`. Between two polls a
+ * process may grow by some hundred MiB. Has no effect without a limit or without figures from the system.
  */
 export function watchMemory(
   pid: number | null,
@@ -72,28 +76,30 @@ export function watchMemory(
   return stop;
 }
 
-/** A process in a span; null is not told by this system, or it has ended. */
+/** Use of a process in a span; null where the system does not report it, or after its end. */
 export interface ProcessUse {
   readonly cpuMs: number | null;
   readonly rssBytes: number | null;
 }
 
-/** The runner's processes in a span. */
+/** Uses of the runner's processes in a span. */
 export interface ProcessUses {
-  /** This process, its children and those of them that have ended. */
+  /** This process, and its children, including ended ones. */
   readonly own: ProcessUse;
   readonly byPid: ReadonlyMap<number, ProcessUse>;
 }
 
 const NOTHING: ProcessUse = { cpuMs: null, rssBytes: null };
 
-/** What this process and its children take of CPU and memory, by `/proc`; nothing elsewhere than on Linux. */
+/** CPU and memory of this process and its children, from `/proc`; empty on systems other than Linux. */
 export class ProcessMeter {
-  /** CPU time so far, by process, and of all together. */
+  /** CPU time so far, by process, and in total. */
   #lastMs = new Map<number, number>();
   #lastOwnMs: number | null = null;
 
-  /** Since the last reading; a process that is new is counted from its start, all others together from the first reading. */
+  /**
+   * Uses since the last reading. A new process is counted from its start, all others together from the first reading.
+   */
   async read(): Promise<ProcessUses> {
     const [self, children] = await Promise.all([readProcess(process.pid), readChildren()]);
     const byPid = new Map<number, ProcessUse>();
@@ -107,7 +113,7 @@ export class ProcessMeter {
       ownMs += cpuMs;
       rssBytes += ofChild ?? 0;
     }
-    // Between the readings one may have ended that is in neither sum: time does not run backwards.
+    // A process that ended between the readings may be in neither sum: time must not decrease.
     const cpuMs = this.#lastOwnMs === null ? 0 : Math.max(0, ownMs - this.#lastOwnMs);
     this.#lastMs = nowMs;
     this.#lastOwnMs = ownMs;

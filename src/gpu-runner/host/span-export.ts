@@ -8,7 +8,10 @@ const QUEUED_SPANS = 16_384;
 const FLUSH_EVERY_MS = 500;
 const STOP_MS = 1_000;
 
-/** Sends the runner's spans to a collector, behind its work: what the collector is too slow for is dropped and counted. */
+/**
+ * Sends the runner's spans to a collector in the background; those that the collector is too slow for are dropped and
+ * counted.
+ */
 export class SpanExport {
   readonly #target: SpanTarget | null;
   readonly #resource: SpanResource;
@@ -26,21 +29,21 @@ export class SpanExport {
     };
   }
 
-  /** Where spans within the edge's go; null where it sent none, or one that is not sampled. */
+  /** Scope for spans within the edge's span; null where it sent none, or one that is not sampled. */
   open(traceparent: string | undefined): SpanScope | null {
     const context = parseTraceparent(traceparent);
     if (this.#target === null || context?.sampled !== true) return null;
-    // A clock that may be set goes wrong in the middle of a span: it only says where the trace begins.
+    // A clock that may be set jumps in the middle of a span, so it is only used for the trace's start.
     const originMs = Date.now() - performance.now();
     return { context, now: () => originMs + performance.now(), add: (span) => this.#add(span) };
   }
 
-  /** Since the start. */
+  /** Dropped spans since the start. */
   get dropped(): number {
     return this.#queue.dropped;
   }
 
-  /** Sends what waits, within a second. */
+  /** Sends the waiting spans, within a second. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     await Promise.race([this.#sending.then(() => this.#flush()), delay(STOP_MS, undefined, { ref: false })]);

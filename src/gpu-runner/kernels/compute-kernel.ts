@@ -6,26 +6,29 @@ import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
 import type { ResidentBuffers } from "../devices/gpu/resident-buffers.ts";
 import { resolveBenchmark } from "./dispatch/resolve-benchmark.ts";
 
-/** A kernel with the inputs that a caller gives. */
+/** Kernel with inputs from a caller. */
 export interface ComputeRequest {
   readonly kernel: string;
   readonly shape: KernelShape;
-  /** Of inputs that are neither given nor resident. */
+  /** Seed of inputs that are neither given nor resident. */
   readonly seed: number;
-  /** Values by binding, dense; of inputs that are neither here nor resident, such as tables, the kernel makes its own. */
+  /** Dense values by binding. The kernel generates inputs that are neither here nor resident, such as tables. */
   readonly inputs: KernelArrays;
-  /** Names under which inputs lie on the device already, padded as their bindings are, by binding. */
+  /** Names of inputs that are already on the device, padded like their bindings, by binding. */
   readonly resident: Readonly<Record<string, string>>;
 }
 
 export interface ComputeOutcome {
-  /** By binding, dense. */
+  /** Dense values by binding. */
   readonly outputs: KernelArrays;
   readonly variant: string;
   readonly times: Omit<ServiceTimes, "queueMs">;
 }
 
-/** Computes a kernel once on given inputs. Fails like `benchmarkKernel`, but checks nothing: the caller's inputs are the caller's. */
+/**
+ * Computes a kernel once on given inputs. Fails like `benchmarkKernel`, but does not check outputs, since the inputs
+ * are the caller's.
+ */
 export async function computeKernel(
   target: BenchmarkDevice & { readonly residents: ResidentBuffers },
   { kernel: name, shape, seed, inputs, resident }: ComputeRequest,

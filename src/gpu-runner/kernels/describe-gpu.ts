@@ -9,7 +9,7 @@ import { defaultAxes } from "./tuning/list-candidates.ts";
 import { measureKernel } from "./benchmark/measure-kernel.ts";
 import { GpuTimer } from "../devices/gpu/timer.ts";
 
-/** Dawn's step where it rounds timestamps. */
+/** Granularity of Dawn's rounded timestamps. */
 const QUANTUM_NS = 65_536;
 
 /** Describes an open GPU; whether its timestamps are quantised is measured, not looked up. */
@@ -32,7 +32,7 @@ export async function probeGpu(gpu: Gpu, context: KernelContext, key: string): P
     backends: ["wgsl"],
     features: [...gpu.device.features].toSorted(),
     limits: readLimits(gpu.device.limits),
-    // WebGPU does not tell.
+    // WebGPU does not report it.
     memoryBytes: null,
     timestampQuantised: gpu.device.features.has("timestamp-query") ? await measureQuantisation(context) : null,
     // The runner remembers it, or measures it with the first benchmark.
@@ -60,7 +60,7 @@ export async function measureQuantisation(context: KernelContext): Promise<boole
   return durationsMs.every((duration) => Math.round(duration * 1e6) % QUANTUM_NS === 0);
 }
 
-/** The version of the npm package that carries Dawn; Dawn itself does not tell. */
+/** Version of the npm package that carries Dawn; Dawn itself does not report its own. */
 async function readDawnVersion(): Promise<string> {
   const manifest: unknown = JSON.parse(await readFile(new URL(import.meta.resolve("webgpu/package.json")), "utf8"));
   return `webgpu ${(manifest as { version: string }).version}`;

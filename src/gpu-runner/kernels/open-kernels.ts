@@ -7,15 +7,15 @@ import { type PreparedKernel, prepareKernel } from "./dispatch/dispatch.ts";
 import { napFor, RunForecast } from "../devices/gpu/wait-for-gpu.ts";
 import { resolveBenchmark } from "./dispatch/resolve-benchmark.ts";
 
-/** Which kernel, and on which inputs. */
+/** Kernel and its inputs. */
 export type KernelRequest = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant" | "seed">;
 
 export interface OpenedKernel {
   readonly variant: string;
   readonly correctness: BenchmarkResult["correctness"];
-  /** Bytes of the buffers that it holds. */
+  /** Bytes of its buffers. */
   readonly bufferBytes: number;
-  /** From nothing to inputs on the device and compiled pipelines, and from there to the first answer. */
+  /** Time until the inputs are uploaded and the pipelines compiled, and from then to the first answer. */
   readonly loadMs: number;
   readonly firstAnswerMs: number;
 }
@@ -29,7 +29,10 @@ interface Kept {
 export class OpenKernels {
   readonly #kept = new Map<string, Kept>();
 
-  /** Compiles a kernel, uploads its inputs and checks one run; what had the name is replaced. Fails like `benchmarkKernel`. */
+  /**
+   * Compiles a kernel, uploads its inputs and checks one run; replaces a kernel of this name. Fails like
+   * `benchmarkKernel`.
+   */
   async open(
     target: BenchmarkDevice,
     key: string,
@@ -63,14 +66,17 @@ export class OpenKernels {
     }
   }
 
-  /** Runs an open kernel so often, in one submission, and waits for its end. Fails with `device-lost` where it is not open any more. */
+  /**
+   * Runs an open kernel this many times in one submission, and waits for its end. Fails with `device-lost` where it is
+   * no longer open.
+   */
   async run(target: BenchmarkDevice, key: string, dispatches: number): Promise<void> {
     const kept = this.#kept.get(key);
     if (kept === undefined) throw new ProblemError("device-lost", "The process in which the kernel was open has ended");
     await submit(target, kept, dispatches);
   }
 
-  /** Gives its buffers back; a name that is not here is no error. */
+  /** Releases its buffers; an unknown name is no error. */
   close(key: string): void {
     this.#kept.get(key)?.prepared.release();
     this.#kept.delete(key);

@@ -6,11 +6,14 @@ import { resolveBenchmark } from "./dispatch/resolve-benchmark.ts";
 import { checkPopulation, SIMD_KERNELS } from "./benchmark/benchmark-population.ts";
 import { type OpenPopulation, openPopulation } from "../devices/cpu-simd/open-population.ts";
 
-/** Populations that are kept ready to run, by name: what `OpenKernels` is on a GPU. */
+/** Populations that are kept ready to run, by name; the CPU counterpart of `OpenKernels`. */
 export class OpenPopulations {
   readonly #kept = new Map<string, OpenPopulation>();
 
-  /** Starts a population, gives it its inputs and checks one run; what had the name is replaced. Fails like `benchmarkPopulation`. */
+  /**
+   * Starts a population, uploads its inputs and checks one run; replaces a population of this name. Fails like
+   * `benchmarkPopulation`.
+   */
   async open(
     key: string,
     request: KernelRequest,
@@ -38,7 +41,7 @@ export class OpenPopulations {
     }
   }
 
-  /** Runs an open population so often. Fails with `device-lost` where it is not open any more. */
+  /** Runs an open population this many times. Fails with `device-lost` where it is no longer open. */
   async run(key: string, runs: number): Promise<void> {
     const population = this.#kept.get(key);
     if (population === undefined) {
@@ -47,7 +50,7 @@ export class OpenPopulations {
     for (let run = 0; run < runs; run++) await population.run();
   }
 
-  /** Ends its threads; a name that is not here is no error. */
+  /** Ends its threads; an unknown name is no error. */
   async close(key: string): Promise<void> {
     const population = this.#kept.get(key);
     this.#kept.delete(key);

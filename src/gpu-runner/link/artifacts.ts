@@ -9,12 +9,15 @@ import { ProblemError, PROBLEMS } from "../../protocol/wire/problem.ts";
 import { type EdgeAccess, openEdge } from "./edge-client.ts";
 import { hasDigest } from "../host/files.ts";
 
-/** How long the head of an answer may take behind the question's last byte: a half-open connection never gives one. */
+/** Longest wait for an answer's head after the request's last byte: a half-open connection never answers. */
 const ANSWER_LIMIT_MS = 10_000;
-/** What the slowest link that counts moves. */
+/** Speed of the slowest supported link. */
 const BYTES_PER_MS = 1_000;
 
-/** A `fetch` that gives up where no answer begins in time for the size of what is sent; its body has the signal alone. */
+/**
+ * `fetch` that fails where no answer begins in time for the size of the request; its body is limited by the signal
+ * alone.
+ */
 export const fetchInTime: typeof fetch = async (url, question = {}) => {
   const { body, signal } = question;
   const waiting = new AbortController();
@@ -28,13 +31,13 @@ export const fetchInTime: typeof fetch = async (url, question = {}) => {
   }
 };
 
-/** A device that is coming back waits for its models: a download that hangs must not keep it for ever. */
+/** A device that restarts waits for its models: a hanging download must not block it for ever. */
 const DOWNLOAD_LIMIT_MS = 60_000;
 
-/** Fetches an artifact whole, unless the signal ends it. Throws ProblemError where that cannot be done. */
+/** Fetches an artifact completely, unless the signal ends it. Throws ProblemError where that fails. */
 export type ArtifactSource = (digest: string, signal?: AbortSignal) => Promise<Uint8Array>;
 
-/** Artifacts as the edge keeps them in R2. Bytes that have another digest are refused. */
+/** Artifacts that the edge keeps in R2. Bytes with another digest are refused. */
 export function createEdgeSource(access: EdgeAccess): ArtifactSource {
   const edge = openEdge(access, { fetch: fetchInTime });
   return async (digest, stopped) => {
@@ -58,7 +61,7 @@ export function createEdgeSource(access: EdgeAccess): ArtifactSource {
   };
 }
 
-/** A body's bytes; null where there are more, as it says of itself or as they come. */
+/** Bytes of a body; null where there are more, by its header or in fact. */
 async function readAtMost({ headers, body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   if (Number(headers.get("content-length")) > maxBytes) return null;
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -71,21 +74,21 @@ async function readAtMost({ headers, body }: Response, maxBytes: number): Promis
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** One transfer of a file; a slow link moves 96 MiB in it at 1 MB/s. */
+/** Time limit of one transfer of a file; a slow link moves 96 MiB in it at 1 MB/s. */
 const TRANSFER_LIMIT_MS = 120_000;
 const RETRIES = { retries: 5, minTimeout: 200, maxTimeout: 5_000, randomize: true };
 
-/** Files that a job leaves at the edge beside its result, or finds there: an earlier attempt's. */
+/** Files of a job at the edge beside its result, including those of an earlier attempt. */
 export interface JobArtifacts {
-  /** Leaves a file; the latest of its name is kept. Throws ProblemError where the edge refuses it. */
+  /** Stores a file; the latest of its name is kept. Throws ProblemError where the edge refuses it. */
   put(name: JobArtifactName, bytes: Uint8Array<ArrayBuffer>, mediaType?: string): Promise<JobArtifact>;
-  /** The file of this name; null where the job has none. Throws ProblemError where it cannot be had. */
+  /** File of this name; null where the job has none. Throws ProblemError where the read fails. */
   get(name: JobArtifactName): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-/** The files of the job under a lease, as this runner. What may pass is tried again, until the signal ends it. */
+/** Files of the job under a lease, as this runner. Transient failures are retried, until the signal ends it. */
 export function openJobArtifacts(access: EdgeAccess, { jobId, epoch }: Lease, stopped: AbortSignal): JobArtifacts {
-  // What a gateway says may pass.
+  // Replies of a gateway count as transient.
   const edge = openEdge(access, {
     fetch: fetchInTime,
     codeOf: (status) => (status >= 500 ? "internal" : "backend-failed"),
@@ -124,7 +127,7 @@ async function retry<Value>(signal: AbortSignal, attempt: () => Promise<Value>):
         return await attempt();
       } catch (error) {
         if (error instanceof ProblemError && !PROBLEMS[error.problem.code].retryable) throw new AbortError(error);
-        // A TypeError of our own would end the tries.
+        // A TypeError of our own would end the retries.
         throw error instanceof TypeError ? new Error(error.message, { cause: error }) : error;
       }
     },

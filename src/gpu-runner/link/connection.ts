@@ -14,26 +14,25 @@ const MAX_BACKOFF_MS = 10_000;
 const OPEN_TIMEOUT_MS = 10_000;
 
 type CloseReason = Pick<CloseEvent, "code" | "reason">;
-/** Closes that will come again, as long as neither end is mended. */
+/** Close codes that will come again until either end is corrected. */
 const REFUSALS = new Set<number>([CLOSE_CODES.protocolError, 1011]);
 const SILENT: CloseReason = { code: CLOSE_CODES.silent, reason: "the edge fell silent" };
 
-/** What lives on a connection. */
+/** Handlers of a connection. */
 export interface ConnectionHandlers {
-  /** `abandon` gives a socket up that fell silent: its close event may never come. */
+  /** `abandon` drops a silent socket: its close event may never come. */
   opened(socket: WebSocket, abandon: () => void): void;
   received(data: string | Uint8Array): void;
-  /** Anything came, a pong too. */
+  /** Anything was received, a pong too. */
   heard(): void;
   closed(): void;
-  /** The runner is told to stop: what is sent now still goes out, where there is a socket. */
+  /** The runner is stopping: messages sent now still go out, where there is a socket. */
   stopping(): void;
 }
 
 /**
- * Keeps one socket to the edge open, with jittered exponential backoff between tries, until the
- * signal aborts. Throws where coming back is pointless: the runner was removed or replaced, or its
- * credential is refused.
+ * Keeps one socket to the edge open, with jittered exponential backoff between attempts, until the signal aborts.
+ * Throws where reconnecting is pointless: the runner was removed or replaced, or its credential is refused.
  */
 export async function keepConnected(
   credential: StoredCredential,
@@ -69,7 +68,7 @@ export async function keepConnected(
   }
 }
 
-/** An edge that takes the socket and drops it must not be asked in a tight loop; one that refuses, ever less often. */
+/** An edge that accepts and drops the socket must not be called in a tight loop; one that refuses, ever less often. */
 function pauseMs(refusals: number): number {
   return Math.min(MIN_BACKOFF_MS * 2 ** refusals, MAX_BACKOFF_MS) * (1 + Math.random());
 }
@@ -96,7 +95,7 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
   const headers = { authorization: `Bearer ${credential}` };
   const socket = new WebSocket(linkUrl, { protocols: [LINK_SUBPROTOCOL], headers } as never);
   socket.binaryType = "arraybuffer";
-  // `once` rejects by itself for emitters only: of a socket that is refused it would wait for the timeout.
+  // `once` rejects by itself for emitters only: for a refused socket it would wait for the timeout.
   const refused = new AbortController();
   socket.addEventListener("error", () => refused.abort(), { once: true });
   try {
@@ -110,12 +109,12 @@ async function openSocket({ linkUrl, credential }: StoredCredential): Promise<We
   }
 }
 
-/** What is wrong for good ends the tries; whatever else goes wrong is one more try that failed. */
+/** Permanent problems end the attempts; any other error is one failed attempt. */
 function abortOnProblem(error: unknown): never {
   throw error instanceof ProblemError ? new AbortError(error) : error;
 }
 
-/** A failed handshake does not tell why: an ordinary request to the same route does. */
+/** A failed handshake gives no reason: an ordinary request to the same route does. */
 async function refuseIfUnauthorised({
   linkUrl,
   credential,

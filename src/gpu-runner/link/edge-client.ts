@@ -2,17 +2,17 @@ import { type Client, createClient } from "../../client/client.ts";
 import { parseProblem, ProblemError, type ProblemCode } from "../../protocol/wire/problem.ts";
 import type { StoredCredential } from "./registration.ts";
 
-/** Which edge is asked, and by whose credential. */
+/** Edge URL and credential for requests. */
 export type EdgeAccess = Pick<StoredCredential, "edgeUrl" | "credential">;
 
 interface EdgeOptions {
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** The code of a reply that holds no problem: an older edge, or a gateway before it, may send anything. */
+  /** Code of a reply without a problem: an older edge, or a gateway before it, may send anything. */
   readonly codeOf?: (status: number) => ProblemCode;
 }
 
-/** A client of the edge as this runner. What the edge refuses is a ProblemError, whatever it or a gateway sends. */
+/** Client of the edge as this runner. Refusals become a ProblemError, whatever the edge or a gateway sends. */
 export function openEdge({ edgeUrl, credential }: EdgeAccess, options: EdgeOptions = {}): Client {
   const { fetch: doFetch = fetch, codeOf = () => "backend-failed" } = options;
   return createClient({

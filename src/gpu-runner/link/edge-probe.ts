@@ -11,9 +11,9 @@ const TIMEOUT_MS = 30_000;
 
 export interface EdgeRun {
   readonly outputs: Tensor[];
-  /** Memory that the network takes at the edge. */
+  /** Memory of the network at the edge. */
   readonly sizeBytes: number;
-  /** What a row takes, of all that one request may. */
+  /** Work of a row, out of the limit of one request. */
   readonly rowProducts: number;
   /** From the request to the last byte of its answer, on the runner's monotonic clock. */
   readonly durationMs: number;
@@ -21,13 +21,13 @@ export interface EdgeRun {
 
 /** Times the edge from outside; its own clock stands still while it computes. */
 export interface EdgeProbe {
-  /** Has it compute a dense network. Throws ProblemError where it refuses, and what fetch throws. */
+  /** Runs a dense network at the edge. Throws ProblemError where it refuses, and errors of fetch. */
   run(run: Partial<EdgeRunInput>, signal: AbortSignal): Promise<EdgeRun>;
-  /** Requests that ask next to nothing, one after the other, each in milliseconds. */
+  /** Times of almost empty requests, one after the other, each in milliseconds. */
   measureMs(count: number, signal: AbortSignal): Promise<number[]>;
 }
 
-/** Asks the edge as this runner. */
+/** Calls the edge as this runner. */
 export function createEdgeProbe(access: EdgeAccess): EdgeProbe {
   const edge = openEdge(access);
   const call = async (endpoint: Endpoint, signal: AbortSignal, parts: RequestParts = {}) => {
@@ -54,7 +54,7 @@ export function createEdgeProbe(access: EdgeAccess): EdgeProbe {
 
 function toTensor(name: string, json: EdgeRunReply["outputs"][string]): Tensor {
   const read = tensorFromJson(name, json);
-  // What is not a number is null in JSON.
+  // NaN and infinities are null in JSON.
   if (!read.ok) throw new ProblemError("backend-failed", `The edge's output ${name} cannot be read: ${read.message}.`);
   return read.tensor;
 }

@@ -1,6 +1,6 @@
 import { type Intervals, type Lease, PING, type RunnerMessage } from "../../protocol/link.ts";
 
-/** The way to the edge while there is one: what the parts of a session send through. */
+/** Current connection to the edge, through which the parts of a session send. */
 export class LinkChannel {
   #socket: WebSocket | null = null;
 
@@ -24,12 +24,12 @@ export class LinkChannel {
   }
 }
 
-/** Silent for so many ping periods, a peer is dead. */
+/** Ping periods of silence after which a peer is dead. */
 const SILENT_PERIODS = 3;
 
 /**
- * Signs of life on one connection: pings, that the platform answers, and heartbeats that renew the
- * leases of running jobs. `note` tells that something was heard; `onSilent` that nothing was.
+ * Keep-alive of one connection: pings, which the platform answers, and heartbeats, which renew the leases of running
+ * jobs. Call `note` when anything was received; `onSilent` is called when nothing was.
  */
 export function startHeartbeat(
   channel: LinkChannel,
@@ -56,7 +56,7 @@ export function startHeartbeat(
 
 const ECHO_TIMEOUT_MS = 5_000;
 
-/** Measures the link: what goes to the edge's object and comes straight back. */
+/** Measures the link by messages that the edge's object echoes. */
 export class LinkProbe {
   readonly #channel: LinkChannel;
   readonly #waiting = new Map<number, () => void>();
@@ -78,7 +78,7 @@ export class LinkProbe {
     return samples;
   }
 
-  /** Takes the edge's `echoReply`. */
+  /** Handles the edge's `echoReply`. */
   answered(id: number): void {
     this.#waiting.get(id)?.();
     this.#waiting.delete(id);

@@ -2,10 +2,10 @@ import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { DirectOutcome } from "../../protocol/inference/ticket.ts";
 import type { LinkChannel } from "./link-channel.ts";
 
-/** As long as a Worker keeps its outcomes back. */
+/** As long as a Worker holds its outcomes back. */
 const REPORT_AFTER_MS = 1_000;
 
-/** Tells the edge what became of direct requests, some at a time; without a link the newest are kept. */
+/** Reports the outcomes of direct requests to the edge in batches; without a link the newest are kept. */
 export class OutcomeReport {
   readonly #channel: Pick<LinkChannel, "send">;
   #waiting: DirectOutcome[] = [];
@@ -20,7 +20,7 @@ export class OutcomeReport {
     this.#timer ??= setTimeout(() => this.#report(), REPORT_AFTER_MS).unref();
   }
 
-  /** Sends what waits and takes no timer along. */
+  /** Sends the waiting outcomes and stops the timer. */
   stop(): void {
     clearTimeout(this.#timer ?? undefined);
     this.#report();

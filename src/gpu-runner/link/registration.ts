@@ -8,7 +8,7 @@ import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { parseProblem } from "../../protocol/wire/problem.ts";
 import { writeWhole } from "../host/files.ts";
 
-/** Who this runner is at its edge. */
+/** Identity of this runner at its edge. */
 export const StoredCredential = z.object({
   edgeUrl: z.string(),
   linkUrl: z.string(),
@@ -21,7 +21,7 @@ function pathOf(dataDir: string): string {
   return join(dataDir, "credential.json");
 }
 
-/** The stored credential, or null where this runner never registered. */
+/** Stored credential, or null where this runner never registered. */
 export async function readCredential(dataDir: string): Promise<StoredCredential | null> {
   try {
     return StoredCredential.parse(JSON.parse(await readFile(pathOf(dataDir), "utf8")));
@@ -31,15 +31,15 @@ export async function readCredential(dataDir: string): Promise<StoredCredential 
   }
 }
 
-/** Writes the credential for its owner's eyes only, whole or not at all. */
+/** Writes the credential, readable by its owner only, completely or not at all. */
 export async function writeCredential(dataDir: string, credential: StoredCredential): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   await writeWhole(pathOf(dataDir), `${JSON.stringify(credential, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** Trades a one-time token for an id and a credential; throws the edge's problem where it refuses. */
+/** Exchanges a one-time token for an id and a credential; throws the edge's problem where it refuses. */
 export async function registerRunner(edgeUrl: string, input: RegistrationInput): Promise<StoredCredential> {
-  const strange = ({ status }: Response) => new Error(`What answers at ${edgeUrl} is no edge: ${status}.`);
+  const strange = ({ status }: Response) => new Error(`The server at ${edgeUrl} is not an edge: ${status}.`);
   const edge = createClient({
     baseUrl: new URL(edgeUrl).origin,
     explain: async (response) => parseProblem(await response.text()) ?? strange(response),

@@ -7,12 +7,12 @@ import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { createProblem, ProblemError } from "../../protocol/wire/problem.ts";
 import { explainMismatch, VERSION } from "../../protocol/wire/release.ts";
 
-/** What any offer has, whatever the job is. */
+/** Common fields of offers of any kind. */
 const AnyOffer = z.object({ type: z.literal("offer"), lease: Lease, spec: z.object({ kind: z.string().max(64) }) });
 
 /**
- * The outcome of an offer that a newer edge made and that is not understood here, so that its job need not wait for the
- * lease to expire; null for any other text. `edgeRelease` is null where the edge did not name it.
+ * Outcome for an offer from a newer edge that is not understood here, so that its job need not wait for the lease to
+ * expire; null for any other text. `edgeRelease` is null where the edge did not send it.
  */
 export function refuseOffer(text: string, edgeRelease: string | null): RunnerMessage | null {
   const offer = text.length > LIMITS.socketMessageBytes ? null : AnyOffer.safeParse(parseJson(text));
@@ -23,12 +23,12 @@ export function refuseOffer(text: string, edgeRelease: string | null): RunnerMes
   return { type: "jobOutcome", lease, outcome: { ok: false, problem: createProblem("upgrade-required", detail) } };
 }
 
-/** Of the first release, which did not name them. */
+/** Protocols of the first release, which did not announce them. */
 const FIRST_PROTOCOLS = ["millrace.v1"];
 
 /**
- * Throws `upgrade-required`, with the release to install, where the edge says that it speaks none of our protocols.
- * What says nothing of the kind may have any trouble.
+ * Throws `upgrade-required`, with the release to install, where the edge announces none of our protocols. Any other
+ * reply may have any cause.
  */
 export async function refuseOtherProtocol(linkUrl: string, signal: AbortSignal): Promise<void> {
   const edge = createClient({ baseUrl: new URL(linkUrl.replace(/^ws/, "http")).origin });

@@ -1,30 +1,32 @@
-/** What the order of accesses looks like. `sequential` is a stride of one. */
+/** Order of accesses; `sequential` is a stride of one. */
 export type Pattern = "sequential" | "strided" | "temporal";
 
 export interface Prediction {
   readonly pattern: Pattern;
-  /** Share of the last accesses that this pattern would have foretold. */
+  /** Share of the last accesses that this pattern would have predicted. */
   readonly confidence: number;
-  /** The positions that are expected next, in that order. */
+  /** Positions expected next, in order. */
   readonly positions: readonly number[];
 }
 
-/** Accesses over which a pattern's forecasts are judged. */
+/** Accesses over which a pattern's predictions are judged. */
 const JUDGED = 8;
-/** At least five right of the last eight. Chance gives that once in 10⁵ to 10⁶ accesses among 32 items, rarer among more. */
+/**
+ * At least five correct of the last eight. By chance that occurs once in 10⁵ to 10⁶ accesses among 32 items, more
+ * rarely among more.
+ */
 const CONFIDENCE_THRESHOLD = 0.6;
-/** Steps of which the commonest is the stride; a single odd access does not change it. */
+/** Steps whose most common one is the stride; a single odd access does not change it. */
 const STEPS = 8;
 /** Pairs of accesses whose successor is remembered. */
 const REMEMBERED = 4_096;
 
 /**
- * Tells from the positions of accesses which will come next. Two forecasters watch every access, a stride
- * (sequential or not) and a memory of what followed the last two positions before, which also knows
- * periods; each is believed as far as its forecasts of the last accesses were right, whether or not
- * anybody acted on them. That choice among forecasters by their record is McFarling's ("Combining Branch
- * Predictors", WRL TN-36, 1993); the successor memory follows the Markov prefetcher of Joseph and Grunwald
- * (ISCA 1997), with a context of two. Random accesses are foretold by neither, so nothing is predicted.
+ * Predicts the next accesses from the positions of earlier ones. Two predictors watch every access: a stride, and a
+ * memory of the successors of the last two positions, which also covers periods. Each is trusted by its record on the
+ * last accesses, whether or not its predictions were used. Neither predicts random accesses.
+ * Source: McFarling, "Combining Branch Predictors", WRL TN-36, 1993 (the choice); Joseph and Grunwald, ISCA 1997
+ * (Markov prefetcher, here with a context of two).
  */
 export class AccessPattern {
   readonly #steps: number[] = [];
@@ -33,7 +35,7 @@ export class AccessPattern {
   #before: number | null = null;
   #last: number | null = null;
 
-  /** Takes an access to a position. */
+  /** Records an access to a position. */
   note(position: number): void {
     judge(this.#records.stride, this.#nextByStride(1) === position);
     judge(this.#records.temporal, this.#nextByMemory(this.#before, this.#last) === position);
@@ -43,7 +45,7 @@ export class AccessPattern {
     this.#last = position;
   }
 
-  /** Up to `depth` positions that come next, or null where no forecaster has earned belief. */
+  /** Up to `depth` positions that come next; null where no predictor is trusted. */
   predict(depth: number): Prediction | null {
     const stride = shareOf(this.#records.stride);
     const temporal = shareOf(this.#records.temporal);
@@ -60,7 +62,7 @@ export class AccessPattern {
     return step === null || this.#last === null ? null : this.#last + ahead * step;
   }
 
-  /** The commonest of the last steps, the latest among equals; null before there is one. */
+  /** Most common of the last steps, the latest among equals; null before the first. */
   #stride(): number | null {
     const counts = new Map<number, number>();
     for (const step of this.#steps) counts.set(step, (counts.get(step) ?? 0) + 1);
@@ -89,7 +91,7 @@ export class AccessPattern {
 
   #remember(before: number, last: number, next: number): void {
     const context = `${before} ${last}`;
-    // Deleted first, so that the map's order is that of the last use.
+    // Deleted first, so that the map is in the order of last use.
     this.#successors.delete(context);
     this.#successors.set(context, next);
     const [oldest] = this.#successors.keys();

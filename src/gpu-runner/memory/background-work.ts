@@ -2,9 +2,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promi
 import type { MemoryReport } from "../../protocol/fleet/memory.ts";
 
 /**
- * How much background work may move: a bucket of bytes that fills at a rate and holds one second's worth.
- * What is larger than the bucket is let through when it is full, and paid off afterwards. The clock is
- * passed in, in milliseconds.
+ * Bandwidth limit of background work: a token bucket of bytes that holds one second's worth. A larger piece passes when
+ * the bucket is full, and is paid off afterwards. The clock is an argument, in milliseconds.
  */
 export class BandwidthBudget {
   readonly #bytesPerMs: number;
@@ -18,7 +17,7 @@ export class BandwidthBudget {
     this.#bytes = bytesPerSecond;
   }
 
-  /** Takes so many bytes and gives 0, or gives the milliseconds to wait before asking again. */
+  /** Takes this many bytes and returns 0, or returns the milliseconds to wait before the next try. */
   take(sizeBytes: number, nowMs: number): number {
     const filledBytes = this.#bytes + Math.max(0, nowMs - this.#atMs) * this.#bytesPerMs;
     this.#bytes = Math.min(this.#capacityBytes, filledBytes);
@@ -30,7 +29,7 @@ export class BandwidthBudget {
   }
 }
 
-/** More than so many pieces do not wait: what is queued that long is not wanted any more. */
+/** Limit of queued pieces: one that would wait longer is no longer useful. */
 const MAX_WAITING = 64;
 
 interface Piece {
@@ -41,12 +40,12 @@ interface Piece {
 
 export interface BackgroundOptions {
   readonly bytesPerSecond: number;
-  /** What pieces that have not ended may keep in memory, all together; one alone may keep more. */
+  /** Memory limit of all pieces together that have not ended; a single piece may exceed it. */
   readonly maxHeldBytes: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Migrations that nobody waits for: one after the other, within a budget of bytes a second. */
+/** Background migrations: one after the other, within a budget of bytes per second. */
 export class BackgroundWork {
   readonly #options: BackgroundOptions;
   readonly #budget: BandwidthBudget;
@@ -62,7 +61,10 @@ export class BackgroundWork {
     this.#budget = new BandwidthBudget(options.bytesPerSecond);
   }
 
-  /** Queues a piece of work that moves so many bytes, and keeps so many alive until then; false where too much waits already. */
+  /**
+   * Queues a piece of work that moves this many bytes, and holds `heldBytes` until its end; false where the queue is
+   * full.
+   */
   add(sizeBytes: number, run: () => Promise<void>, heldBytes = 0): boolean {
     const isTooMuch = this.#heldBytes > 0 && this.#heldBytes + heldBytes > this.#options.maxHeldBytes;
     if (this.#isStopped || isTooMuch || this.#waiting.length >= MAX_WAITING) {
@@ -75,12 +77,12 @@ export class BackgroundWork {
     return true;
   }
 
-  /** Settles when nothing waits or runs. */
+  /** Settles when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running !== null) await this.#running;
   }
 
-  /** Drops what waits and settles when what runs has ended. */
+  /** Drops queued pieces and settles when the running one has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#waiting.length = 0;
@@ -93,11 +95,11 @@ export class BackgroundWork {
   }
 
   async #runAll(): Promise<void> {
-    // Behind the request that it came of.
+    // Runs after the request that caused it.
     await nextTurn();
     for (let piece = this.#waiting[0]; piece !== undefined; piece = this.#waiting[0]) {
       const waitMs = this.#budget.take(piece.sizeBytes, performance.now());
-      // In short steps, so that a stop is not kept waiting.
+      // Sleeps in short steps, so that a stop is not delayed.
       if (waitMs > 0) await delay(Math.min(waitMs, 100));
       else {
         this.#waiting.shift();

@@ -10,9 +10,9 @@ import type { TierStore } from "./tier-store.ts";
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** Level 1: weights hardly gain from higher ones, which take several times as long. */
+/** Level 1: higher ones hardly compress weights better, and take several times as long. */
 const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** A file is kept compressed where that saves at least a tenth; reading it is dearer than a plain one. */
+/** Largest compressed share at which a file is kept compressed, since reading it costs more. */
 const WORTH_IT = 0.9;
 /** A damaged file may claim any size. */
 const UNPACKED_LIMIT = { maxOutputLength: LIMITS.artifactBytes };
@@ -22,8 +22,8 @@ const FILE = /^([0-9a-f]{64})(\.zst)?$/;
 const DRAFT = /^[0-9a-f]{64}(\.zst)?\.\d+\.[0-9a-z]+$/;
 
 /**
- * Bytes in files named by their digest: `<hex>` as they are, `<hex>.zst` compressed. A file appears whole
- * or not at all, and its digest is checked whenever it is read.
+ * Bytes in files named by their digest: `<hex>` plain, `<hex>.zst` compressed. A file appears complete or not at all,
+ * and its digest is checked at every read.
  */
 export class DiskStore implements TierStore {
   readonly life = 0;
@@ -32,13 +32,13 @@ export class DiskStore implements TierStore {
   /** Names of the files by digest. */
   readonly #names = new Map<string, string>();
 
-  /** `write` stands in for the file system where a test wants its disk full. */
+  /** `write` replaces the file system in tests of a full disk. */
   constructor(folder: string, write: typeof writeFile = writeFile) {
     this.#folder = folder;
     this.#writeFile = write;
   }
 
-  /** Finds what earlier runs left, the least recently written first, and clears away what they did not finish. */
+  /** Lists the files of earlier runs, the least recently written first, and removes incomplete ones. */
   async scan(): Promise<TierEntry[]> {
     await mkdir(this.#folder, { recursive: true });
     const found: (TierEntry & { readonly writtenMs: number })[] = [];

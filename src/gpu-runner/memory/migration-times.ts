@@ -4,12 +4,12 @@ import type { MigrationTimes as MigrationReport, TierName } from "../../protocol
 const KiB = 1024;
 /** Upper bounds of the size classes; the last class has none. */
 const SIZE_CLASSES = [4 * KiB, 64 * KiB, 1024 * KiB, 16 * 1024 * KiB, Number.POSITIVE_INFINITY];
-/** Fewer measurements than this say less than the guess. */
+/** Measurements from which they replace the guess. */
 const ENOUGH = 3;
 
 /**
- * What a migration is taken to cost until it was measured: a latency in milliseconds and bytes a
- * millisecond. They need only put the sources in the right order and eviction on the right footing.
+ * Assumed cost of a migration before it was measured: latency in milliseconds and bytes per millisecond. The guesses
+ * only need to order the sources and weigh evictions correctly.
  */
 const GUESSES: Readonly<Record<TierName, { readonly latencyMs: number; readonly bytesPerMs: number }>> = {
   gpu: { latencyMs: 1, bytesPerMs: 500_000 },
@@ -26,7 +26,7 @@ interface Measured {
   bytes: number;
 }
 
-/** How long bytes took from tier to tier, by class of size, on the runner's monotonic clock. */
+/** Durations of transfers between tiers, by size class, on the runner's monotonic clock. */
 export class MigrationTimes {
   readonly #measured = new Map<string, Measured>();
 
@@ -39,7 +39,7 @@ export class MigrationTimes {
     measured.bytes += sizeBytes;
   }
 
-  /** The median of what was measured in that class of size, else a guess from size and slower end. */
+  /** Median of the measurements in that size class, otherwise a guess from the size and the slower end. */
   expectedMs(from: TierName, to: TierName, sizeBytes: number): number {
     const measured = this.#measured.get(`${from} ${to} ${classOf(sizeBytes)}`);
     if (measured !== undefined && measured.sketch.count >= ENOUGH) return sketchQuantile(measured.sketch, 0.5);

@@ -1,30 +1,31 @@
 import { AccessPattern, type Pattern } from "./access-pattern.ts";
 
 const MAX_DEPTH = 4;
-/** So many useful prefetches let it look one access further ahead. */
+/** Useful prefetches that increase the depth by one. */
 const USEFUL_TO_DEEPEN = 4;
-/** After its depth has fallen to nothing it rests for so many accesses. */
+/** Accesses without prefetches after the depth has fallen to zero. */
 const REST = 32;
-/** A prefetch that no access has met within so many is counted as wrong. */
+/** Accesses after which an unused prefetch counts as wrong. */
 const PATIENCE = 32;
 
-/** What a prefetcher did; `useful + wrong` trails `issued` by what is still open. */
+/** Counters of a prefetcher; `useful + wrong` lags behind `issued` by the open ones. */
 export interface PrefetchCounters {
   readonly issued: number;
-  /** Met by an access before it was lost. */
+  /** Accessed before it was lost. */
   readonly useful: number;
-  /** Evicted, failed, or not asked for in time. */
+  /** Evicted, failed, or not requested in time. */
   readonly wrong: number;
 }
 
 /**
- * Decides what to fetch ahead of a stream of accesses. How far ahead follows what earlier prefetches were
- * worth (Srinath et al., "Feedback Directed Prefetching", HPCA 2007): four useful ones deepen it by one,
- * a wrong one halves it, and at nothing it rests. Pure: its clock is the count of accesses.
+ * Decides what to prefetch for a stream of accesses. The depth follows the usefulness of earlier prefetches: four
+ * useful ones increase it by one, a wrong one halves it, and at zero it pauses. Pure: its clock is the count of
+ * accesses.
+ * Source: Srinath et al., "Feedback Directed Prefetching", HPCA 2007.
  */
 export class Prefetcher {
   readonly #accesses = new AccessPattern();
-  /** Positions on their way or unused, with the access at which they were issued. */
+  /** Positions in transfer or unused, with the access at which they were issued. */
   readonly #open = new Map<number, number>();
   #counters = { issued: 0, useful: 0, wrong: 0 };
   #now = 0;
@@ -38,7 +39,7 @@ export class Prefetcher {
     return { ...this.#counters };
   }
 
-  /** What it took the last access to belong to; null where it sees no pattern. */
+  /** Pattern of the last access; null without one. */
   get pattern(): Pattern | null {
     return this.#pattern;
   }
@@ -51,12 +52,12 @@ export class Prefetcher {
     return this.#depth;
   }
 
-  /** Whether a position was fetched ahead and no access has met it yet. */
+  /** Whether a position was prefetched and not accessed yet. */
   isOpen(position: number): boolean {
     return this.#open.has(position);
   }
 
-  /** Takes an access; gives the positions below `count` to fetch now. */
+  /** Records an access; returns the positions below `count` to fetch now. */
   note(position: number, count: number): number[] {
     this.#now++;
     if (this.#open.delete(position)) this.#wasUseful();
@@ -70,13 +71,13 @@ export class Prefetcher {
     return wanted.filter((next) => next >= 0 && next < count && next !== position && !this.#open.has(next));
   }
 
-  /** A position is being fetched. */
+  /** Records that a position is being fetched. */
   issued(position: number): void {
     this.#counters.issued++;
     this.#open.set(position, this.#now);
   }
 
-  /** A position was evicted or could not be fetched; one that was used by then is no loss. */
+  /** Records that a position was evicted or could not be fetched; one that was used already does not count. */
   lost(position: number): void {
     if (this.#open.has(position)) this.#wasWrong(position);
   }

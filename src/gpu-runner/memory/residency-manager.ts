@@ -13,31 +13,30 @@ import { Tier } from "./tier.ts";
 
 export interface ResidencyOptions {
   readonly budgets: MemoryBudgets;
-  /** Where the disk tier keeps its files. */
+  /** Store of the disk tier. */
   readonly store: DiskStore;
-  /** Where artifacts come from in the end. */
+  /** Final source of artifacts. */
   readonly source: ArtifactSource;
   readonly devices: readonly Pick<DeviceHost, "device" | "work" | "restarts" | "pid" | "readPool">[];
   readonly logger: DeviceLogger;
 }
 
-/** Of a device's budget, what may be resident between dispatches; the rest is for the buffers of kernels. */
+/** Share of a device's budget that may stay resident between dispatches; the rest is for buffers of kernels. */
 const RESIDENT_SHARE = 0.5;
-/** A tier that is fuller than `high` is emptied to `low` behind requests, which then find room at once. */
+/** A tier above `high` is emptied to `low` in the background, so that requests find room at once. */
 const THRESHOLDS: Readonly<Partial<Record<TierName, { readonly high: number; readonly low: number }>>> = {
   gpu: { high: 0.95, low: 0.85 },
   disk: { high: 0.95, low: 0.9 },
 };
-/** Taken for the size of an item that was never seen. */
+/** Assumed size of an unknown item. */
 const USUAL_BYTES = 2 ** 20;
-/** A device that is busy for longer is left out of a report. */
+/** Time after which a busy device is left out of a report. */
 const POOL_LIMIT_MS = 500;
 
 /**
- * Artifacts and weights by digest, in tiers: a GPU's buffers, this process's memory, the disk, and the
- * edge, which has them all. Asked for one, it brings it up from wherever that is cheapest; what a tier has
- * no room for leaves it by what bringing it back would cost. It outlives the devices' processes: what they
- * held is forgotten with them and uploaded again when it is asked for.
+ * Artifacts and weights by digest, in tiers: a GPU's buffers, this process's memory, the disk, and the edge, which has
+ * them all. A request brings an artifact up from the cheapest source; evictions weigh the cost of bringing it back. It
+ * outlives the devices' processes: their contents are forgotten with them and uploaded again on request.
  */
 export class ResidencyManager {
   readonly #host: Tier;
@@ -49,15 +48,15 @@ export class ResidencyManager {
   readonly #background: BackgroundWork;
   readonly #times = new MigrationTimes();
   readonly #edge = { hits: 0, failures: 0 };
-  /** What is on its way up, so that it is brought once. */
+  /** Transfers in progress, so that an artifact is brought once. */
   readonly #arriving = new Map<string, Promise<Uint8Array>>();
-  /** Positions of items by digest, in the order in which they became known: what patterns are told from. */
+  /** Positions of items by digest, in the order of their first use; the input of access patterns. */
   readonly #positions = new Map<string, number>();
   readonly #digests: string[] = [];
-  /** Plain sizes of what was seen. */
+  /** Uncompressed sizes of known items. */
   readonly #sizes = new Map<string, number>();
   readonly #stopping = new AbortController();
-  /** What may not leave the disk. */
+  /** Digests that must stay on the disk. */
   #kept = new Set<string>();
 
   private constructor({ budgets, store, source, devices, logger }: ResidencyOptions) {
@@ -85,8 +84,8 @@ export class ResidencyManager {
   }
 
   /**
-   * Takes over what earlier runs left on the disk. It is trimmed to its budget once it is known what to keep.
-   * A disk that cannot be read is no reason not to start: everything comes from the edge then.
+   * Takes over the files of earlier runs, which are trimmed to the budget once it is known what to keep. An unreadable
+   * disk does not prevent the start: everything comes from the edge then.
    */
   static async open(options: ResidencyOptions): Promise<ResidencyManager> {
     const { store, logger } = options;
@@ -101,7 +100,7 @@ export class ResidencyManager {
     return manager;
   }
 
-  /** Says what is in use from now on: it may not leave the disk. Their order is the one in which they are expected. */
+  /** Sets the digests in use, in the expected order of their use: they must stay on the disk. */
   async keepOnly(digests: readonly string[]): Promise<void> {
     for (const digest of this.#kept) this.#disk.index.unpin(digest);
     this.#kept = new Set();
@@ -109,23 +108,23 @@ export class ResidencyManager {
     await this.#disk.trim(this.#disk.index.capacityBytes);
   }
 
-  /** Adds to what may not leave the disk. */
+  /** Adds a digest that must stay on the disk. */
   keep(digest: string): void {
     this.#positionOf(digest);
     this.#kept.add(digest);
     if (this.#disk.has(digest) && !this.#disk.index.pin(digest)) {
-      this.#logger.warn({ digest }, "the disk's budget is too small for what is in use");
+      this.#logger.warn({ digest }, "the disk's budget is too small for the artifacts in use");
     }
   }
 
-  /** The bytes of an artifact, from the nearest tier that has them; not to be written to. Throws what the edge answers. */
+  /** Bytes of an artifact from the nearest tier that has them; not to be written to. Throws the edge's errors. */
   async read(digest: string): Promise<Uint8Array> {
     const bytes = await this.#host.read(digest);
     this.#noteUse(this.#host, digest, bytes !== null);
     return bytes ?? this.#bring(digest);
   }
 
-  /** Keeps an artifact that was made here, so that it need not be fetched; it may leave again like any other. */
+  /** Keeps an artifact that was made here, so that it need not be fetched; it can be evicted like any other. */
   async add(digest: string, bytes: Uint8Array): Promise<void> {
     this.#positionOf(digest);
     this.#sizes.set(digest, bytes.byteLength);
@@ -134,8 +133,8 @@ export class ResidencyManager {
   }
 
   /**
-   * Works with an artifact that lies on a device under its digest, uploaded first where it is not there.
-   * It stays until the work has ended. Fails with `out-of-memory` where it cannot be given room.
+   * Works with an artifact that is resident on a device under its digest, uploaded first where it is absent. It stays
+   * until the work has ended. Fails with `out-of-memory` where there is no room.
    */
   async useOnDevice<Value>(digest: string, deviceKey: string, work: () => Promise<Value>): Promise<Value> {
     const tier = this.#gpus.get(deviceKey);
@@ -143,11 +142,11 @@ export class ResidencyManager {
     this.#noteUse(tier, digest, tier.has(digest));
     const letGo = tier.index.hold(digest) ?? (await this.#upload(tier, digest));
     if (letGo === null)
-      throw new ProblemError("out-of-memory", `${digest} does not fit beside what is in use on ${deviceKey}`);
+      throw new ProblemError("out-of-memory", `${digest} does not fit beside the artifacts in use on ${deviceKey}`);
     return work().finally(letGo);
   }
 
-  /** What lies where, and how it served. */
+  /** Contents and statistics of the tiers. */
   async report(): Promise<MemoryReport> {
     const pools = this.#devices.map(async (host) => ({
       deviceKey: host.device.key,
@@ -164,7 +163,7 @@ export class ResidencyManager {
     };
   }
 
-  /** Since the start: items that left a tier here for want of room, and bytes that went from tier to tier. */
+  /** Counters since the start: evictions for lack of room, and bytes moved between tiers. */
   counters(): { pageOuts: number; migrationBytes: number } {
     const tiers = [...this.#gpus.values(), this.#host, this.#disk];
     return {
@@ -173,18 +172,18 @@ export class ResidencyManager {
     };
   }
 
-  /** Settles when nothing moves behind requests. */
+  /** Settles when no background work is left. */
   idle(): Promise<void> {
     return this.#background.idle();
   }
 
-  /** Ends what moves behind requests, and every download. */
+  /** Ends background work and every download. */
   stop(): Promise<void> {
     this.#stopping.abort();
     return this.#background.stop();
   }
 
-  /** Brings an artifact into this process's memory, once for all who wait for it. */
+  /** Brings an artifact into this process's memory, once for all waiting callers. */
   #bring(digest: string): Promise<Uint8Array> {
     const arriving = this.#arriving.get(digest) ?? this.#fetch(digest).finally(() => this.#arriving.delete(digest));
     this.#arriving.set(digest, arriving);
@@ -200,7 +199,7 @@ export class ResidencyManager {
     return bytes;
   }
 
-  /** From the disk or a GPU, whichever is expected to be faster; null where no tier here has it. */
+  /** Reads from the disk or a GPU, whichever is expected to be faster; null where no tier here has it. */
   async #readNearest(digest: string): Promise<Uint8Array | null> {
     const sizeBytes = this.#sizeOf(digest);
     const costMs = ({ name }: Tier) => this.#times.expectedMs(name, "host", sizeBytes);
@@ -208,7 +207,7 @@ export class ResidencyManager {
     if (!sources.includes(this.#disk)) this.#disk.count(false);
     for (const source of sources.toSorted((a, b) => costMs(a) - costMs(b))) {
       const startedMs = performance.now();
-      // A device that dies, or a file that cannot be read, is no reason to fail: the next source has it, too.
+      // A dead device or an unreadable file is no failure: the next source has it too.
       const bytes = await source.read(digest).catch(() => null);
       if (source === this.#disk) source.count(bytes !== null);
       if (bytes === null) continue;
@@ -245,7 +244,7 @@ export class ResidencyManager {
     this.#background.add(bytes.byteLength, write, bytes.byteLength);
   }
 
-  /** Lays it on the device, and gives what lets it go again; null where it has no room there. */
+  /** Uploads to the device, and returns the release function; null where there is no room. */
   async #upload(tier: Tier, digest: string): Promise<(() => void) | null> {
     const bytes = (await this.#host.read(digest)) ?? (await this.#bring(digest));
     const startedMs = performance.now();
@@ -255,7 +254,7 @@ export class ResidencyManager {
     return letGo;
   }
 
-  /** What leaves a tier and would be the last copy here goes one tier down, unless there is no room either. */
+  /** Moves the last copy here one tier down when it leaves a tier, if there is room. */
   async #demote(from: TierName, digest: string, read: () => Promise<Uint8Array | null>): Promise<void> {
     const isElsewhere = this.#disk.has(digest) || (from === "gpu" && this.#host.has(digest));
     if (from === "disk" || isElsewhere) return;
@@ -274,7 +273,7 @@ export class ResidencyManager {
     this.#background.add(0, () => tier.trim(threshold.low * capacityBytes));
   }
 
-  /** Counts a use of a tier, and fetches ahead what its pattern foretells. */
+  /** Counts a use of a tier, and prefetches according to its pattern. */
   #noteUse(tier: Tier, digest: string, hit: boolean): void {
     const { prefetcher } = tier;
     const position = this.#positionOf(digest);
@@ -304,7 +303,7 @@ export class ResidencyManager {
     if (!isQueued) tier.prefetcher?.lost(position);
   }
 
-  /** Milliseconds that bringing an item back into a tier would take, from what lies below it now. */
+  /** Expected milliseconds to bring an item back into a tier from a lower one. */
   #costMs({ name }: Tier, digest: string): number {
     const sizeBytes = this.#sizeOf(digest);
     const fromBelow = (tier: TierName) => this.#times.expectedMs(tier, "host", sizeBytes);

@@ -6,16 +6,16 @@ import { Roofline } from "../../protocol/fleet/roofline.ts";
 import { digestFingerprint, writeWhole } from "../host/files.ts";
 import type { DeviceHost, WorkOptions } from "../device-host/device-host.ts";
 
-/** What measuring may take; its first user waits that long, once in a while. */
+/** Time limit of a measurement; its first user waits that long, once in a while. */
 const BUDGET_MS = 3_000;
-/** From here on the device's process is ended: something hangs. */
+/** Time after which the device's process is ended as hanging. */
 const TIMEOUT_MS = 30_000;
-/** Machines change in ways that no fingerprint tells: cooling, memory, neighbours. */
+/** Machines change in ways that no fingerprint shows: cooling, memory, neighbours. */
 const MAX_AGE_MS = 30 * 86_400_000;
 
 type MeasuredHost = Pick<DeviceHost, "device" | "work">;
 
-/** The roofs of this machine's devices: in `device.roofline`, and by fingerprint on the disk. */
+/** Roofs of this machine's devices: in `device.roofline`, and by fingerprint on the disk. */
 export class RooflineStore {
   readonly #folder: string;
   readonly #onMeasured: (device: Device) => void;
@@ -26,15 +26,15 @@ export class RooflineStore {
     this.#onMeasured = onMeasured;
   }
 
-  /** Gives a device the roofs that were measured here before, unless they are too old. */
+  /** Sets a device's roofs from earlier measurements here, unless they are too old. */
   async recall(device: Device, nowMs: number): Promise<void> {
     const roofline = await readRoofline(this.#pathOf(device.fingerprint));
     device.roofline = roofline !== null && isFresh(roofline, nowMs) ? roofline : null;
   }
 
   /**
-   * The roofs of a device, measured now where none are known or they are too old. Where they cannot be had,
-   * `missing` says why, and this process does not try again. Fails with `cancelled` only.
+   * Roofs of a device, measured now where none are known or they are too old. Where measuring fails, `missing` gives
+   * the reason, and this process does not try again. Fails with `cancelled` only.
    */
   async ensure(
     host: MeasuredHost,
@@ -50,7 +50,7 @@ export class RooflineStore {
       const roofline = await host.work("measureRoofline", { budgetMs: BUDGET_MS }, TIMEOUT_MS, options);
       device.roofline = roofline;
       this.#onMeasured(device);
-      // Without it they are measured again after the next start, and no job fails for that.
+      // Without the file they are measured again after the next start; no job fails for that.
       await this.#write(device.fingerprint, roofline).catch(() => undefined);
       return { roofline, missing: null };
     } catch (error) {
@@ -75,7 +75,7 @@ function isFresh({ measuredAt }: Roofline, nowMs: number): boolean {
   return nowMs - Date.parse(measuredAt) < MAX_AGE_MS;
 }
 
-/** What stands in a file; null where nothing does, or nothing of this form. */
+/** Roofline in a file; null where there is none, or none of this form. */
 async function readRoofline(path: string): Promise<Roofline | null> {
   try {
     return Roofline.parse(JSON.parse(await readFile(path, "utf8")));

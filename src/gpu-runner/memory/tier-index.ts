@@ -1,33 +1,31 @@
-/** An item of a tier as its index sees it. */
+/** Item of a tier's index. */
 export interface TierEntry {
   readonly key: string;
-  /** What it takes of the tier. */
+  /** Size in the tier. */
   readonly sizeBytes: number;
 }
 
 interface Entry {
   sizeBytes: number;
   frequency: number;
-  /** Milliseconds that bringing it back would take, as estimated when it was last used. */
+  /** Milliseconds to bring it back, as estimated at its last use. */
   costMs: number;
   priority: number;
-  /** May not leave whatever comes. */
+  /** Whether it must stay in any case. */
   pinned: boolean;
-  /** Users that need it to stay for the moment. */
+  /** Number of users that need it at present. */
   holds: number;
 }
 
-/** What an admission costs the others, or that it is not worth it. */
+/** Outcome of an admission: the evicted items, or a refusal. */
 export type Admission = { readonly admitted: true; readonly victims: TierEntry[] } | { readonly admitted: false };
 
 /**
- * What a tier holds, and who leaves it first: GreedyDual-Size-Frequency. The item of least priority goes,
- *
- *   priority = age + frequency · cost / size,
- *
- * and the age becomes the priority of whoever went last, so that what is not used any more falls behind
- * in the end (Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", USITS 1997; with the frequency,
- * Cherkasova, HPL-98-69, 1998). The bytes themselves are elsewhere: this is bookkeeping without a clock.
+ * Contents of a tier, and the order of evictions: GreedyDual-Size-Frequency. The item of least priority leaves first,
+ * priority = age + frequency · cost / size. The age becomes the priority of the last evicted item, so that unused items
+ * fall behind in the end. This is bookkeeping without bytes or a clock.
+ * Source: Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", USITS 1997; Cherkasova, HPL-98-69, 1998
+ * (frequency).
  */
 export class TierIndex {
   readonly capacityBytes: number;
@@ -37,7 +35,7 @@ export class TierIndex {
   #pinnedBytes = 0;
   #age = 0;
 
-  /** What is expected to be used next leaves only where nothing else is left to leave. */
+  /** Items that are expected next leave only where nothing else can. */
   constructor(capacityBytes: number, isExpected: (key: string) => boolean = () => false) {
     this.capacityBytes = capacityBytes;
     this.#isExpected = isExpected;
@@ -65,22 +63,21 @@ export class TierIndex {
     return this.#entries.has(key);
   }
 
-  /** Bytes that an item takes here; null where it is not here. */
+  /** Size of an item here; null where it is absent. */
   sizeOf(key: string): number | null {
     return this.#entries.get(key)?.sizeBytes ?? null;
   }
 
-  /** Takes in what is there already, without asking whether it fits: `trim` makes it so. */
+  /** Takes in an existing item without a check of its size; `trim` enforces the capacity. */
   restore({ key, sizeBytes }: TierEntry, costMs: number): void {
     this.remove(key);
     this.#add(key, sizeBytes, costMs);
   }
 
   /**
-   * Makes room for an item and takes it in. Those who have to leave have left the index already; their
-   * bytes are for the caller to drop. With `must`, the newcomer is weighed against nobody: it is refused
-   * only where what is pinned or held leaves no room. Without, it is refused, too, where it is itself the
-   * one of least priority.
+   * Makes room for an item and takes it in. Evicted items have left the index already; the caller drops their bytes.
+   * With `must`, the new item is refused only where pinned or held items leave no room. Without it, an item that would
+   * have the least priority is refused too.
    */
   admit({ key, sizeBytes }: TierEntry, costMs: number, { must = false }: { must?: boolean } = {}): Admission {
     this.remove(key);
@@ -88,7 +85,7 @@ export class TierIndex {
     const below = must ? Number.POSITIVE_INFINITY : this.#priorityOf(1, costMs, sizeBytes);
     const victims = missing > 0 ? this.#chooseVictims(missing, below) : [];
     if (victims === null) {
-      // It came and was the first to go: without this nobody would ever age while newcomers are refused.
+      // A refused item counts as added and evicted: otherwise nothing would age while new items are refused.
       if (sizeBytes <= this.capacityBytes && !must) this.#age = Math.max(this.#age, below);
       return { admitted: false };
     }
@@ -97,10 +94,7 @@ export class TierIndex {
     return { admitted: true, victims };
   }
 
-  /**
-   * Counts a use; the first use of what was fetched ahead is the one that its admission counted already,
-   * and `isFirst`.
-   */
+  /** Counts a use. `isFirst`: first use of a prefetched item, which its admission counted already. */
   touch(key: string, costMs: number, { isFirst = false }: { isFirst?: boolean } = {}): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -109,7 +103,7 @@ export class TierIndex {
     entry.priority = this.#priorityOf(entry.frequency, costMs, entry.sizeBytes);
   }
 
-  /** Corrects a size, downwards only: what was admitted by its plain size may take less once it is stored. */
+  /** Corrects a size, downwards only: an item that was admitted by its plain size may be smaller once stored. */
   shrink(key: string, sizeBytes: number): void {
     const entry = this.#entries.get(key);
     if (entry === undefined || sizeBytes >= entry.sizeBytes) return;
@@ -119,7 +113,7 @@ export class TierIndex {
     entry.sizeBytes = sizeBytes;
   }
 
-  /** Sends away whoever is least worth keeping until `targetBytes` or less are used, or none may leave. */
+  /** Evicts the least valuable items until `targetBytes` or less are used, or none may leave. */
   trim(targetBytes: number): TierEntry[] {
     const victims: TierEntry[] = [];
     for (const { rank: _, ...victim } of this.#inOrderOfLeaving()) {
@@ -130,7 +124,7 @@ export class TierIndex {
     return victims;
   }
 
-  /** False where it is not here, or where pinned items would then take more than the tier has. */
+  /** False where it is absent, or where pinned items would then exceed the tier. */
   pin(key: string): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
@@ -149,8 +143,8 @@ export class TierIndex {
   }
 
   /**
-   * Keeps an item while it is worked with; gives what ends that, to be called once, or null where it is not
-   * here. A hold is on this very entry: one that came back after a loss has its own.
+   * Keeps an item during its use; returns the release function, to be called once, or null where it is absent. A hold
+   * is on this entry: one that came back after a loss has its own.
    */
   hold(key: string): (() => void) | null {
     const entry = this.#entries.get(key);
@@ -159,7 +153,7 @@ export class TierIndex {
     return () => void entry.holds--;
   }
 
-  /** Takes out what is gone or turned out to be damaged, pinned or not. */
+  /** Removes an item that is lost or damaged, pinned or not. */
   remove(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -190,7 +184,7 @@ export class TierIndex {
     return this.#age + (frequency * costMs) / Math.max(1, sizeBytes);
   }
 
-  /** Enough items below a priority to free so many bytes; null where there are not enough. */
+  /** Enough items below a priority to free this many bytes; null where there are not enough. */
   #chooseVictims(missingBytes: number, below: number): TierEntry[] | null {
     const victims: TierEntry[] = [];
     let freedBytes = 0;

@@ -2,21 +2,21 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { DeviceHost } from "../device-host/device-host.ts";
 import { sizeClassOf } from "../devices/gpu/buffer-pool.ts";
 
-/** Where a tier's bytes lie. Which ones may stay is the tier's business (tier.ts). */
+/** Storage of a tier's bytes. The tier decides which may stay (tier.ts). */
 export interface TierStore {
-  /** Another number means that everything that was here is lost. */
+  /** Another number means that all contents are lost. */
   readonly life: number;
-  /** What so many bytes take here at most. */
+  /** Largest size here of this many bytes. */
   sizeOf(sizeBytes: number): number;
-  /** Bytes that were written; null where they are gone or damaged. */
+  /** Bytes that were written; null where they are lost or damaged. */
   read(digest: string): Promise<Uint8Array | null>;
-  /** Gives what they take here, or null where there is no room. */
+  /** Returns their size here, or null where there is no room. */
   write(digest: string, bytes: Uint8Array): Promise<number | null>;
-  /** Lets bytes go; those that are not here are no error. */
+  /** Drops bytes; absent ones are no error. */
   drop(digest: string): Promise<void>;
 }
 
-/** Long enough for 32 MiB on a slow bus; a device that takes longer is ended as one that hangs. */
+/** Long enough for 32 MiB on a slow bus; a slower device is ended as hanging. */
 const TRANSFER_LIMIT_MS = 30_000;
 
 /** Bytes in buffers of a device, in its process: they end with it. */
@@ -27,7 +27,7 @@ export class GpuStore implements TierStore {
     this.#host = host;
   }
 
-  /** Between two lives of the process it is between their numbers. */
+  /** Fractional between two lives of the process. */
   get life(): number {
     return this.#host.restarts + (this.#host.pid === null ? 0.5 : 0);
   }
@@ -62,7 +62,7 @@ export class GpuStore implements TierStore {
   }
 }
 
-/** Bytes in this process's memory. Whoever reads them must not write to them. */
+/** Bytes in this process's memory; readers must not write to them. */
 export class HostStore implements TierStore {
   readonly life: number = 0;
   readonly #bytes = new Map<string, Uint8Array>();

@@ -8,16 +8,16 @@ export interface TierOptions {
   readonly deviceKey: string | null;
   readonly capacityBytes: number;
   readonly store: TierStore;
-  /** What is fetched ahead into this tier; null where nothing is. */
+  /** Prefetcher into this tier; null for none. */
   readonly prefetcher: Prefetcher | null;
-  /** Whether an item was fetched ahead and is still to be used. */
+  /** Whether an item was prefetched and is still unused. */
   readonly isExpected: (key: string) => boolean;
-  /** Told before an item leaves, with the way to its bytes while they are still here. */
+  /** Called before an item leaves, with a reader of its bytes while they are still here. */
   readonly onLeaving: (key: string, read: () => Promise<Uint8Array | null>) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** A tier: its bytes, which of them may stay, and how it served. Work on the same item is done in turn. */
+/** A tier: its bytes, its evictions, and its statistics. Work on the same item is done in turn. */
 export class Tier {
   readonly index: TierIndex;
   readonly #options: TierOptions;
@@ -39,7 +39,7 @@ export class Tier {
     return this.#options.deviceKey;
   }
 
-  /** Items that left it for want of room. */
+  /** Items evicted for lack of room. */
   get evictions(): number {
     return this.#counters.evictions;
   }
@@ -53,16 +53,16 @@ export class Tier {
     return this.index.has(key);
   }
 
-  /** Counts whether what was asked for was here. */
+  /** Counts a hit or a miss. */
   count(hit: boolean): void {
     if (hit) this.#counters.hits++;
     else this.#counters.misses++;
   }
 
-  /** The bytes of an item; null where it is not here, or not any more. */
+  /** Bytes of an item; null where it is absent, or no longer here. */
   read(key: string): Promise<Uint8Array | null> {
     if (!this.has(key)) return Promise.resolve(null);
-    // Held from now on, so that nothing evicts it while it waits for its turn.
+    // Held from now on, so that it is not evicted during its wait.
     const letGo = this.index.hold(key);
     return this.#inTurn(key, async () => {
       const bytes = await this.#options.store.read(key).finally(letGo);
@@ -75,8 +75,8 @@ export class Tier {
   }
 
   /**
-   * Keeps an item, and lets others go for it. False where it may not have their room or the store has
-   * none after all, as on a disk that others fill. With `must` it is weighed against nobody.
+   * Stores an item, and evicts others for it. False where it may not replace them, or where the store is full after
+   * all, as on a disk that others fill. With `must` it is not weighed against others.
    */
   async write(key: string, bytes: Uint8Array, costMs: number, options: { must?: boolean } = {}): Promise<boolean> {
     const letGo = await this.writeHeld(key, bytes, costMs, options);
@@ -84,7 +84,7 @@ export class Tier {
     return letGo !== null;
   }
 
-  /** The same, but it stays until what this gives is called; null where it is not kept. */
+  /** Like `write`, but the item stays until the returned function is called; null where it is not stored. */
   writeHeld(
     key: string,
     bytes: Uint8Array,
@@ -115,7 +115,7 @@ export class Tier {
     });
   }
 
-  /** Lets the least worthy go until `targetBytes` or less are used. */
+  /** Evicts the least valuable items until `targetBytes` or less are used. */
   async trim(targetBytes: number): Promise<void> {
     this.#noticeLoss();
     await this.#evict(this.index.trim(targetBytes));
@@ -133,7 +133,7 @@ export class Tier {
     return { ...state, prefetch: { pattern, confidence, depth, ...counters, accuracy } };
   }
 
-  /** Writes; where there is no room although the index said so, lets others go and tries once more. */
+  /** Writes; where the store is full despite the index, evicts others and tries once more. */
   async #store(key: string, bytes: Uint8Array, sizeBytes: number, costMs: number): Promise<boolean> {
     const { store } = this.#options;
     let storedBytes = await store.write(key, bytes);
@@ -145,20 +145,20 @@ export class Tier {
       this.#counters.failures++;
       return false;
     }
-    // Another's look may have noticed the loss of what was here before: this lies in the new life.
+    // Another operation may have noticed the loss of the earlier contents: this one belongs to the new life.
     this.#noticeLoss();
     if (!this.index.has(key)) this.index.restore({ key, sizeBytes }, costMs);
     this.index.shrink(key, storedBytes);
     return true;
   }
 
-  /** They have left the index already; nobody's wait or failure is worth keeping them. */
+  /** Drops the bytes of items that left the index already, whatever fails. */
   async #evict(victims: readonly TierEntry[]): Promise<void> {
     const { store, onLeaving, onError } = this.#options;
     for (const { key } of victims) {
       this.#counters.evictions++;
       await this.#inTurn(key, async () => {
-        // Somebody may have brought it back while it waited for its turn.
+        // It may have been brought back while it waited for its turn.
         if (this.index.has(key)) return;
         await onLeaving(key, () => store.read(key)).catch(onError);
         await store.drop(key);

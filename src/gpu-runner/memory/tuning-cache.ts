@@ -9,24 +9,24 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type EdgeAccess, openEdge } from "../link/edge-client.ts";
 import { writeWhole } from "../host/files.ts";
 
-/** What others found: the tuning with an id, or null where nobody knows. */
+/** Source of tunings by others: the tuning with an id, or null where it is unknown. */
 export type TuningSource = (id: string) => Promise<TuningRecord | null>;
 
 interface CacheParts {
   readonly dataDir: string;
-  /** Of this runner's devices; what was found on others stays unread. */
+  /** Fingerprints of this runner's devices; tunings of other devices stay unread. */
   readonly fingerprints: readonly Fingerprint[];
-  /** Asked for what is not on this disk. */
+  /** Source of tunings that are not on this disk. */
   readonly source: TuningSource;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** The tunings that this runner knows by id: those on its disk, and those that the edge tells. */
+/** Tunings of this runner by id: from its disk, and from the edge. */
 export class TuningCache {
   readonly #folder: string;
   readonly #source: TuningSource;
   readonly #logger: CacheParts["logger"];
-  /** The oldest first. */
+  /** In order of age, the oldest first. */
   readonly #known: Map<string, TuningRecord>;
 
   private constructor({ source, logger }: CacheParts, folder: string, known: Map<string, TuningRecord>) {
@@ -36,7 +36,7 @@ export class TuningCache {
     this.#known = known;
   }
 
-  /** Reads the folder `tunings`. A file that is damaged, or of another device, is told in the log and left. */
+  /** Reads the folder `tunings`. A damaged file, or one of another device, is logged and left. */
   static async open(parts: CacheParts): Promise<TuningCache> {
     const folder = join(parts.dataDir, "tunings");
     await mkdir(folder, { recursive: true });
@@ -51,21 +51,23 @@ export class TuningCache {
     return new TuningCache(parts, folder, new Map(records));
   }
 
-  /** The tuning with this id, from here or from the edge; where the edge cannot be asked, from here alone. */
+  /** Tuning with this id, from here or from the edge; only from here where the edge cannot be reached. */
   async find(id: string): Promise<TuningRecord | null> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
     try {
-      const told = await this.#source(id);
-      if (told !== null) await this.save(id, told);
-      return told;
+      const found = await this.#source(id);
+      if (found !== null) await this.save(id, found);
+      return found;
     } catch (error) {
       this.#logger.warn({ error, id }, "the edge could not be asked for a tuning");
       return null;
     }
   }
 
-  /** Keeps a tuning; the oldest goes where there are too many. A disk that takes nothing costs only what a restart forgets. */
+  /**
+   * Keeps a tuning; the oldest is dropped where there are too many. A full disk only means that a restart forgets it.
+   */
   async save(id: string, record: TuningRecord): Promise<void> {
     this.#known.delete(id);
     this.#known.set(id, record);
@@ -93,7 +95,7 @@ async function readRecord(
   try {
     const record = TuningRecord.parse(JSON.parse(await readFile(join(folder, file), "utf8")));
     if (!own.has(fingerprintText(record.tuning.fingerprint))) return { reason: "it was found on another device" };
-    if (`${await tuningIdOf(record.tuning)}.json` !== file) return { reason: "its content is not what its name says" };
+    if (`${await tuningIdOf(record.tuning)}.json` !== file) return { reason: "its content does not match its name" };
     return { record };
   } catch (error) {
     return { reason: `it cannot be read: ${(error as Error).message.slice(0, 200)}` };
@@ -103,7 +105,9 @@ async function readRecord(
 /** A job waits for the answer, and can do without. */
 const TIMEOUT_MS = 3_000;
 
-/** Asks the edge for one tuning at a time, as this runner. Fails where it cannot be reached or answers oddly. */
+/**
+ * Asks the edge for one tuning at a time, as this runner. Fails where it cannot be reached or its answer is invalid.
+ */
 export function createTuningSource(access: EdgeAccess): TuningSource {
   const edge = openEdge(access);
   return async (id) => {

@@ -1,6 +1,8 @@
 import { type Tensor, typedView, unpackStrings } from "../../protocol/wire/tensor.ts";
 
-/** Backends, and batches, may sum in another order, which f32 shows at about this size; wrong kernels show far more. */
+/**
+ * Backends and batches may sum in another order, which shows in f32 at about this size. Wrong kernels differ far more.
+ */
 export const AGREEMENT = 1e-3;
 
 /**
@@ -20,7 +22,7 @@ export function maxRelativeError(reference: readonly Tensor[], outputs: readonly
   return worst;
 }
 
-/** Strings are the same or as far apart as can be. */
+/** Strings are equal, or differ as much as possible. */
 function tensorError(expected: Tensor, found: Tensor): number {
   if (expected.dtype === "string") {
     return unpackStrings(expected.bytes).join("\0") === unpackStrings(found.bytes).join("\0")
@@ -40,7 +42,7 @@ function tensorError(expected: Tensor, found: Tensor): number {
   return difference === 0 ? 0 : difference / Math.max(scale, Number.MIN_VALUE);
 }
 
-/** Share of answers in which every output has its largest element where the original has it. */
+/** Share of answers in which every output has its largest element at the same place as the original. */
 export function measureFidelity(
   originals: readonly (readonly Tensor[])[],
   answers: readonly (readonly Tensor[])[],
@@ -56,7 +58,7 @@ function isSameLargest(original: readonly Tensor[], answer: readonly Tensor[]): 
   });
 }
 
-/** Where the largest element stands, the first of equal ones; of strings their text. */
+/** Index of the largest element, the first of equal ones; for strings their text. */
 function largestOf(tensor: Tensor): number | string {
   if (tensor.dtype === "string") return unpackStrings(tensor.bytes).join("\0");
   const values = typedView(tensor);

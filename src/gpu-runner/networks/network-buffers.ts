@@ -3,10 +3,10 @@ import { MAX_RUN, OP_BYTES, writeOp } from "./lowering/network-op.ts";
 import type { NetworkPlan } from "./plan-network.ts";
 import type { Dispatch } from "./schedule-operators.ts";
 
-/** Bytes of a table as the kernel binds it. */
+/** Bytes of a table in the kernel's binding. */
 const TABLE_BYTES = MAX_RUN * OP_BYTES;
 
-/** Dispatches with what each of them binds, for up to so many rows at a time. */
+/** Dispatches with their bindings, for up to this many rows at a time. */
 export interface BoundNetwork {
   readonly rows: number;
   readonly ends: GPUBuffer;
@@ -15,7 +15,7 @@ export interface BoundNetwork {
   release(): void;
 }
 
-/** The tables of all dispatches, one behind the other; each is bound from its own place on. */
+/** Tables of all dispatches in one buffer; each is bound at its own offset. */
 export function writeTables(dispatches: readonly Dispatch[]): { bytes: Uint8Array<ArrayBuffer>; offsets: number[] } {
   const operators = dispatches.flatMap((dispatch) => dispatch.operators);
   const bytes = new Uint8Array(operators.length * OP_BYTES + TABLE_BYTES);
@@ -33,8 +33,8 @@ export function writeTables(dispatches: readonly Dispatch[]): { bytes: Uint8Arra
 }
 
 /**
- * Makes room for so many rows and binds it. Fails with `out-of-memory`. Requests come beside other work of the device,
- * whose error scopes are not theirs to enter.
+ * Allocates buffers for this many rows and binds them. Fails with `out-of-memory`. Requests run beside other work on
+ * the device, so they must not enter its error scopes.
  */
 export function bindNetwork(
   { device, pool }: { readonly device: GPUDevice; readonly pool: BufferPool },
@@ -63,7 +63,7 @@ export function bindNetwork(
   };
   const release = () => taken.splice(0).forEach((buffer) => pool.release(buffer));
   try {
-    // Bound to their ends, which are not the network's: they come cleared, once for all requests that they serve.
+    // Bindings extend to the ends of the buffers, beyond the words in use. The pool clears them once for all requests.
     const arena = take(rows * arenaWords, STORAGE | COPY_DST);
     const ends = take(rows * endWords, STORAGE | COPY_DST | COPY_SRC);
     const staging = take(rows * endWords, MAP_READ | COPY_DST);

@@ -8,10 +8,10 @@ import type { Layout } from "./schedule-operators.ts";
 const FOLDER = new URL("../../../kernels/network/", import.meta.url);
 const FILES = ["finish", "weights", "map", "convolve", "dense", "reduce", "recur", "network"];
 
-/** What a pipeline is made for: `override`s of the program. */
+/** `override` constants of a pipeline. */
 type ProgramConstants = Readonly<Record<string, number>>;
 
-/** The program that runs networks, compiled once for all that have the same kinds of operators, and what it binds. */
+/** Program that runs networks, compiled once for all with the same kinds of operators, and its bindings. */
 export class NetworkProgram {
   readonly layout: GPUBindGroupLayout;
   readonly #device: GPUDevice;
@@ -26,7 +26,7 @@ export class NetworkProgram {
     });
   }
 
-  /** Fails with `kernel-invalid` where the device does not take so many lanes. */
+  /** Fails with `kernel-invalid` where the device does not support so many lanes. */
   pipelineFor(constants: ProgramConstants): Promise<GPUComputePipeline> {
     const key = JSON.stringify(constants);
     const known = this.#pipelines.get(key);
@@ -58,10 +58,10 @@ async function loadModule(device: GPUDevice): Promise<GPUShaderModule> {
   return compileParts(device, await Promise.all(parts));
 }
 
-/** Of two operands, in kernels/network/map.wgsl. */
+/** Binary function in kernels/network/map.wgsl. */
 const POWER = 5;
 
-/** What the program leaves out for a network, and how many lanes it has. */
+/** Constants that leave out the unused parts of the program and set its number of lanes. */
 export function constantsOf(operators: readonly ReadyOp[], { lanes }: Pick<Layout, "lanes">): ProgramConstants {
   const has = (test: (numbers: ReadyOp["numbers"]) => boolean) =>
     Number(operators.some(({ numbers }) => test(numbers)));

@@ -9,9 +9,9 @@ import type { NetworkEnd, NetworkPlan } from "./plan-network.ts";
 import { type Dispatch, type Layout, scheduleOperators } from "./schedule-operators.ts";
 
 const MiB = 2 ** 20;
-/** What the activations of a batch may take; larger ones run in parts. */
+/** Largest size of a batch's activations; larger batches run in parts. */
 const MAX_ARENA_BYTES = 64 * MiB;
-/** Workgroups along an axis, by WebGPU's least limits. */
+/** Workgroups along an axis, from WebGPU's default limit. */
 const MAX_GROUPS = 65_535;
 
 interface Spread {
@@ -21,9 +21,9 @@ interface Spread {
   readonly offsets: readonly number[];
 }
 
-/** A network on a device. Runs wait for each other. */
+/** Network on a device. Runs are queued. */
 export class Network {
-  /** Rows that run at a time; more of them run in parts. */
+  /** Rows of one pass; larger batches run in several. */
   readonly rowsAtMost: number;
   readonly #context: NetworkContext;
   readonly #program: NetworkProgram;
@@ -50,17 +50,17 @@ export class Network {
     this.rowsAtMost = Math.min(MAX_GROUPS, Math.max(1, fitting));
   }
 
-  /** Dispatches of a run. */
+  /** Dispatches of one pass. */
   get dispatches(): number {
     return this.#spread?.dispatches.length ?? 0;
   }
 
-  /** How the operators are grouped now, for telling layouts apart that come to the same. */
+  /** Current grouping of the operators, to recognise layouts that are equivalent. */
   get shape(): string {
     return this.#spread?.dispatches.map(({ operators, groups }) => `${operators.length}x${groups}`).join() ?? "";
   }
 
-  /** Inputs of zeros. */
+  /** Zero-filled inputs. */
   zeros(rows: number): Tensor[] {
     return this.#plan.inputs.map(({ name, dtype, shape, words }) => {
       const bytes = new Uint8Array(rows * words * DTYPE_BYTES[dtype]);
@@ -68,7 +68,7 @@ export class Network {
     });
   }
 
-  /** Runs in another layout from now on. Fails with `kernel-invalid` where the device cannot. */
+  /** Switches to another layout. Fails with `kernel-invalid` where the device does not support it. */
   async spread(layout: Layout): Promise<void> {
     const { device, pool } = this.#context;
     const pipeline = await this.#program.pipelineFor(constantsOf(this.#plan.operators, layout));
@@ -81,8 +81,8 @@ export class Network {
   }
 
   /**
-   * Computes the outputs of any number of rows, in the model's order. Fails with `invalid-request` for inputs that are
-   * not the network's.
+   * Computes the outputs of any number of rows, in the model's order. Fails with `invalid-request` for inputs that do
+   * not match the network.
    */
   run(inputs: readonly Tensor[]): Promise<InferenceOutcome> {
     const turn = this.#last.then(() => this.#run(inputs));
@@ -90,7 +90,7 @@ export class Network {
     return turn;
   }
 
-  /** Gives its buffers back, once what runs has ended. */
+  /** Releases its buffers once running work has ended. */
   close(): void {
     void this.#last.then(() => {
       this.#release();
@@ -153,7 +153,7 @@ export class Network {
     return { uploadMs: uploadedAt - startedAt, computeMs: computedAt - uploadedAt, readbackMs };
   }
 
-  /** Buffers for at least so many rows; they are kept, and grow by doubling. */
+  /** Buffers for at least this many rows; they are kept, and grow by doubling. */
   #roomFor(rows: number): BoundNetwork {
     if (this.#bound !== null && this.#bound.rows >= rows) return this.#bound;
     this.#bound?.release();
@@ -172,7 +172,7 @@ export class Network {
   }
 }
 
-/** The numbers of an input as the kernels take them. */
+/** Numbers of an input in the kernels' format. */
 function readInput({ name, dtype, shape, words }: NetworkEnd, tensors: readonly Tensor[]): Float32Array<ArrayBuffer> {
   const tensor = tensors.find((each) => each.name === name);
   const wanted = `${dtype} [rows, ${shape.slice(1).join(", ")}]`;

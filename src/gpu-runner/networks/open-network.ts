@@ -8,14 +8,17 @@ import { Network } from "./network.ts";
 import { type NetworkPlan, planNetwork } from "./plan-network.ts";
 import type { Layout } from "./schedule-operators.ts";
 
-/** All in one dispatch; what is large spread over workgroups; everything spread. */
+/** Candidates: all in one dispatch; large operators spread over workgroups; everything spread. */
 const SPREADS = [Number.POSITIVE_INFINITY, 30_000, 0];
 const LANES = [64, 256];
-/** An emulation computes four lanes at a time, and compiles slowly: with more, barriers cost it switches between fours. */
+/**
+ * An emulated device computes four lanes at a time and compiles slowly; with more lanes, barriers switch between groups
+ * of four.
+ */
 const SOFTWARE_LANES = [4];
 const RUNS = 4;
 
-/** Tries the ways to spread a network over a device by one row, and gives the fastest: devices differ too much to know. */
+/** Times each layout with one row and returns the fastest: devices differ too much for a fixed choice. */
 async function chooseLayout(network: Network, { limits, adapterInfo }: GPUDevice): Promise<Layout> {
   const isSoftware = isSoftwareAdapter(`${adapterInfo.architecture} ${adapterInfo.device} ${adapterInfo.description}`);
   const lanes = (isSoftware ? SOFTWARE_LANES : LANES).filter(
@@ -34,7 +37,7 @@ async function chooseLayout(network: Network, { limits, adapterInfo }: GPUDevice
   return tried.reduce((best, each) => (each.ms < best.ms ? each : best)).layout;
 }
 
-/** Milliseconds of the fastest of some runs; the first one warms the device up and does not count. */
+/** Milliseconds of the fastest of several runs. The first run warms the device up and is not counted. */
 async function timeRuns(network: Network): Promise<number> {
   const inputs = network.zeros(1);
   await network.run(inputs);
@@ -47,7 +50,7 @@ async function timeRuns(network: Network): Promise<number> {
   return fastest;
 }
 
-/** A device and the pool that all its buffers come from. */
+/** Device, and the pool of all its buffers. */
 export interface NetworkContext {
   readonly device: GPUDevice;
   readonly pool: BufferPool;
@@ -56,8 +59,8 @@ export interface NetworkContext {
 const programs = new WeakMap<GPUDevice, NetworkProgram>();
 
 /**
- * Reads an ONNX file and makes it ready to run on a device, spread over it as `layout` says or as is measured to be
- * fastest for one row. Fails with `invalid-model` for what the kernels do not know, naming operator and reason.
+ * Reads an ONNX file and prepares it for a device, in `layout` or in the layout measured fastest for one row. Fails
+ * with `invalid-model` for unsupported operators, with operator and reason.
  */
 export async function openNetwork(
   context: NetworkContext,

@@ -5,19 +5,19 @@ import { Lowering, type PlannedOp } from "./lowering/lowering.ts";
 import { KIND, type OpNumbers } from "./lowering/network-op.ts";
 import { type Activation, type Region, unsupported } from "./lowering/network-value.ts";
 
-/** Regions begin where a vector of four does. */
+/** Regions begin at a multiple of a vector of four words. */
 const ALIGNED_WORDS = 4;
 
 interface Life {
   readonly region: Region;
-  /** Operators that write it first and touch it last. */
+  /** First operator that writes it, and last that uses it. */
   readonly from: number;
   until: number;
 }
 
 /**
- * Gives each region its offset in the arena: regions that are in use at the same time stand apart, others may share a
- * place. The first gap that is wide enough is taken, the largest regions first.
+ * Assigns each region an offset in the arena. Regions in use at the same time do not overlap. The largest are placed
+ * first, each in the first gap that is wide enough.
  */
 function placeRegions(operators: readonly PlannedOp[]): { offsets: Map<Region, number>; words: number } {
   const placed: { life: Life; offset: number }[] = [];
@@ -55,32 +55,32 @@ function align(words: number): number {
   return Math.ceil(words / ALIGNED_WORDS) * ALIGNED_WORDS;
 }
 
-/** What enters or leaves a network: for one row the words that it takes, the rows standing one behind the other. */
+/** Input or output of a network: words of one row; rows are contiguous. */
 export interface NetworkEnd {
   readonly name: string;
   readonly dtype: Exclude<DType, "string">;
-  /** Of one row; its first axis is that of the rows. */
+  /** Shape of one row; its first axis is the axis of rows. */
   readonly shape: readonly number[];
   readonly words: number;
-  /** Words of a row that stand before it: inputs come first, in the order of the file. */
+  /** Offset in words within a row: inputs come first, in the order of the file. */
   readonly before: number;
 }
 
-/** An operator that is ready for the kernels. */
+/** Operator in its final form for the kernels. */
 export interface ReadyOp {
   readonly numbers: OpNumbers;
   readonly items: number;
   readonly work: number;
-  /** Whether its lanes wait for each other, so that it takes one workgroup a row. */
+  /** Whether its lanes synchronise, which limits it to one workgroup per row. */
   readonly isSerial: boolean;
 }
 
-/** A network as the kernels run it. */
+/** Network in the form that the kernels run. */
 export interface NetworkPlan {
   readonly inputs: readonly NetworkEnd[];
   readonly outputs: readonly NetworkEnd[];
   readonly operators: readonly ReadyOp[];
-  /** Of one row. */
+  /** Arena of one row. */
   readonly arenaWords: number;
   readonly endWords: number;
   readonly weights: Uint8Array<ArrayBuffer>;
@@ -88,7 +88,7 @@ export interface NetworkPlan {
 
 /**
  * Turns a network into operators of the kernels: each row of a batch by itself, activations in one arena. Fails with
- * `invalid-model` where it has something that they do not know, naming operator and reason.
+ * `invalid-model` for unsupported parts, with operator and reason.
  */
 export function planNetwork(model: OnnxModel): NetworkPlan {
   const lowering = new Lowering(model);

@@ -1,24 +1,24 @@
 import { MAX_RUN } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 
-/** Workgroups of an operator for each row at most: beyond that their beginnings take longer than their work. */
+/** Largest number of workgroups per operator and row: beyond it their start takes longer than their work. */
 const MAX_SPREAD = 32;
 
-/** How a network is spread over workgroups. */
+/** Spread of a network over workgroups. */
 export interface Layout {
-  /** Lanes of a workgroup. */
+  /** Lanes per workgroup. */
   readonly lanes: number;
-  /** An operator of more work than this is a dispatch of its own, over many workgroups. */
+  /** An operator with more work than this gets a dispatch of its own with many workgroups. */
   readonly spreadFrom: number;
 }
 
-/** Operators that run behind each other in one dispatch, and its workgroups for each row. */
+/** Operators that run in sequence in one dispatch, and its workgroups per row. */
 export interface Dispatch {
   readonly operators: readonly ReadyOp[];
   readonly groups: number;
 }
 
-/** Puts operators together into dispatches: small ones behind each other in one workgroup a row, large ones alone. */
+/** Groups operators into dispatches: small ones in sequence in one workgroup per row, large ones alone. */
 export function scheduleOperators(operators: readonly ReadyOp[], { lanes, spreadFrom }: Layout): Dispatch[] {
   const dispatches: Dispatch[] = [];
   let run: ReadyOp[] = [];

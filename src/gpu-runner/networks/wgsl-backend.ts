@@ -8,7 +8,7 @@ import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 
 const MEASURED_KEY = "measured";
 
-/** Models on a GPU by kernels of our own, all of them from one pool of buffers. */
+/** Models on a GPU in our own kernels, with one pool of buffers. */
 export class WgslBackend {
   readonly #gpu: Pick<Gpu, "throwUncaptured">;
   readonly #context: NetworkContext;
@@ -20,12 +20,12 @@ export class WgslBackend {
   }
 
   /**
-   * Loads an ONNX file by its path, or its content; what was loaded under the key before is replaced. Fails with
-   * `invalid-model` for what the kernels do not know, and with `backend-failed` where threads are asked for.
+   * Loads an ONNX file by its path or its content, and replaces any model under the key. Fails with `invalid-model` for
+   * unsupported operators, and with `backend-failed` where threads are requested.
    */
   async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
     if (threads > 1) {
-      throw new ProblemError("backend-failed", `Only the CPU provider takes threads; ${threads} were asked for.`);
+      throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
     const file = typeof model === "string" ? await readModelFile(model) : model;
@@ -36,13 +36,13 @@ export class WgslBackend {
     return { loadMs: performance.now() - startedAt };
   }
 
-  /** Frees a model; one that is not loaded is no error. */
+  /** Frees a model; an unknown key is no error. */
   unload(modelKey: string): void {
     this.#networks.get(modelKey)?.close();
     this.#networks.delete(modelKey);
   }
 
-  /** Runs a model on tensors by the names of its inputs. Fails with `not-found` for one that is not loaded. */
+  /** Runs a model on tensors by the names of its inputs. Fails with `not-found` for a model that is not loaded. */
   async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
     const network = this.#networks.get(modelKey);
     if (network === undefined) throw new ProblemError("not-found", `The model '${modelKey}' is not loaded`);
@@ -51,7 +51,7 @@ export class WgslBackend {
     return outcome;
   }
 
-  /** Bytes of the device's memory that are in use with the model loaded and each of these batches run, in turn. */
+  /** Bytes of device memory in use after each batch, with the model loaded and the batches run in turn. */
   async measureMemory(model: Uint8Array, batches: readonly (readonly Tensor[])[]): Promise<number[]> {
     const { counters } = this.#context.pool;
     const restBytes = counters.liveBytes;
@@ -65,7 +65,7 @@ export class WgslBackend {
     return takenBytes;
   }
 
-  /** Milliseconds until a model is loaded, its program compiled, and from there to its first answer. */
+  /** Milliseconds to load a model and compile its program, and from then to its first answer. */
   async measureStart(
     model: Uint8Array,
     tensors: readonly Tensor[],

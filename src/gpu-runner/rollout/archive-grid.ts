@@ -4,7 +4,7 @@ const float = new Float32Array(1);
 const word = new Uint32Array(float.buffer);
 const SIGN = 0x80000000;
 
-/** A word for a float (f32), larger where the float is; zeros are equal. Integers can be compared and exchanged atomically. */
+/** f32 as a word of the same order; zeros are equal. Integers can be compared and exchanged atomically. */
 export function toFloatOrder(value: number): number {
   float[0] = value + 0;
   const bits = word[0]!;
@@ -16,7 +16,7 @@ export function fromFloatOrder(order: number): number {
   return float[0]!;
 }
 
-/** Added before the division, so that a measure on an edge is not thrown below it by rounding (pyribs). */
+/** Added before the division, so that rounding does not move a measure on an edge to the cell below (pyribs). */
 const EPSILON = Math.fround(1e-6);
 
 export function countCells({ dims }: Pick<ArchiveGrid, "dims">): number {
@@ -24,8 +24,8 @@ export function countCells({ dims }: Pick<ArchiveGrid, "dims">): number {
 }
 
 /**
- * The number of the cell of measures (f32) that stand in `measures` from `at` on, or -1 where one is not finite:
- * clip(trunc((dims·(m − low) + 1e-6)/(high − low)), 0, dims − 1), as pyribs' GridArchive of float32 rounds it.
+ * Number of the cell of the measures (f32) in `measures` at `at`, or -1 where one is not finite: clip(trunc((dims·(m −
+ * low) + 1e-6)/(high − low)), 0, dims − 1), rounded like pyribs' float32 GridArchive.
  */
 export function createLocator({ dims, ranges }: ArchiveGrid): (measures: Float32Array, at: number) => number {
   const axes = dims.map((_, axis) => createAxis(dims[axis]!, ranges[axis]!));
@@ -41,8 +41,8 @@ export function createLocator({ dims, ranges }: ArchiveGrid): (measures: Float32
 }
 
 /**
- * For each axis the smallest measure (f32) that belongs to its cell 1, 2, … and so on, one axis behind the other. What a
- * GPU compares measures with: its own division need not round as others do.
+ * For each axis the smallest measure (f32) of its cells 1, 2, … in turn, one axis after the other. A GPU compares
+ * measures with these edges, since its own division may round differently.
  */
 export function listEdges({ dims, ranges }: ArchiveGrid): Float32Array<ArrayBuffer> {
   const edges = dims.map((size, axis) => {
@@ -61,7 +61,7 @@ function createAxis(size: number, range: ArchiveGrid["ranges"][number]): (measur
   };
 }
 
-/** The smallest float that `index` gives a cell, found by halving: the index never falls. */
+/** Smallest float in a cell, found by bisection: the index never decreases. */
 function firstOf(index: (measure: number) => number, cell: number): number {
   let below = toFloatOrder(Number.NEGATIVE_INFINITY);
   let found = toFloatOrder(Number.POSITIVE_INFINITY);

@@ -1,15 +1,15 @@
 import { countCells, createLocator } from "./archive-grid.ts";
 import { ADDITION, type Additions, type ArchiveGrid, type Elites } from "./archive.ts";
 
-/** What became of a batch: those that are elites now, in the order in which they were offered. */
+/** Outcome of a batch: the new elites, in the order in which they were offered. */
 export interface Judged extends Additions {
   readonly winners: Uint32Array<ArrayBuffer>;
-  /** Of each winner. */
+  /** Cell of each winner. */
   readonly cells: Uint32Array<ArrayBuffer>;
   readonly thresholds: Float32Array<ArrayBuffer>;
 }
 
-/** Judges what is offered; the book stays as it is. */
+/** Judges a batch without a change to the book. */
 export type JudgeBatch = (fitness: Float32Array, measures: Float32Array) => Judged;
 
 const NOBODY = -1;
@@ -64,7 +64,10 @@ export function createJudge(grid: ArchiveGrid, book: EliteBook): JudgeBatch {
   };
 }
 
-/** t ← (1 − α)ⁿ t + mean(f)(1 − (1 − α)ⁿ), the batch rule of CMA-MAE (Fontaine and Nikolaidis 2023, appendix). */
+/**
+ * t ← (1 − α)ⁿ t + mean(f)(1 − (1 − α)ⁿ), the batch rule of CMA-MAE.
+ * Source: Fontaine and Nikolaidis 2023, appendix.
+ */
 function moveThreshold(
   { learningRate, thresholdMin }: NonNullable<ArchiveGrid["annealing"]>,
   threshold: number,
@@ -78,7 +81,7 @@ function moveThreshold(
 
 const NONE = -1;
 
-/** What is known of an archive's elites but their genomes: slot by slot, in the order in which cells were found. */
+/** Data of an archive's elites except their genomes: slot by slot, in the order in which cells were found. */
 export class EliteBook {
   filled = 0;
   readonly #axes: number;
@@ -98,18 +101,18 @@ export class EliteBook {
     this.#thresholds = new Float32Array(cells);
   }
 
-  /** The slot of a cell's elite; -1: there is none. */
+  /** Slot of a cell's elite; -1 for none. */
   slotOf(cell: number): number {
     return this.#slots[cell]!;
   }
 
-  /** NaN of a cell without an elite. */
+  /** Threshold of a cell; NaN without an elite. */
   thresholdOf(cell: number): number {
     const slot = this.#slots[cell]!;
     return slot === NONE ? Number.NaN : this.#thresholds[slot]!;
   }
 
-  /** Notes the winners of a batch, and gives the slot of each. */
+  /** Records the winners of a batch, and returns the slot of each. */
   admit(
     { winners, cells, thresholds }: Judged,
     fitness: Float32Array,
@@ -140,7 +143,7 @@ export class EliteBook {
     };
   }
 
-  /** Takes the place of all that was noted. Throws a `RangeError` where a cell is not of the grid or there twice. */
+  /** Replaces all records. Throws a `RangeError` for a cell outside the grid or one that occurs twice. */
   write({ cells, fitness, measures, thresholds }: Omit<Elites, "genomes">): void {
     this.#slots.fill(NONE);
     this.filled = 0;
@@ -155,7 +158,7 @@ export class EliteBook {
   }
 }
 
-/** Elites of another grid over the same measures: the best of each cell. Of the same grid they all stay, in their order. */
+/** Elites in another grid over the same measures: the best of each cell. In the same grid all stay, in their order. */
 export function regridElites({ fitness, measures, genomes }: Elites, grid: ArchiveGrid): Elites {
   const plain = { ...grid, annealing: null };
   const book = new EliteBook(plain);

@@ -2,7 +2,7 @@ import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
 import type { EnvironmentSource } from "../environments/environment-source.ts";
 import type { EpisodePlan, EpisodeResults, Population, RolloutWatch } from "./population.ts";
 
-/** A population with its weights, to be rolled out once. */
+/** Population with its weights, to be rolled out once. */
 export interface RollOutRequest extends EpisodePlan {
   readonly environment: EnvironmentSource;
   readonly network: PolicyNetwork;
@@ -11,12 +11,12 @@ export interface RollOutRequest extends EpisodePlan {
   readonly weights: Float32Array<ArrayBuffer>;
 }
 
-/** What it did, and how long the steps took by the process's clock. */
+/** Results, and the time of the steps on the process's clock. */
 export interface RollOutOutcome extends EpisodeResults {
   readonly durationMs: number;
 }
 
-/** Rolls out an open population that has these weights, and lets go of it. */
+/** Rolls out an open population with these weights, and releases it. */
 export async function rollOutOnce(
   population: Pick<Population, "write" | "evaluate" | "release">,
   { weights, ...plan }: Pick<RollOutRequest, "weights"> & EpisodePlan,
@@ -32,26 +32,26 @@ export async function rollOutOnce(
   }
 }
 
-/** Members of the first attempt; each further one has so many times as much. */
+/** Members of the first attempt; each further one has this many times as many. */
 const FIRST_MEMBERS = 64;
 const GROWTH = 8;
 
-/** Steps a second that a backend takes: of the largest attempt that there was time for. */
+/** Speed of a backend in steps per second, from the largest attempt within the time. */
 export interface RolloutTrial {
   readonly stepsPerSecond: number;
   /** Episodes of that attempt. */
   readonly evaluations: number;
 }
 
-/** The request as a trial has it, and the time that attempts may take. */
+/** Request of a trial, and the time for its attempts. */
 export interface TrialRequest extends RollOutRequest {
   readonly budgetMs: number;
 }
 
 /**
- * Rolls ever more members out, and then ever more episodes of each, until all are or the next attempt would take longer
- * than there is time: a GPU is slow with a few. Each attempt goes twice, since the first of them compiles; one is
- * made in any case. `open` opens a population of so many members.
+ * Rolls out ever more members, and then ever more episodes of each, until all are done or the next attempt would exceed
+ * the time: a GPU is slow with a few. Each attempt runs twice, since the first run compiles; at least one is made.
+ * `open` opens a population of this many members.
  */
 export async function tryRollOut(
   open: (members: number) => Promise<Population>,
@@ -64,7 +64,7 @@ export async function tryRollOut(
   for (;;) {
     const rows = weights.subarray(0, (weights.length / most) * members);
     const { steps, durationMs } = await timeSteps(await open(members), rows, { ...plan, episodes }, watch);
-    // What it takes to open and compile is no matter of speed, and would leave a GPU the smallest attempt only.
+    // Opening and compiling do not count as speed: otherwise a GPU would only get the smallest attempt.
     leftMs -= 2 * durationMs;
     const isAll = members === most && episodes === plan.episodes;
     if (isAll || 2 * GROWTH * durationMs > leftMs) {
@@ -75,7 +75,7 @@ export async function tryRollOut(
   }
 }
 
-/** The second of two equal runs; lets go of the population. */
+/** Time of the second of two equal runs; releases the population. */
 async function timeSteps(
   population: Population,
   rows: Float32Array<ArrayBuffer>,

@@ -11,39 +11,38 @@ import { chooseDevice, updateSpeed } from "./share-work.ts";
 import { startGpus } from "../device-host/start-gpus.ts";
 import { startOrtWebgpu } from "../device-host/start-ort-webgpu.ts";
 
-/** A device with the process that owns it and the queue in front of it. */
+/** Device with its process and its queue. */
 export interface FleetDevice {
   readonly host: DeviceHost;
   readonly server: InferenceServer;
 }
 
-/** Where a caller wants a kernel to run. */
+/** Preferences for a kernel's device. */
 interface Wishes {
   readonly deviceKey?: string | undefined;
   readonly variant?: string | undefined;
 }
 
-/** The devices of this runner, by key. */
+/** Devices of this runner, by key. */
 export class DeviceFleet {
-  /** What kernels run under. */
+  /** Quarantine of kernels. */
   readonly guard: KernelGuard;
   readonly #devices: ReadonlyMap<string, FleetDevice>;
   /** Measured speeds in GB/s, by device and kernel. */
   readonly #speeds = new Map<string, number>();
-  /** Jobs of each device. */
+  /** Number of jobs on each device. */
   readonly #inUse = new Map<FleetDevice, number>();
   readonly #changed: (() => void)[] = [];
 
-  /** Takes over processes that run already: the CPU's and any number of others, each with its own key. */
+  /** Takes over running processes: the CPU's and any number of others, each with its own key. */
   constructor(hosts: readonly DeviceHost[], failures: FailureFile) {
     this.#devices = new Map(hosts.map((host) => [host.device.key, { host, server: new InferenceServer(host) }]));
-    this.guard = new KernelGuard(failures, () => this.#changed.forEach((tell) => tell()));
+    this.guard = new KernelGuard(failures, () => this.#changed.forEach((callBack) => callBack()));
   }
 
   /**
-   * Starts a process for every device: the CPU, each GPU (a software one where there is no other), and
-   * ONNX Runtime on a GPU.
-   * A machine where no GPU can be had serves with its CPU alone.
+   * Starts a process for every device: the CPU, each GPU (a software one where there is no other), and ONNX Runtime on
+   * a GPU. A machine without a usable GPU serves with its CPU alone.
    */
   static async start(
     { gpu, ortWebgpu, wgslModels, dataDir, memory, processBytes }: RunnerConfig,
@@ -57,12 +56,12 @@ export class DeviceFleet {
     return new DeviceFleet([first, ...gpus, ...(ort === null ? [] : [ort])], new FailureFile(dataDir, logger));
   }
 
-  /** The devices as the edge is told of them. */
+  /** Devices as the edge sees them. */
   get devices(): Device[] {
     return this.all().map(({ host }) => this.guard.describe(host));
   }
 
-  /** A kernel that several devices have is announced once, with all variants. */
+  /** Announced kernels: one that several devices have appears once, with all variants. */
   get kernels(): KernelAnnouncement[] {
     const announced = this.#gpusFirst().flatMap(({ host }) => host.kernels);
     return [...Map.groupBy(announced, ({ name }) => name).values()].map((same) => ({
@@ -71,19 +70,19 @@ export class DeviceFleet {
     }));
   }
 
-  /** Jobs at a time: WGSL wants its device to itself. */
+  /** Number of parallel jobs: WGSL needs its device to itself. */
   get jobSlots(): number {
     return Math.max(1, this.all().filter(runsWgsl).length);
   }
 
-  /** The device that runs ONNX models on the CPU: the reference that others must agree with. */
+  /** Device that runs ONNX models on the CPU: the reference that others must agree with. */
   get cpu(): FleetDevice {
     return this.find("cpu");
   }
 
-  /** Calls back when what `devices` says has changed. */
-  onChange(tell: () => void): void {
-    this.#changed.push(tell);
+  /** Calls back when `devices` has changed. */
+  onChange(callBack: () => void): void {
+    this.#changed.push(callBack);
   }
 
   find(deviceKey: string): FleetDevice {
@@ -93,9 +92,9 @@ export class DeviceFleet {
   }
 
   /**
-   * The device that runs a kernel: the one that is named, else of the GPUs the one that is likely to be
-   * done with it first, or the CPU where no GPU has the variant. A device that lacks what the kernel needs,
-   * or where it is locked out, is taken only where there is no other.
+   * Device for a kernel: the named one, otherwise the GPU that is likely to finish first, or the CPU where no GPU has
+   * the variant. A device without the kernel's features, or where it is in quarantine, is used only where there is no
+   * other.
    */
   withKernel(kernel: string, { deviceKey, variant }: Wishes = {}): FleetDevice {
     const having = this.#thatHave(kernel);
@@ -103,7 +102,7 @@ export class DeviceFleet {
     return this.#choose(offering.length > 0 ? offering : having, kernel, deviceKey);
   }
 
-  /** Runs a job on a device, which counts as busy with it from now on, also before the job reaches its process. */
+  /** Runs a job on a device, which counts as busy from now on, even before the job reaches its process. */
   async use<Output>(device: FleetDevice, work: () => Promise<Output>): Promise<Output> {
     this.#inUse.set(device, (this.#inUse.get(device) ?? 0) + 1);
     try {
@@ -113,7 +112,7 @@ export class DeviceFleet {
     }
   }
 
-  /** The same for a submitted kernel: any device that has its reference or, if that is submitted too, any that runs WGSL. */
+  /** Device for a submitted kernel: any that has its reference or, if that is submitted too, any that runs WGSL. */
   forProgram({ id, definition, reference }: KernelProgram, deviceKey?: string): FleetDevice {
     const able =
       definition.reference.kind === "kernel" && reference === null
@@ -122,7 +121,7 @@ export class DeviceFleet {
     return this.#choose(able, id, deviceKey);
   }
 
-  /** The devices of the same kind as one, itself first, on which a kernel may run. */
+  /** Devices of the same kind as the given one, which comes first, that may run a kernel. */
   alike(device: FleetDevice, kernel: string): FleetDevice[] {
     const kind = fingerprintText(device.host.device.fingerprint);
     const others = this.#thatHave(kernel).filter(
@@ -131,7 +130,7 @@ export class DeviceFleet {
     return [device, ...others];
   }
 
-  /** How fast a kernel ran on a device lately, in GB/s; null where it never did. */
+  /** Recent speed of a kernel on a device in GB/s; null where it never ran. */
   speedOf({ host }: FleetDevice, kernel: string): number | null {
     return this.#speeds.get(`${host.device.key} ${kernel}`) ?? null;
   }

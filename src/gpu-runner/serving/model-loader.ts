@@ -9,20 +9,20 @@ import type { DeviceHost } from "../device-host/device-host.ts";
 import { modelKeyOf, type ServedVariant } from "./queue/model-key.ts";
 import { proveRows } from "./prove-rows.ts";
 
-/** What a load found out: how long it took, and whether requests may share a batch. */
+/** Result of a load: its duration, and whether requests may share a batch. */
 interface Loaded {
   readonly loadMs: number;
   readonly joins: boolean;
 }
 
-/** How requests to a model are served. */
+/** Serving settings of a model's requests. */
 export interface Readiness extends Pick<Loaded, "joins"> {
   readonly configuration: ServingConfiguration;
 }
 
-/** A model that stays loaded at least until it is released. */
+/** Model that stays loaded at least until its release. */
 export interface BorrowedModel extends Loaded {
-  /** As the device's process knows it. */
+  /** Key of the model in the device's process. */
   readonly modelKey: string;
   readonly release: () => Promise<void>;
 }
@@ -36,8 +36,8 @@ interface Load {
 }
 
 /**
- * Brings models from the edge into the processes of devices, each once for as many threads. Requests are
- * served under the configuration that the edge told of their place; others may be borrowed beside it.
+ * Loads models from the edge into the processes of devices, each once per number of threads. Requests are served under
+ * the configuration that the edge sent for their placement; others may be borrowed beside it.
  */
 export class ModelLoader {
   readonly #residency: Pick<ResidencyManager, "keep" | "read">;
@@ -46,7 +46,7 @@ export class ModelLoader {
   readonly #loads = new Map<string, Load>();
   /** Every model that was ever loaded or is to be kept warm, by version. */
   readonly #known = new Map<string, PlacedModel>();
-  /** How requests are served, and how they are to be, by device, version and variant. */
+  /** Current and intended configurations, by device, version and variant. */
   readonly #configurations = new Map<string, ServingConfiguration>();
   readonly #wanted = new Map<string, ServingConfiguration>();
 
@@ -56,8 +56,8 @@ export class ModelLoader {
   }
 
   /**
-   * Waits until a model can take requests, and says how they are served: under the configuration of its place
-   * where none is named. Throws `no-placement` where this runner does not have it.
+   * Waits until a model can take requests, and returns its serving settings: those of its placement by default. Throws
+   * `no-placement` where this runner does not have it.
    */
   async ensureReady(
     served: ServedVariant,
@@ -70,7 +70,7 @@ export class ModelLoader {
     return { joins, configuration };
   }
 
-  /** Loads a model for a while, unless it is there. Whoever borrows releases, also after a failure of what came between. */
+  /** Loads a model temporarily, unless it is loaded. The borrower must release it, even after a later failure. */
   async borrow(
     model: PlacedModel,
     variant: string,
@@ -96,8 +96,8 @@ export class ModelLoader {
   }
 
   /**
-   * Has a variant loaded and run in a process of its own, unless it is loaded on the device already: what hangs, crashes
-   * or takes all memory does so before anything that serves meets it. Fails like `DeviceHost.tryModel`.
+   * Loads and runs a variant in a process of its own, unless it is loaded on the device already. A hang, a crash or
+   * memory exhaustion then occurs away from serving processes. Fails like `DeviceHost.tryModel`.
    */
   async tryApart(
     model: PlacedModel,
@@ -111,15 +111,15 @@ export class ModelLoader {
     await host.tryModel(file, createSeededInputs(model.inputs, 1), { threads: configuration.threads, signal });
   }
 
-  /** How requests to a variant are served on a device now. */
+  /** Current configuration of a variant on a device. */
   configurationOf(served: ServedVariant, host: DeviceHost): ServingConfiguration {
     return this.#configurations.get(placeKeyOf(served, host)) ?? DEFAULT_CONFIGURATION;
   }
 
   /**
-   * Serves a variant on a device under another configuration from now on: it is loaded, then requests go there,
-   * then what they used before is freed, once those that are under way are answered. Where it cannot be loaded
-   * this throws, and what was served is served on. Of several at once the last one counts.
+   * Switches a variant on a device to another configuration. It is loaded, then requests go there, then the previous
+   * one is freed once its running requests are answered. Where loading fails this throws, and the previous one stays.
+   * Of several at once the last one counts.
    */
   async configure(
     model: PlacedModel,
@@ -131,36 +131,38 @@ export class ModelLoader {
     const place = placeKeyOf(served, host);
     this.#wanted.set(place, configuration);
     const before = this.configurationOf(served, host);
-    // Where nothing serves yet, requests that come meanwhile wait for what is to.
+    // Where nothing is served yet, arriving requests wait for the new configuration.
     if (this.#find(served, host, before) === undefined) this.#configurations.set(place, configuration);
     await this.#keep(model, variant, host, configuration);
     const isLast = this.#wanted.get(place) === configuration;
     if (isLast) this.#configurations.set(place, configuration);
     const left = isLast ? before : configuration;
     const load = this.#find(served, host, left);
-    // What is served now, and what is about to be, may be the same file under other caps.
+    // The current and the next configuration may use the same file under other caps.
     const stays = [this.configurationOf(served, host), this.#wanted.get(place)];
     if (load === undefined || stays.some((each) => each?.threads === left.threads)) return;
     load.isKept = false;
     const modelKey = modelKeyOf({ ...served, ...left });
-    // Who waits for it to be loaded asks the queue next.
+    // Waiting requests go to the queue next.
     await load.loaded.catch(() => {});
     await server.settled(modelKey);
     await this.#freeUnused(load, modelKey, host);
   }
 
-  /** The same where the edge has said nothing of the place yet: what was measured first is served as it was measured. */
+  /**
+   * Configures likewise, where the edge has not configured the placement yet: it is served as it was first measured.
+   */
   async adopt(...place: Parameters<ModelLoader["configure"]>): Promise<void> {
     const [{ modelVersionId }, variant, { host }] = place;
     if (!this.#wanted.has(placeKeyOf({ modelVersionId, variant }, host))) await this.configure(...place);
   }
 
-  /** What is known of a version; null where this runner does not have it. */
+  /** Known version; null where this runner does not have it. */
   find(modelVersionId: string): PlacedModel | null {
     return this.#known.get(modelVersionId) ?? null;
   }
 
-  /** Forgets the loads of a model that its process turned out not to have: the next request loads it again. */
+  /** Forgets the loads of a model that its process does not have: the next request loads it again. */
   noteFailure({ modelVersionId, variant }: ServedVariant, error: unknown): void {
     if (!(error instanceof ProblemError) || error.problem.code !== "not-found") return;
     for (const [key, { served }] of this.#loads) {
@@ -169,8 +171,8 @@ export class ModelLoader {
   }
 
   /**
-   * Frees a model of a device, or has the last one do it who borrowed it; the next request or calibration that
-   * wants it there loads it again.
+   * Frees a model on a device, at once or at its last borrower's release; the next request or calibration there loads
+   * it again.
    */
   async unload(
     served: ServedVariant,

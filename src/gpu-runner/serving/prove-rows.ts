@@ -11,9 +11,9 @@ import { hasRows, joinTensors, splitRows } from "./queue/join-tensors.ts";
 const SEEDS = [1, 2, 3];
 
 /**
- * Whether requests of a loaded model may share a batch. A free leading dimension may as well be a
- * sequence, or rows may be normalised together: so seeded inputs are computed one by one and joined, and
- * the answers have to be the same. Warms the model on the way. Fails with every problem but `backend-failed`.
+ * Whether requests of a loaded model may share a batch. A free leading dimension may also be a sequence, or rows may be
+ * normalised together. Therefore seeded inputs are computed one by one and joined, and the answers must be equal. Also
+ * warms the model up. Fails with every problem except `backend-failed`.
  */
 export async function proveRows(
   modelKey: string,
@@ -35,7 +35,7 @@ export async function proveRows(
     return split?.every((together, index) => maxRelativeError(alone[index]!, together) <= AGREEMENT) ?? false;
   } catch (error) {
     if (!(error instanceof ProblemError) || error.problem.code !== "backend-failed") throw error;
-    // A network that refuses made-up inputs takes requests all the same, one by one.
+    // A network that rejects generated inputs still serves requests, one by one.
     logger.warn({ modelKey, reason: error.problem.detail }, "requests of a model share no batch");
     return false;
   }

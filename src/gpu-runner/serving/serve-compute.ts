@@ -6,21 +6,21 @@ import type { DeviceFleet, FleetDevice } from "./device-fleet.ts";
 import type { ComputeOutcome } from "../kernels/compute-kernel.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 
-/** A kernel of the house that takes longer than this hangs; whoever asked is answered at the budget in any case. */
+/** Time after which a built-in kernel counts as hanging; the caller is answered at its budget in any case. */
 const HANGING_MS = 60_000;
 
-/** What a runner computes with, beside its models. */
+/** Resources for computing kernels. */
 export interface ComputeParts {
   readonly fleet: Pick<DeviceFleet, "withKernel" | "use">;
   readonly residency: Pick<ResidencyManager, "useOnDevice">;
 }
 
-/** An answer less what names it. */
+/** Answer without its identifiers. */
 export type Computed = Pick<ComputeResult, "deviceKey" | "software" | "variant" | "times"> & {
   readonly tensors: Tensor[];
 };
 
-/** Computes a kernel on given inputs; once the signal is aborted it is not begun any more: throws `budget-exceeded`. */
+/** Computes a kernel on given inputs. Once the signal is aborted it does not begin: throws `budget-exceeded`. */
 export async function serveCompute(
   { fleet, residency }: ComputeParts,
   { kernel, shape, seed, resident }: Pick<ComputeOffer, "kernel" | "shape" | "seed" | "resident">,

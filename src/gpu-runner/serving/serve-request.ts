@@ -6,10 +6,10 @@ import type { ModelLoader } from "./model-loader.ts";
 import type { Answer, ServerRequest } from "./queue/inference-server.ts";
 import type { ServedVariant } from "./queue/model-key.ts";
 
-/** The caller named a model that is there; that its process lost it is for us to mend. */
+/** The caller named an existing model; its loss by the process is ours to correct. */
 const MODEL_GONE = createProblem("no-placement", "The model is being loaded again.", { retryAfterMs: 500 });
 
-/** The problem of a request that failed, for whoever asked; a model that was lost is loaded again for the next. */
+/** Problem of a failed request for its caller; a lost model is loaded again for the next. */
 export function explainFailure(
   models: Pick<ModelLoader, "noteFailure">,
   served: ServedVariant,
@@ -21,8 +21,8 @@ export function explainFailure(
 }
 
 /**
- * Tells what became of a request that was answered, by the times that its answer has: in the queue from its arrival on,
- * then in a batch, whose upload, computation and readback follow each other.
+ * Traces an answered request by the times in its answer: queued from its arrival, then in a batch, whose upload,
+ * computation and readback follow each other.
  */
 export function traceService(
   scope: SpanScope | null,
@@ -42,13 +42,12 @@ export function traceService(
   addSpan(batch, { name: "readback", startMs: readbackAtMs, endMs });
 }
 
-/** Problems of a device that another one need not have. */
+/** Problems of a device that another one may not have. */
 const DEVICE_FAILURES: ReadonlySet<ProblemCode> = new Set(["device-lost", "out-of-memory"]);
 
 /**
- * Answers a request on the device that it was placed on. Where that device is down or fails, ONNX
- * Runtime answers on the CPU, and the answer says so among its faults. Once the signal is aborted it is
- * not begun any more: throws `budget-exceeded`.
+ * Answers a request on the device of its placement. Where that device is down or fails, ONNX Runtime answers on the
+ * CPU, and the answer's faults report it. Once the signal is aborted it does not begin: throws `budget-exceeded`.
  */
 export async function serveRequest(
   { fleet, models }: { fleet: Pick<DeviceFleet, "find" | "cpu">; models: Pick<ModelLoader, "ensureReady"> },

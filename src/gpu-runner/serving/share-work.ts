@@ -1,7 +1,6 @@
 /**
- * Divides a number of independent items over devices in proportion to their speed, by the method of
- * largest remainders. A device of which no speed is known counts as an average one of those that are
- * known. The shares add up to `items`; a slow device may get none.
+ * Divides a number of independent items over devices in proportion to their speed, by the method of largest remainders.
+ * A device of unknown speed counts as an average one. The shares add up to `items`; a slow device may get none.
  */
 export function shareWork(items: number, speeds: readonly (number | null)[]): number[] {
   const known = speeds.filter((speed) => speed !== null);
@@ -17,23 +16,23 @@ export function shareWork(items: number, speeds: readonly (number | null)[]): nu
   return shares;
 }
 
-/** How much a new measurement of a speed counts beside those before it. */
+/** Weight of a new speed measurement against earlier ones. */
 const NEWEST_WEIGHT = 0.5;
 
-/** A device's speed after another measurement: an exponentially weighted mean, so that it follows a change. */
+/** Speed of a device after another measurement: an exponentially weighted mean, so that it follows a change. */
 export function updateSpeed(before: number | null, measured: number): number {
   return before === null ? measured : before + NEWEST_WEIGHT * (measured - before);
 }
 
-/** A device that could take a piece of work. */
+/** Device that could take a piece of work. */
 export interface Candidate {
   /** Pieces of work that it has already. */
   readonly waiting: number;
-  /** In any unit that the candidates share; null where it was never measured. */
+  /** In any common unit of the candidates; null where it was never measured. */
   readonly speed: number | null;
 }
 
-/** Of several devices the one that is likely to be done first: `waiting + 1` pieces at its speed. The first of equals. */
+/** Device that is likely to finish first: `waiting + 1` pieces at its speed. The first of equals. */
 export function chooseDevice<Device extends Candidate>(candidates: readonly Device[]): Device | undefined {
   const known = candidates.map(({ speed }) => speed).filter((speed) => speed !== null);
   // A device that was never measured counts as the fastest, so that it is measured.

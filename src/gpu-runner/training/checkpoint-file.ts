@@ -3,9 +3,9 @@ import { CurvePoint } from "../../protocol/jobs/training.ts";
 import type { StrategyState } from "./strategy.ts";
 import type { TrainingState } from "./train-policy.ts";
 
-/** What a training goes on from. */
+/** State from which a training continues. */
 export interface Checkpoint {
-  /** Of the environment's program: another would be another training. */
+  /** Digest of the environment's program: another one means another training. */
   readonly environmentDigest: string | null;
   readonly state: TrainingState;
   readonly strategy: StrategyState;
@@ -14,7 +14,7 @@ export interface Checkpoint {
 const ARRAYS = { F32: Float32Array, F64: Float64Array, U32: Uint32Array } as const;
 type ArrayKind = keyof typeof ARRAYS;
 
-/** The best policy's row, beside the strategy's own arrays, which have this before their names. */
+/** Name of the best policy's row; the strategy's own arrays have a prefix. */
 const BEST_POLICY = "best.policy";
 const STRATEGY_PREFIX = "strategy.";
 
@@ -34,8 +34,9 @@ const Header = z
   .catchall(z.object({ dtype: z.enum(["F32", "F64", "U32"]), data_offsets: z.tuple([z.number(), z.number()]) }));
 
 /**
- * A checkpoint as a safetensors file (https://github.com/huggingface/safetensors): arrays of the strategy and of the
- * best policy by name, and everything else as JSON in the metadata.
+ * Checkpoint as a safetensors file: arrays of the strategy and of the best policy by name, and everything else as JSON
+ * in the metadata.
+ * Source: https://github.com/huggingface/safetensors
  */
 export function encodeCheckpoint({ environmentDigest, state, strategy }: Checkpoint): Uint8Array<ArrayBuffer> {
   const { best, ...numbers } = state;
@@ -71,7 +72,7 @@ export function encodeCheckpoint({ environmentDigest, state, strategy }: Checkpo
   return file;
 }
 
-/** The checkpoint in a file. Throws where it is none. */
+/** Reads a checkpoint from a file. Throws where it is none. */
 export function decodeCheckpoint(file: Uint8Array): Checkpoint {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const start = 8 + Number(view.getBigUint64(0, true));

@@ -7,17 +7,17 @@ import {
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ArchiveSummary } from "../../protocol/policies/archive.ts";
-import type { LeftFile, StrategyContext, StrategyState, Told } from "./strategy.ts";
+import type { LeftFile, MemberResults, StrategyContext, StrategyState } from "./strategy.ts";
 import type { CmaMe, MapElites } from "../../protocol/jobs/training.ts";
 import type { Additions, Archive, ArchiveGrid } from "../rollout/archive.ts";
 import { openHostArchive } from "./host-archive.ts";
 import { regridElites } from "../rollout/elite-book.ts";
 
-/** What an algorithm with an archive keeps, beside how it makes members. */
+/** State of an algorithm with an archive, independent of how it makes members. */
 export interface EliteSearch {
-  /** The one that newcomers are judged by. */
+  /** Archive that judges new members. */
   readonly archive: Archive;
-  tell(told: Told): Promise<Additions>;
+  tell(results: MemberResults): Promise<Additions>;
   /** The best genome so far. */
   policy(): Promise<Float32Array<ArrayBuffer>>;
   save(): Promise<StrategyState>;
@@ -26,17 +26,17 @@ export interface EliteSearch {
   release(): Promise<void>;
 }
 
-/** Cells along each axis where nobody says how many, by how many axes there are. */
+/** Default cells along each axis, by the number of axes. */
 const STANDARD_DIMS = [[], [10_000], [100, 100], [22, 22, 22], [10, 10, 10, 10]] as const;
-/** Of a file that an archive shall fit into; the rest is for its header. */
+/** Share of a file for an archive; the rest is for its header. */
 const ELITES_SHARE = 0.99;
 
 const ARRAYS = ["cells", "fitness", "measures", "thresholds", "genomes"] as const;
 
 /**
- * Opens the archive of a search: as it was saved, else with the elites that are given, each in the cell of its measures.
- * Where thresholds are annealed, elites may give way to worse ones: then the best of each cell are kept in a second
- * archive, which is the one that is left (as CMA-MAE's authors have it).
+ * Opens the archive of a search: as saved, or with the given elites, each in the cell of its measures. With annealed
+ * thresholds, elites may be replaced by worse ones; then the best of each cell are kept in a second archive, which
+ * becomes the result, as in CMA-MAE.
  */
 export async function openEliteSearch(context: StrategyContext<MapElites | CmaMe>): Promise<EliteSearch> {
   const { network, population, saved, elites } = context;
@@ -71,7 +71,7 @@ export async function openEliteSearch(context: StrategyContext<MapElites | CmaMe
       return archive.add(offered, behaviour);
     },
     async policy() {
-      if (best === null) throw new TypeError("nothing was told yet");
+      if (best === null) throw new TypeError("no generation was evaluated yet");
       return best.genome;
     },
     async save() {
@@ -92,7 +92,7 @@ export async function openEliteSearch(context: StrategyContext<MapElites | CmaMe
   };
 }
 
-/** Fewer cells where genomes are so large that a full archive could not be left as a file. */
+/** Fewer cells where genomes are so large that a full archive would not fit into a file. */
 function standardDims(measures: number, parameters: number): number[] {
   const most = (ELITES_SHARE * LIMITS.jobArtifactBytes) / sizeOfElites(1, parameters, measures);
   const longest = Math.max(1, Math.floor(most ** (1 / measures)));
@@ -148,7 +148,7 @@ function bestOf(elites: FiledElites | null): Best | null {
   return { fitness: fitness[index]!, genome: genomes.slice(index * parameters, (index + 1) * parameters) };
 }
 
-/** The first of the largest numbers; NaN counts as none. */
+/** Index of the first of the largest numbers; NaN is ignored. */
 function indexOfBest(fitness: Float32Array): number {
   let best = 0;
   for (const [index, value] of fitness.entries())

@@ -11,10 +11,11 @@ import { type OpenStrategy, readVector, type StrategyState } from "./strategy.ts
 const SEARCH_PREFIX = "search.";
 
 /**
- * CMA-ME (Fontaine et al., GECCO 2020) with one improvement emitter: a distribution that moves towards those who got into
- * the archive, and begins anew at a random elite where nobody did. With a learning rate below 1 it is CMA-MAE (Fontaine
- * and Nikolaidis, GECCO 2023), which moves towards the better half and begins anew where its distribution is spent.
- * Throws `invalid-request` where a full covariance is asked for and there are too many parameters.
+ * CMA-ME with one improvement emitter: a distribution that moves towards members added to the archive, and restarts at
+ * a random elite where none was. With a learning rate below 1 it is CMA-MAE, which moves towards the better half and
+ * restarts where its distribution is exhausted. Throws `invalid-request` for a full covariance with too many
+ * parameters.
+ * Source: Fontaine et al., GECCO 2020 (CMA-ME); Fontaine and Nikolaidis, GECCO 2023 (CMA-MAE).
  */
 export const openCmaMe: OpenStrategy<CmaMe> = async (context) => {
   const { algorithm, population, seed, saved } = context;
@@ -37,10 +38,10 @@ export const openCmaMe: OpenStrategy<CmaMe> = async (context) => {
   });
   const anneals = algorithm.learningRate < 1;
   let restarts = saved === null ? 0 : readVector(saved, "restarts", 1)[0]!;
-  // Elites that were given are what to begin from.
+  // Given elites are the start.
   let waits = saved === null && search.archive.filled > 0;
 
-  /** Begins at a random elite, whose copy is the first member for a moment. */
+  /** Restarts at a random elite, which is copied to the first member temporarily. */
   async function restart(generation: number): Promise<void> {
     await search.archive.emit({ seed, generation, sigma: 0, lineSigma: 0, ...UNBOUNDED });
     distribution.restart(Float64Array.from(await population.read(0, 1)));
@@ -52,13 +53,13 @@ export const openCmaMe: OpenStrategy<CmaMe> = async (context) => {
       waits = false;
       await distribution.ask(generation);
     },
-    async tell(told) {
-      const additions = await search.tell(told);
+    async tell(results) {
+      const additions = await search.tell(results);
       const parents = rankAdditions(additions, anneals);
-      if (parents.length > 0) await distribution.tell(told.generation, parents);
+      if (parents.length > 0) await distribution.tell(results.generation, parents);
       if ((parents.length > 0 && !distribution.isSpent()) || search.archive.filled === 0) return;
       restarts++;
-      await restart(told.generation);
+      await restart(results.generation);
     },
     policy: () => search.policy(),
     async save() {
@@ -66,18 +67,21 @@ export const openCmaMe: OpenStrategy<CmaMe> = async (context) => {
       return { ...(await search.save()), ...Object.fromEntries(own), restarts: Float64Array.of(restarts) };
     },
     leave: () => search.leave(),
-    tellArchive: async () => ({ archive: await search.summarise(), covariance, restarts }),
+    describeArchive: async () => ({ archive: await search.summarise(), covariance, restarts }),
     release: () => search.release(),
   };
 };
 
-/** What the distribution saved. */
+/** Saved state of the distribution. */
 function pick(saved: StrategyState): StrategyState {
   const own = Object.entries(saved).filter(([name]) => name.startsWith(SEARCH_PREFIX));
   return Object.fromEntries(own.map(([name, array]) => [name.slice(SEARCH_PREFIX.length), array]));
 }
 
-/** MAP-Elites (Mouret and Clune 2015): every member is a child of random elites, and gets in where it is better. */
+/**
+ * MAP-Elites: every member is a child of random elites, and is added where it is better.
+ * Source: Mouret and Clune 2015.
+ */
 export const openMapElites: OpenStrategy<MapElites> = async (context) => {
   const { algorithm, seed } = context;
   const { operator, sigma, lineSigma } = algorithm;
@@ -88,11 +92,11 @@ export const openMapElites: OpenStrategy<MapElites> = async (context) => {
       if (search.archive.filled === 0) await startMembers(context, generation);
       else await search.archive.emit({ seed, generation, ...steps });
     },
-    tell: async (told) => void (await search.tell(told)),
+    tell: async (results) => void (await search.tell(results)),
     policy: () => search.policy(),
     save: () => search.save(),
     leave: () => search.leave(),
-    tellArchive: async () => ({ archive: await search.summarise(), covariance: null, restarts: 0 }),
+    describeArchive: async () => ({ archive: await search.summarise(), covariance: null, restarts: 0 }),
     release: () => search.release(),
   };
 };

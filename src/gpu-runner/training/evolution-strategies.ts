@@ -6,14 +6,17 @@ const FIRST_DECAY = 0.9;
 const SECOND_DECAY = 0.999;
 const EPSILON = 1e-8;
 
-/** Steps of a vector up its gradient. */
+/** Gradient ascent on a vector. */
 export interface Optimiser {
   /** Moves `vector` in place. */
   climb(vector: Float64Array, gradient: Float64Array): void;
   save(): StrategyState;
 }
 
-/** Adam with its authors' constants (Kingma and Ba, ICLR 2015), upwards. */
+/**
+ * Adam with its authors' constants, upwards.
+ * Source: Kingma and Ba, ICLR 2015.
+ */
 function createAdam(length: number, learningRate: number, saved: StrategyState | null): Optimiser {
   const first = saved === null ? new Float64Array(length) : readVector(saved, "adamFirst", length);
   const second = saved === null ? new Float64Array(length) : readVector(saved, "adamSecond", length);
@@ -35,9 +38,9 @@ function createAdam(length: number, learningRate: number, saved: StrategyState |
 }
 
 /**
- * The evolution strategy of Salimans et al. ("Evolution strategies as a scalable alternative to reinforcement
- * learning", 2017): members are mirrored pairs round a mean, whose slope is estimated as Σ rank · ε / (members · σ)
- * with centred ranks and climbed by Adam. σ stays, and weights do not decay.
+ * OpenAI evolution strategy: members are mirrored pairs around a mean. The gradient is estimated as Σ rank · ε /
+ * (members · σ) with centred ranks, and followed by Adam. σ is constant, without weight decay.
+ * Source: Salimans et al., "Evolution strategies as a scalable alternative to reinforcement learning", 2017.
  */
 export const openOpenes: OpenStrategy<{
   name: "openes";
@@ -65,14 +68,18 @@ export const openOpenes: OpenStrategy<{
   };
 };
 
-/** By how much of itself a σ may change in one generation (Toklu, Liskowski and Srivastava, "ClipUp", PPSN 2020). */
+/**
+ * Largest relative change of a σ in one generation.
+ * Source: Toklu, Liskowski and Srivastava, "ClipUp", PPSN 2020.
+ */
 const MOST_SIGMA_CHANGE = 0.2;
 
 /**
- * Parameter-exploring policy gradients with symmetric samples (Sehnke et al., Neural Networks 23, 2010): mirrored
- * pairs round a mean, each parameter with a σ of its own. With z the noise before σ and u centred ranks, whose mean,
- * the baseline, is 0, the paper's slopes become σ · Σ u z / members for the mean, which is climbed by Adam, and
- * σ · Σ u (z² − 1) / members for σ, which goes by a rate of its own.
+ * Parameter-exploring policy gradients with symmetric samples: mirrored pairs around a mean, with a σ for each
+ * parameter. Let z be the noise before σ, and u centred ranks, whose mean, the baseline, is 0. The paper's gradients
+ * become σ · Σ u z / members for the mean, which Adam follows, and σ · Σ u (z² − 1) / members for σ, which has a
+ * learning rate of its own.
+ * Source: Sehnke et al., Neural Networks 23, 2010.
  */
 export const openPgpe: OpenStrategy<{
   name: "pgpe";
@@ -97,7 +104,7 @@ export const openPgpe: OpenStrategy<{
         sigma: Float32Array.from(sigma),
       }),
     tell: async ({ generation, fitness }) => {
-      // They add up to 0, so that z² − 1 and z² weigh the same.
+      // They add up to 0, so that z² − 1 and z² give the same sum.
       const utilities = Float32Array.from(centreRanks(fitness));
       const noise = { seed, generation, mirrored: true };
       const { sums, squares } = await population.recombine({ ...noise, utilities, squares: true });

@@ -1,15 +1,15 @@
 import { CAUSES } from "../../../kernels/rollout/roll-out.reference.ts";
 import type { EpisodeResults } from "../rollout/population.ts";
 
-/** Members from the best to the worst; equal ones by their index, and those that failed (NaN) last. */
+/** Members from best to worst; equal ones by index, and failed ones (NaN) last. */
 export function orderMembers(fitness: Float64Array): Uint32Array {
   return Uint32Array.from(fitness, (_, index) => index).toSorted((a, b) => compare(fitness, b, a) || a - b);
 }
 
 /**
- * Centred ranks: the worst member has −½, the best ½, and the sum is 0 (Salimans et al., "Evolution strategies as a
- * scalable alternative to reinforcement learning", 2017). Equal members share the mean of their ranks, so that nothing
- * is learnt from what does not differ; those that failed (NaN) are equal and below all others.
+ * Centred ranks: the worst member has −½, the best ½, and the sum is 0. Equal members share the mean of their ranks, so
+ * that equal results teach nothing. Failed ones (NaN) are equal and below all others.
+ * Source: Salimans et al., "Evolution strategies as a scalable alternative to reinforcement learning", 2017.
  */
 export function centreRanks(fitness: Float64Array): Float64Array {
   const order = orderMembers(fitness).toReversed();
@@ -24,18 +24,18 @@ export function centreRanks(fitness: Float64Array): Float64Array {
   return ranks;
 }
 
-/** Below zero where member a is worse than b; NaN is equal to NaN alone. */
+/** Negative where member a is worse than b; NaN is equal to NaN alone. */
 function compare(fitness: Float64Array, a: number, b: number): number {
   const [left, right] = [fitness[a]!, fitness[b]!];
   if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(right)) - Number(Number.isNaN(left));
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** What the episodes of one generation say of its members. */
+/** Scores of the members from the episodes of one generation. */
 export interface MemberScores {
-  /** Mean return; NaN of a member that failed in any episode. */
+  /** Mean return; NaN for a member that failed in any episode. */
   readonly fitness: Float64Array;
-  /** Mean behaviour: members × measures; NaN of a member that failed. */
+  /** Mean behaviour: members × measures; NaN for a member that failed. */
   readonly measures: Float64Array;
   /** Steps of all episodes. */
   readonly steps: number;

@@ -4,9 +4,9 @@ import { readVector } from "./strategy.ts";
 import { areSpent, type CovarianceSearch, type SearchStart } from "./sep-cma-es.ts";
 
 /**
- * A distribution with a whole covariance matrix, moved as in CMA-ES (Hansen, "The CMA evolution strategy: a tutorial",
- * 2016) by as many parents as there are. Its root is Cholesky's (Krause, Arbonès and Igel 2016), so that the path of σ
- * is that of the draws themselves. Members are made on the host: for few parameters.
+ * Distribution with a full covariance matrix, moved as in CMA-ES by any number of parents. Its root is a Cholesky
+ * factor, so that the path of σ is that of the draws themselves. Members are made on the host: for few parameters.
+ * Source: Hansen, "The CMA evolution strategy: a tutorial", 2016; Krause, Arbonès and Igel 2016 (Cholesky).
  */
 export function openFullSearch({ population, seed, sigma: startSigma, mean, saved }: SearchStart): CovarianceSearch {
   const { parameters: n, members } = population;
@@ -61,7 +61,7 @@ export function openFullSearch({ population, seed, sigma: startSigma, mean, save
         covariancePath[index] =
           (1 - cC) * covariancePath[index]! + steady * Math.sqrt(cC * (2 - cC) * muEff) * move[index]!;
       }
-      // A path that stood still for once is made up for, so that variances do not fade.
+      // Compensates a stalled path, so that variances do not shrink.
       const keep = 1 - c1 - cMu + (1 - steady) * c1 * cC * (2 - cC);
       for (let i = 0; i < n; i++) {
         const row = rowOf(i);
@@ -100,7 +100,7 @@ export function openFullSearch({ population, seed, sigma: startSigma, mean, save
   };
 }
 
-/** Constants of the tutorial's table 1 for so many parents, names as there. */
+/** Constants of the tutorial's table 1 for this many parents, with its names. */
 function deriveCma(n: number, parents: number) {
   const raw = Float64Array.from({ length: parents }, (_, index) => Math.log(parents + 0.5) - Math.log(index + 1));
   const total = raw.reduce((sum, weight) => sum + weight, 0);

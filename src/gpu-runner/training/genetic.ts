@@ -3,10 +3,10 @@ import { createDraws, type Draws, multiplyHigh } from "../../stats/random/draws.
 import { orderMembers } from "./fitness.ts";
 import { type OpenStrategy, readVector, type StrategyContext } from "./strategy.ts";
 
-/** Draws of tournaments. */
+/** Random stream of tournaments. */
 const TOURNAMENT_STREAM = 6;
 
-/** What parents are chosen by. `fitness` is NaN of a member that failed. */
+/** Basis for the choice of parents. `fitness` is NaN for a member that failed. */
 export interface Selection {
   readonly fitness: Float64Array;
   readonly seed: number;
@@ -16,9 +16,9 @@ export interface Selection {
 }
 
 /**
- * Two parents for each member of a generation, one pair after the other. The first members have one of the fittest as
- * both, best first; every other has two, each the fittest of `tournament` members that are drawn with return. Of equals
- * the first is the fitter, and who failed is less fit than any other.
+ * Two parents for each member of a generation, pair by pair. The first members are copies of the fittest, best first.
+ * Every other has two parents, each the fittest of `tournament` members drawn with replacement. Of equal members the
+ * first is fitter, and a failed one is less fit than any other.
  */
 export function chooseParents({ fitness, seed, generation, elites, tournament }: Selection): Uint32Array<ArrayBuffer> {
   const order = orderMembers(fitness);
@@ -33,7 +33,7 @@ export function chooseParents({ fitness, seed, generation, elites, tournament }:
   return parents;
 }
 
-/** The best rank of each of two tournaments. */
+/** Best rank in each of two tournaments. */
 function holdTournaments(draws: Draws, ranks: Uint32Array, tournament: number): readonly [number, number] {
   const best: [number, number] = [ranks.length - 1, ranks.length - 1];
   let words: readonly number[] = [];
@@ -55,8 +55,8 @@ interface GeneticAlgorithm {
 }
 
 /**
- * A genetic algorithm: tournaments choose parents, whose numbers are crossed uniformly and mutated by normal noise; the
- * elites live on as they are. Weights stay where the population is; fitness alone decides, on the host, whose they are.
+ * Genetic algorithm: tournaments choose parents, whose numbers are crossed uniformly and mutated by normal noise;
+ * elites survive unchanged. Weights stay with the population; the host only chooses parents, by fitness.
  */
 export const openGenetic: OpenStrategy<GeneticAlgorithm> = async ({ algorithm, population, seed, saved, ...form }) => {
   const { members, parameters } = population;
@@ -76,15 +76,18 @@ export const openGenetic: OpenStrategy<GeneticAlgorithm> = async ({ algorithm, p
       const parents = chooseParents({ fitness, seed, generation, elites, tournament });
       return population.breed({ seed, generation, parents, elites, rate, sigma });
     },
-    async tell(told) {
-      fitness = Float64Array.from(told.fitness);
+    async tell(results) {
+      fitness = Float64Array.from(results.fitness);
     },
     policy: () => population.read(fittest(), 1),
     save: async () => ({ rows: await population.read(0, members), fitness: Float64Array.from(fitness ?? []) }),
   };
 };
 
-/** Of each number of the first members: 1/√inputs of its layer (LeCun et al., "Efficient BackProp", 1998), biases too. */
+/**
+ * Start deviation of each number of the first members: 1/√inputs of its layer, biases too.
+ * Source: LeCun et al., "Efficient BackProp", 1998.
+ */
 function startSpread({ network, environment }: Pick<StrategyContext, "network" | "environment">, parameters: number) {
   if (network.kind === "graph") throw new TypeError("the numbers of a graph are not crossed one by one");
   const spread = new Float32Array(parameters);

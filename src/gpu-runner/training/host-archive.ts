@@ -4,7 +4,7 @@ import type { Archive, ArchiveGrid, Emission } from "../rollout/archive.ts";
 import { createJudge, EliteBook } from "../rollout/elite-book.ts";
 import type { Population } from "../rollout/population.ts";
 
-/** Draws of parents; see emit.wgsl. */
+/** Random stream of parents; see emit.wgsl. */
 const PARENT_STREAM = 5;
 
 interface EmittedRows extends Emission {
@@ -13,8 +13,9 @@ interface EmittedRows extends Emission {
 }
 
 /**
- * Children of random elites, members × parameters: x₁ + σ·N(0, I) + σ_line·(x₂ − x₁)·N(0, 1) within the bounds
- * (Vassiliades and Mouret, GECCO 2018; without a line the Gaussian operator). In f64 by the words that emit.wgsl draws.
+ * Children of random elites, members × parameters: x₁ + σ·N(0, I) + σ_line·(x₂ − x₁)·N(0, 1) within the bounds; without
+ * a line the Gaussian operator. In f64, with the random words of emit.wgsl.
+ * Source: Vassiliades and Mouret, GECCO 2018.
  */
 function emitRows(
   elites: Float32Array,
@@ -22,7 +23,7 @@ function emitRows(
 ): Float32Array<ArrayBuffer> {
   const rows = new Float32Array(members * parameters);
   const filled = elites.length / parameters;
-  // The block of noise behind those of the parameters is for the step along the line.
+  // The block of noise after those of the parameters is for the step along the line.
   const lineAt = 4 * Math.ceil(parameters / 4);
   for (let member = 0; member < members; member++) {
     const [first, second] = philox4x32([member, generation, 0, 0], [seed, PARENT_STREAM]);
@@ -38,7 +39,7 @@ function emitRows(
   return rows;
 }
 
-/** An archive in typed arrays, for a population whose rows are in the host's memory: the reference of the one on a GPU. */
+/** Archive in typed arrays, for a population in the host's memory: the reference of the one on a GPU. */
 export function openHostArchive(
   population: Pick<Population, "members" | "parameters" | "read" | "write">,
   grid: ArchiveGrid,
@@ -48,7 +49,7 @@ export function openHostArchive(
   const judge = createJudge(grid, book);
   let genomes = new Float32Array(0);
 
-  /** Room for so many genomes; at least twice what there was, so that they are seldom moved. */
+  /** Room for this many genomes; at least twice the previous size, so that they are seldom moved. */
   function makeRoom(count: number): void {
     if (count * parameters <= genomes.length) return;
     const larger = new Float32Array(Math.max(count, 2 * (genomes.length / parameters)) * parameters);

@@ -3,26 +3,32 @@ import { orderMembers } from "./fitness.ts";
 import { startPolicy } from "./start-policy.ts";
 import { type OpenStrategy, readVector, type StrategyState } from "./strategy.ts";
 
-/** A normal distribution that members are drawn from, moved by the best of them. */
+/** Normal distribution of the members, moved by the best of them. */
 export interface CovarianceSearch {
   /** Makes the members of a generation. */
   ask(generation: number): Promise<void>;
-  /** Moves towards members of the generation that was asked for last, the best first; there is at least one. */
+  /** Moves towards members of the last generation, best first; at least one. */
   tell(generation: number, parents: Uint32Array): Promise<void>;
-  /** Begins anew round another mean. */
+  /** Restarts around another mean. */
   restart(mean: Float64Array): void;
-  /** Whether steps have become too small, too large or too uneven to go on. */
+  /** Whether steps have become too small, too large or too uneven to continue. */
   isSpent(): boolean;
-  /** Copies. */
+  /** Copies of the state. */
   save(): StrategyState;
 }
 
-/** Steps of a search, against the one that it began with, and variances against each other: beyond, it is spent. */
+/**
+ * Limits of the step size relative to the first, and of variances relative to each other; beyond them a search is
+ * exhausted.
+ */
 const SMALLEST_STEP = 1e-11;
 const LARGEST_STEP = 1e4;
 const LARGEST_CONDITION = 1e14;
 
-/** Whether a search with this step size and these variances is spent (tolerances of Hansen's tutorial, 2016, B.3). */
+/**
+ * Whether a search with this step size and these variances is exhausted.
+ * Source: tolerances of Hansen's tutorial, 2016, B.3.
+ */
 export function areSpent(variances: Float64Array, sigma: number, startSigma: number): boolean {
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (const variance of variances) {
@@ -33,24 +39,24 @@ export function areSpent(variances: Float64Array, sigma: number, startSigma: num
   return !(step > SMALLEST_STEP && step < LARGEST_STEP && most < LARGEST_CONDITION * least);
 }
 
-/** What follows from the size of the problem and of the population; names as in the paper. */
+/** Constants that depend on the numbers of parameters and members; names as in the paper. */
 export interface SepCmaConstants {
-  /** Weights of the best members, the best first; they add up to 1. */
+  /** Weights of the best members, best first; they add up to 1. */
   readonly weights: Float64Array;
-  /** Members that the weights are worth. */
+  /** Effective number of members of the weights. */
   readonly muEff: number;
   readonly cSigma: number;
   readonly dSigma: number;
   readonly cC: number;
   readonly cCov: number;
-  /** What the length of a standard normal vector is expected to be. */
+  /** Expected length of a standard normal vector. */
   readonly chiN: number;
 }
 
 /**
- * The standard constants of Ros and Hansen ("A simple modification in CMA-ES achieving linear time and space
- * complexity", PPSN 2008), where cCov is that of CMA-ES by (n + 2) / 3, and at most 1, which matters for few
- * parameters alone.
+ * Standard constants, where cCov is that of CMA-ES times (n + 2) / 3, and at most 1, which matters only for few
+ * parameters.
+ * Source: Ros and Hansen, "A simple modification in CMA-ES achieving linear time and space complexity", PPSN 2008.
  */
 export function deriveSepCma(parameters: number, members: number): SepCmaConstants {
   const n = parameters;
@@ -73,7 +79,7 @@ export function deriveSepCma(parameters: number, members: number): SepCmaConstan
   };
 }
 
-/** What a search is opened with: where it begins, or what it was. */
+/** Start of a search: its first mean, or its saved state. */
 export interface SearchStart {
   readonly population: Population;
   readonly seed: number;
@@ -83,8 +89,9 @@ export interface SearchStart {
 }
 
 /**
- * A distribution with a diagonal covariance, moved as in sep-CMA-ES (Ros and Hansen 2008) by as many parents as there
- * are; the population is drawn and added up where it is.
+ * Distribution with a diagonal covariance, moved as in sep-CMA-ES by any number of parents; the population draws and
+ * sums in place.
+ * Source: Ros and Hansen 2008.
  */
 export function openSeparableSearch({
   population,
@@ -97,7 +104,7 @@ export function openSeparableSearch({
   const vector = (name: string, initial: number, length = parameters) =>
     saved === null ? new Float64Array(length).fill(initial) : readVector(saved, name, length);
   const means = saved === null ? mean.slice() : readVector(saved, "mean", parameters);
-  /** The overall step size, and generations since the last start, each alone in a vector. */
+  /** Overall step size, and generations since the last start, each alone in a vector. */
   const sigma = vector("sigma", startSigma, 1);
   const age = vector("age", 0, 1);
   const variances = vector("variances", 1);
@@ -159,7 +166,10 @@ export function openSeparableSearch({
   };
 }
 
-/** CMA-ES with a diagonal covariance, as by Ros and Hansen; of equal members the first counts as the better. */
+/**
+ * CMA-ES with a diagonal covariance; of equal members the first counts as better.
+ * Source: Ros and Hansen 2008.
+ */
 export const openSepCmaEs: OpenStrategy<{ name: "sep-cma-es"; population: number; sigma: number }> = async ({
   algorithm,
   environment,

@@ -6,18 +6,19 @@ import { normalQuantile } from "../../stats/distribution/normal.ts";
 import { createDraws, toUniform } from "../../stats/random/draws.ts";
 import type { StrategyContext } from "./strategy.ts";
 
-/** Draws of first policies; environments have stream 1. */
+/** Random stream of first policies; environments have stream 1. */
 const START_STREAM = 3;
 
 /**
- * Of the deviation that keeps a layer's outputs as large as its inputs. With all of it one CartPole in ten begins as a
- * policy that always does the same, so surely that no member of a small σ does otherwise, and nothing is ever learnt.
+ * Share of the deviation that keeps a layer's outputs as large as its inputs. At full deviation one CartPole in ten
+ * begins with a policy so constant that no member of a small σ acts differently, and nothing is learnt.
  */
 const SHARE = 0.3;
 
 /**
- * A row to begin with: weights are normal with a share of the deviation 1 / √inputs (LeCun et al., "Efficient BackProp",
- * 1998); biases are 0, and so is everything of another kind of network.
+ * First row: weights are normal with a share of the deviation 1 / √inputs; biases are 0, and so is everything of
+ * another kind of network.
+ * Source: LeCun et al., "Efficient BackProp", 1998.
  */
 export function startPolicy(
   network: PolicyNetwork,
@@ -37,18 +38,19 @@ export function startPolicy(
   return row;
 }
 
-/** All that a float (f32) holds. */
+/** Range of f32. */
 export const UNBOUNDED = { low: -3.4028234663852886e38, high: 3.4028234663852886e38 } as const;
 
-/** Draws of first solutions. */
+/** Random stream of first solutions. */
 const SOLUTION_STREAM = 6;
 
 type Start = Pick<StrategyContext<MapElites | CmaMe>, "algorithm" | "environment" | "network" | "population" | "seed">;
 
 /**
- * Makes all members anew where there is no elite to begin with: solutions even over the action's bounds, or normal round
- * their middle with the spread that is asked for; networks normal round 0 with variance 1 / inputs, as a layer wants it
- * (LeCun et al., "Efficient BackProp", 1998), without biases.
+ * Draws all members where there is no elite to start from. Solutions are uniform over the action's bounds, or normal
+ * around their middle with the requested deviation. Networks are normal around 0 with variance 1 / inputs, without
+ * biases.
+ * Source: LeCun et al., "Efficient BackProp", 1998.
  */
 export async function startMembers(start: Start, generation: number): Promise<void> {
   const { algorithm, environment, network, population, seed } = start;
@@ -68,13 +70,13 @@ export async function startMembers(start: Start, generation: number): Promise<vo
   await population.perturb({ seed, generation, mirrored: false, mean, sigma });
 }
 
-/** Where a search begins: the middle of a solution's bounds, or a network's first policy. */
+/** First mean of a search: the middle of a solution's bounds, or a network's first policy. */
 export function startMean({ environment, network, population, seed }: Start): Float64Array {
   if (network.kind !== "direct") return startPolicy(network, environment, seed);
   return new Float64Array(population.parameters).fill(middleOf(environment.action));
 }
 
-/** The bounds that a solution's children are kept within; of a network there are none. */
+/** Bounds of a solution's children; networks have none. */
 export function boundsOf({ algorithm, environment, network }: Pick<Start, "algorithm" | "environment" | "network">) {
   const { action } = environment;
   const isBounded = algorithm.bounded && network.kind === "direct" && action.kind === "continuous";

@@ -5,21 +5,21 @@ import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
 import type { FiledElites } from "../../protocol/policies/archive-file.ts";
 import type { Population } from "../rollout/population.ts";
 
-/** What the episodes of one generation said of each member. */
-export interface Told {
+/** Scores of each member from the episodes of one generation. */
+export interface MemberResults {
   readonly generation: number;
-  /** Mean return; NaN of a member that failed in any episode. */
+  /** Mean return; NaN for a member that failed in any episode. */
   readonly fitness: Float64Array;
-  /** Mean behaviour: members × measures of the environment, NaN of a member that failed. */
+  /** Mean behaviour: members × measures of the environment, NaN for a member that failed. */
   readonly measures: Float64Array;
 }
 
-/** All that a strategy carries from one generation to the next: what a checkpoint keeps. */
+/** State of a strategy between generations, as a checkpoint keeps it. */
 export type StrategyState = Readonly<
   Record<string, Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>
 >;
 
-/** A file that a strategy leaves beside the best policy. */
+/** File that a strategy leaves beside the best policy. */
 export interface LeftFile {
   readonly name: JobArtifactName;
   readonly mediaType: string;
@@ -27,47 +27,47 @@ export interface LeftFile {
 }
 
 /**
- * An algorithm at work on a population: it decides who the members are and learns from how they did. The population
- * holds the members, the strategy what they are drawn from. Everything random is drawn by counter from the seed and
- * the generation, so that a strategy that is opened anew with `save`'s state goes on as if it had never stopped.
+ * Algorithm at work on a population: it chooses the members and learns from their scores (ask and tell). The population
+ * holds the members, the strategy their distribution. All randomness is drawn by counter from the seed and the
+ * generation, so that a strategy reopened with `save`'s state continues as if it had never stopped.
  */
 export interface Strategy {
-  /** Makes the members of a generation, the first of which is 0, on the population. */
+  /** Makes the members of a generation on the population; the first is 0. */
   ask(generation: number): Promise<void>;
-  /** Learns from all members of the generation that was asked for last. */
-  tell(told: Told): Promise<void>;
-  /** The policy that stands for what was learnt so far, one row; not asked for before the first `tell`. */
+  /** Learns from the scores of all members of the last generation. */
+  tell(results: MemberResults): Promise<void>;
+  /** Policy of the current state, one row; not called before the first `tell`. */
   policy(): Promise<Float32Array<ArrayBuffer>>;
-  /** The state after the last `tell`: copies, which later generations do not change. */
+  /** State after the last `tell`, in copies that later generations do not change. */
   save(): Promise<StrategyState>;
-  /** How the members of the last `tell` were divided into species, where the algorithm has any. */
+  /** Species of the members of the last `tell`, where the algorithm has any. */
   takeCensus?(): SpeciesCensus | null;
-  /** What the training leaves beside a policy, once it has ended; files have names of their own. */
+  /** Files of the training beside the policy, once it has ended; their names are unique. */
   leave?(): Promise<readonly LeftFile[]>;
-  /** What the result tells of an algorithm with an archive. */
-  tellArchive?(): Promise<TrainingResult["qualityDiversity"]>;
-  /** Lets go of what it holds beside the population. */
+  /** Summary of the archive for the result, where the algorithm has one. */
+  describeArchive?(): Promise<TrainingResult["qualityDiversity"]>;
+  /** Releases its resources beside the population. */
   release?(): Promise<void>;
 }
 
-/** What a strategy is opened with. */
+/** Inputs of a strategy. */
 export interface StrategyContext<Chosen extends Algorithm = Algorithm> {
   readonly algorithm: Chosen;
   readonly environment: EnvironmentSpec;
   readonly network: PolicyNetwork;
-  /** As many members as the algorithm says; nobody else changes them. */
+  /** Population of the algorithm's size; only the strategy changes its members. */
   readonly population: Population;
   readonly seed: number;
-  /** What an earlier life of the training saved; null: it begins. */
+  /** State that an earlier run of the training saved; null at the start. */
   readonly saved: StrategyState | null;
-  /** Elites that an algorithm with an archive begins with. */
+  /** Elites that an algorithm with an archive starts with. */
   readonly elites?: FiledElites;
 }
 
-/** Opens one algorithm. Throws a `RangeError` where a saved state is not of this population. */
+/** Opens one algorithm. Throws a `RangeError` where a saved state does not fit this population. */
 export type OpenStrategy<Chosen extends Algorithm> = (context: StrategyContext<Chosen>) => Promise<Strategy>;
 
-/** A copy of a vector that a strategy saved. Throws a `RangeError` where it is not there or not so long. */
+/** Copy of a vector that a strategy saved. Throws a `RangeError` where it is missing or of another length. */
 export function readVector(saved: StrategyState, name: string, length: number): Float64Array<ArrayBuffer> {
   const vector = saved[name];
   if (vector?.length !== length) {

@@ -9,31 +9,31 @@ import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./checkpoin
 import { openStrategy } from "./open-strategy.ts";
 import { NEW_TRAINING, trainPolicy, type TrainingOutcome, type TrainingPlan } from "./train-policy.ts";
 
-/** A training, or the rest of one, in a device process. */
+/** Training, or the rest of one, in a device process. */
 export interface TrainRequest {
   readonly environment: EnvironmentSource;
-  /** Of the environment's program, as a checkpoint must have it. */
+  /** Digest of the environment's program; a checkpoint must have the same. */
   readonly environmentDigest: string | null;
   readonly network: PolicyNetwork;
   readonly algorithm: Algorithm;
   readonly plan: TrainingPlan;
-  /** A file of an earlier life; null: it begins. */
+  /** Checkpoint file of an earlier run; null at the start. */
   readonly checkpoint: Uint8Array | null;
-  /** Of an archive to begin with. */
+  /** File of an archive to start with. */
   readonly archive?: Uint8Array<ArrayBuffer>;
 }
 
-/** How it ended. */
+/** Outcome of a training. */
 export interface TrainOutcome extends TrainingOutcome {
-  /** Numbers of a policy. */
+  /** Number of a policy's parameters. */
   readonly parameters: number;
   readonly backend: Population["backend"];
   readonly qualityDiversity: TrainingResult["qualityDiversity"];
-  /** Generations of the checkpoint that it went on from. */
+  /** Generations of the checkpoint that it continued from. */
   readonly resumedFrom: number | null;
 }
 
-/** Trains on populations that `open` makes on the device of this process, and lets go of them. */
+/** Trains on populations that `open` makes on this process's device, and releases them. */
 export async function runTrain(
   open: (request: Omit<GpuPopulationRequest, "settings">) => Promise<Population>,
   { environment: source, environmentDigest, network, algorithm, plan, checkpoint, archive }: TrainRequest,
@@ -57,7 +57,7 @@ export async function runTrain(
   });
   return {
     ...outcome,
-    qualityDiversity: (await strategy.tellArchive?.()) ?? null,
+    qualityDiversity: (await strategy.describeArchive?.()) ?? null,
     parameters: population.parameters,
     backend: population.backend,
     resumedFrom: kept?.state.generations ?? null,

@@ -7,8 +7,8 @@ import { scoreMembers } from "./fitness.ts";
 import type { LeftFile, Strategy, StrategyState } from "./strategy.ts";
 
 /**
- * Where in the 2³² episodes of a seed each purpose takes its own, so that none sees another's: evaluations, as
- * `EvaluationSpec` asks for them, begin at 0, and so does the last one of a training, which chooses nothing.
+ * Ranges of the 2³² episodes of a seed, so that no purpose sees another's. Evaluations, as `EvaluationSpec` requests
+ * them, begin at 0, and so does the last one of a training, which makes no choice.
  */
 const JUDGEMENTS_FROM = 2 ** 30;
 const TRAINING_FROM = 2 ** 31;
@@ -16,20 +16,22 @@ const TRAINING_FROM = 2 ** 31;
 /** First episode of the last evaluation. */
 const LAST_EVALUATION_FROM = 0;
 
-/** First of the episodes that the members of a generation learn by: others in each. */
+/** First training episode of a generation's members; each generation has others. */
 function trainingEpisode(generation: number, episodes: number): number {
   return TRAINING_FROM + generation * episodes;
 }
 
-/** First of the fresh episodes by which the policy so far is judged after so many generations; they come round again after 2³⁰. */
+/**
+ * First fresh episode for a judgement of the current policy after this many generations; the numbers repeat after 2³⁰.
+ */
 function judgementEpisode(generations: number, episodes: number): number {
   const places = Math.floor((TRAINING_FROM - JUDGEMENTS_FROM) / episodes);
   return JUDGEMENTS_FROM + (generations % places) * episodes;
 }
 
 /**
- * The curve with one more generation, and `most` points at most: of a longer training the last of every 2, 4, 8, …
- * generations stand, with the latest judgement among them.
+ * Curve with one more generation, and at most `most` points. A longer training keeps the last of every 2, 4, 8, …
+ * generations, with their latest judgement.
  */
 export function addToCurve(curve: readonly CurvePoint[], point: CurvePoint, most: number): CurvePoint[] {
   const stride = strideOf(point.generation, most);
@@ -47,41 +49,41 @@ export function addToCurve(curve: readonly CurvePoint[], point: CurvePoint, most
   });
 }
 
-/** Generations of one point. */
+/** Generations per point. */
 function strideOf(generations: number, most: number): number {
   let stride = 1;
   while (Math.ceil(generations / stride) > most) stride *= 2;
   return stride;
 }
 
-/** What of a spec decides how a training goes. */
+/** Part of a spec that determines a training. */
 export type TrainingPlan = Pick<TrainingSpec, "generations" | "episodes" | "stopAt" | "evaluation" | "seed"> & {
   /** Fresh mean that counts as solved, where there is one. */
   readonly solvedAt: number | null;
-  /** Time of training, over all its lives. */
+  /** Time limit of the training, over all its runs. */
   readonly budgetMs: number;
   readonly checkpointMs: number;
 };
 
-/** What a training works on. */
+/** Populations of a training. */
 export interface TrainingStage {
-  /** Of all members, moved by the strategy. */
+  /** Population of all members, moved by the strategy. */
   readonly population: Population;
-  /** Of one member, in the same environment: where policies are judged. */
+  /** Population of one member in the same environment, for judgements. */
   readonly judge: Population;
   readonly strategy: Strategy;
 }
 
-/** All of a training between two generations; a checkpoint has this in it. */
+/** State of a training between two generations, as a checkpoint holds it. */
 export interface TrainingState {
-  /** That have been. */
+  /** Completed generations. */
   readonly generations: number;
   readonly steps: number;
   readonly evaluations: number;
   readonly elapsedMs: number;
   readonly solvedAtGeneration: number | null;
   readonly curve: readonly CurvePoint[];
-  /** The policy that was judged best so far. */
+  /** Best judged policy so far. */
   readonly best: JudgedPolicy | null;
 }
 
@@ -91,19 +93,19 @@ export interface JudgedPolicy {
   readonly policy: Float32Array<ArrayBuffer>;
 }
 
-/** How a training is watched and ended early. */
+/** Progress, checkpoints and cancellation of a training. */
 export interface TrainingWatch {
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
   readonly onGeneration: (point: CurvePoint) => void;
-  /** What is handed over is a copy. It is not waited for by anybody but the training itself: it must be quick. */
+  /** Receives a copy. It runs within the training, so it must be quick. */
   readonly onCheckpoint: (state: TrainingState, strategy: StrategyState) => void;
 }
 
-/** How a training ended. */
+/** Outcome of a training. */
 export interface TrainingOutcome {
   readonly state: TrainingState & { readonly best: JudgedPolicy };
-  /** Returns of the best policy in episodes that chose nothing. */
+  /** Returns of the best policy in episodes that were not used for any choice. */
   readonly returns: Float32Array<ArrayBuffer>;
   readonly files: readonly LeftFile[];
 }
@@ -119,9 +121,9 @@ export const NEW_TRAINING: TrainingState = {
 };
 
 /**
- * Trains from a state until the generations, the time or the target end it, and evaluates the best policy on episodes
- * that neither trained nor chose it. With the same plan, device and state it goes the same way to the bit, but for when
- * the time ends it. Throws `cancelled`, and `backend-failed` where every member of a generation failed.
+ * Trains from a state until the generations, the time or the target end it. Evaluates the best policy on episodes that
+ * neither trained nor chose it. With the same plan, device and state the result is identical to the bit, unless the
+ * time ends it. Throws `cancelled`, and `backend-failed` where every member of a generation failed.
  */
 export async function trainPolicy(
   plan: TrainingPlan,
@@ -155,7 +157,7 @@ function hasEnded({ generations, stopAt, budgetMs }: TrainingPlan, state: Traini
   return isGoodEnough || state.generations >= generations || (state.generations > 0 && state.elapsedMs >= budgetMs);
 }
 
-/** Whether the policy is judged after so many generations, beside when the time ends. */
+/** Whether the policy is judged after this many generations, apart from the end of time. */
 function isJudged({ generations, evaluation }: TrainingPlan, done: number): boolean {
   return done === generations || done % evaluation.everyGenerations === 0;
 }
@@ -194,7 +196,10 @@ async function trainGeneration(
   };
 }
 
-/** Judges the policy so far on fresh episodes, and keeps it where it is the best; of equal ones the later. One that fails is none. */
+/**
+ * Judges the current policy on fresh episodes, and keeps it where it is the best; of equal ones the later. A failed one
+ * is ignored.
+ */
 async function judgePolicy(
   plan: TrainingPlan,
   { judge, strategy }: TrainingStage,
@@ -217,7 +222,7 @@ async function judgePolicy(
   };
 }
 
-/** One policy in the plan's evaluation episodes from the first on; the mean is NaN where it fails. */
+/** Evaluates one policy in the plan's episodes from the first on; the mean is NaN where it fails. */
 async function evaluateOne(
   judge: Population,
   policy: Float32Array<ArrayBuffer>,

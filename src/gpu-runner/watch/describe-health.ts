@@ -4,7 +4,7 @@ import type { SpanTally } from "./span-tally.ts";
 
 type Host = HealthReport["host"];
 
-/** How a runner is at the end of a span. */
+/** State of a runner at the end of a span. */
 export interface HealthNow extends Pick<HealthReport, "at" | "startedAt" | "sensors"> {
   readonly host: Pick<Host, "logicalCores" | "loadAverage" | "freeBytes" | "memoryBytes" | "ownRssBytes">;
   readonly devices: readonly Pick<
@@ -18,7 +18,7 @@ export interface HealthNow extends Pick<HealthReport, "at" | "startedAt" | "sens
   ][];
 }
 
-/** The report of a span. */
+/** Report of a span. */
 export function describeHealth(span: SpanTally, now: HealthNow): HealthReport {
   const { spanMs, coresBusyMs, coresMs, ownCpuMs, lagMs, pageOuts, migrationBytes } = span;
   return {
@@ -67,7 +67,7 @@ function describeProbes({ probes }: SpanTally, key: string) {
   };
 }
 
-/** 0 of a span without length. */
+/** 0 for a span without length. */
 function shareOf(part: number, whole: number): number {
   return whole > 0 ? part / whole : 0;
 }

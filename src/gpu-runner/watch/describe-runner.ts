@@ -3,12 +3,12 @@ import type { MemoryTier } from "../../protocol/fleet/memory.ts";
 import type { MetricFamily, MetricLabels, ValueSample } from "../../telemetry/metric.ts";
 import type { ServingTally } from "../serving/queue/serving-meter.ts";
 
-/** A runner as its metrics tell it; what is counted is counted since its process began. */
+/** State of a runner for its metrics; counters start with its process. */
 export interface RunnerState {
   readonly version: string;
   readonly runnerId: string;
   readonly startedAtMs: number;
-  /** Of the runner's own process. */
+  /** CPU time of the runner's own process. */
   readonly cpuMs: number;
   readonly rssBytes: number;
   readonly devices: readonly DeviceState[];
@@ -31,12 +31,15 @@ export interface DeviceState {
   readonly waiting: number;
   readonly restarts: number;
   readonly cpuMs: number;
-  /** Null where the system does not tell. */
+  /** Null where the system does not report it. */
   readonly rssBytes: number | null;
   readonly serving: ServingTally;
 }
 
-/** Metrics of a runner. Ratios are for whoever scrapes: seconds a device was busy by the seconds between two scrapes. */
+/**
+ * Metrics of a runner. The monitoring system computes ratios: a device's busy seconds over the seconds between two
+ * scrapes.
+ */
 export function describeRunner(state: RunnerState): MetricFamily[] {
   const { version, runnerId, jobs, probes } = state;
   return [
@@ -53,27 +56,27 @@ export function describeRunner(state: RunnerState): MetricFamily[] {
     ...describeDevices(state.devices),
     counter(
       "millrace_runner_kernel_runs_total",
-      "Pieces of work on kernels that jobs brought to a device: benchmarks, throughputs, tunings, validations.",
+      "Pieces of kernel work by jobs on a device: benchmarks, throughputs, tunings, validations.",
       state.kernelRuns.map(({ deviceKey, ok, count }) => ({
         labels: { device: deviceKey, outcome: outcomeOf(ok) },
         value: count,
       })),
     ),
     ...describeTiers(state.tiers),
-    counter("millrace_runner_migration_bytes_total", "Bytes that went from one tier of memory to another.", [
+    counter("millrace_runner_migration_bytes_total", "Bytes moved between tiers of memory.", [
       { labels: {}, value: state.migrationBytes },
     ]),
     gauge("millrace_runner_jobs", "Jobs that run here.", [{ labels: {}, value: jobs.running }]),
     counter(
       "millrace_runner_jobs_ended_total",
-      "Jobs that ended here, by how; one that is cancelled has failed.",
+      "Jobs that ended here, by outcome; cancelled ones count as failed.",
       jobs.ended.map(({ kind, ok, count }) => ({ labels: { kind, outcome: outcomeOf(ok) }, value: count })),
     ),
-    counter("millrace_runner_probes_total", "Probes of placements that the watch made.", [
+    counter("millrace_runner_probes_total", "Probes of placements by the watch.", [
       { labels: { outcome: "done" }, value: probes.made - probes.failed },
       { labels: { outcome: "failed" }, value: probes.failed },
     ]),
-    counter("millrace_runner_spans_dropped_total", "Spans of traces that no collector got.", [
+    counter("millrace_runner_spans_dropped_total", "Spans that were dropped before they reached a collector.", [
       { labels: {}, value: state.droppedSpans },
     ]),
   ];
@@ -98,17 +101,17 @@ function describeDevices(devices: readonly DeviceState[]): MetricFamily[] {
     ),
     counter(
       "millrace_runner_requests_total",
-      "Requests that came to a device.",
+      "Requests that arrived at a device.",
       served(({ requests }) => requests),
     ),
     counter(
       "millrace_runner_refused_total",
-      "Of them, those that were not let in, or were pushed out or given up in the queue.",
+      "Requests that were refused on arrival, displaced, or dropped from the queue.",
       served(({ refused }) => refused),
     ),
     counter(
       "millrace_runner_errors_total",
-      "Of them, those that failed in computing.",
+      "Requests whose computation failed.",
       served(({ errors }) => errors),
     ),
     counter(
@@ -123,7 +126,7 @@ function describeDevices(devices: readonly DeviceState[]): MetricFamily[] {
     ),
     counter(
       "millrace_runner_busy_seconds_total",
-      "Time in which a batch was under way.",
+      "Time in which a device computed a batch, transfers included.",
       served(({ busyMs }) => busyMs / 1_000),
     ),
     counter(
@@ -133,12 +136,12 @@ function describeDevices(devices: readonly DeviceState[]): MetricFamily[] {
     ),
     counter(
       "millrace_runner_transfer_seconds_total",
-      "Time in which it moved inputs and outputs.",
+      "Time in which a device's process moved inputs and outputs.",
       served(({ transferMs }) => transferMs / 1_000),
     ),
     counter(
       "millrace_runner_restarts_total",
-      "How often a device's process was started again.",
+      "Restarts of a device's process.",
       each(({ restarts }) => restarts),
     ),
     counter(
@@ -161,12 +164,12 @@ function describeTiers(tiers: readonly MemoryTier[]): MetricFamily[] {
   return [
     gauge(
       "millrace_runner_tier_capacity_bytes",
-      "Room of a tier of memory.",
+      "Capacity of a tier of memory.",
       each(({ capacityBytes }) => capacityBytes),
     ),
     gauge(
       "millrace_runner_tier_used_bytes",
-      "Of it, what is taken.",
+      "Used bytes of a tier.",
       each(({ usedBytes }) => usedBytes),
     ),
     counter(
@@ -176,17 +179,17 @@ function describeTiers(tiers: readonly MemoryTier[]): MetricFamily[] {
     ),
     counter(
       "millrace_runner_tier_misses_total",
-      "Items that were not.",
+      "Items that were not found in a tier.",
       each(({ misses }) => misses),
     ),
     counter(
       "millrace_runner_tier_evictions_total",
-      "Items that left for want of room.",
+      "Items evicted for lack of room.",
       each(({ evictions }) => evictions),
     ),
     counter(
       "millrace_runner_tier_failures_total",
-      "Reads and writes that failed.",
+      "Reads and writes of a tier that failed.",
       each(({ failures }) => failures),
     ),
   ];

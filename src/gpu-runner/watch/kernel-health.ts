@@ -2,8 +2,8 @@ import type { KernelHealth } from "../../protocol/fleet/health.ts";
 import type { JobResult } from "../../protocol/jobs/job.ts";
 
 /**
- * What the result of a job tells of its device's kernels; null where it tells nothing: it was of another kind, on
- * several devices at once, or on the CPU in the place of a device that failed.
+ * Health of a device's kernels in a job's result. Null where it shows none: another kind of job, several devices at
+ * once, or a run on the CPU instead of a failed device.
  */
 export function kernelHealthOf(result: JobResult, at: string): KernelHealth | null {
   if (result.kind === "throughput") {

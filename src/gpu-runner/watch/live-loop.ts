@@ -1,22 +1,22 @@
 import type { LiveRequest } from "../../protocol/link.ts";
 
-/** Tells something at an interval for as long as somebody asks for it, one telling at a time. */
+/** Repeats a report at an interval as long as it is requested, one at a time. */
 export class LiveLoop {
-  readonly #tell: () => Promise<void>;
+  readonly #report: () => Promise<void>;
   #everyMs = 0;
   #untilMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isTelling = false;
 
-  constructor(tell: () => Promise<void>) {
-    this.#tell = tell;
+  constructor(report: () => Promise<void>) {
+    this.#report = report;
   }
 
   get isOn(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** Goes on for so long from now; a lease, since an edge that is gone says nothing. */
+  /** Continues for this long from now. It is a lease, since a lost edge sends nothing. */
   keep({ everyMs, forMs }: Pick<LiveRequest, "everyMs" | "forMs">): void {
     if (forMs === 0 || everyMs !== this.#everyMs) this.stop();
     if (forMs === 0) return;
@@ -34,7 +34,7 @@ export class LiveLoop {
     if (performance.now() >= this.#untilMs) return this.stop();
     if (this.#isTelling) return;
     this.#isTelling = true;
-    await this.#tell();
+    await this.#report();
     this.#isTelling = false;
   }
 }

@@ -9,7 +9,7 @@ import type { DeviceFleet } from "../serving/device-fleet.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
 import { modelKeyOf } from "../serving/queue/model-key.ts";
 
-/** A variant of a model on a device that requests may be sent to. */
+/** Variant of a model on a device that may receive requests. */
 export interface WatchedPlacement {
   readonly model: PlacedModel;
   readonly variant: string;
@@ -19,23 +19,23 @@ export interface WatchedPlacement {
 
 type Place = Pick<WatchedPlacement, "variant" | "deviceKey">;
 
-/** The placements of this runner, as the edge told of them and as it calibrated them since. */
+/** Placements of this runner, from the edge and from later calibrations. */
 export class WatchedPlacements {
   readonly #backendOf: (deviceKey: string) => Backend | undefined;
   readonly #placements = new Map<string, WatchedPlacement>();
 
-  /** `backendOf` tells what executes models on a device; undefined where this runner has none that does. */
+  /** `backendOf` returns the backend for models on a device; undefined where this runner has none. */
   constructor(backendOf: (deviceKey: string) => Backend | undefined) {
     this.#backendOf = backendOf;
   }
 
-  /** What the edge says on a new connection: all that there are. */
+  /** Replaces all placements after a new connection. */
   welcomed(placed: readonly PlacedModel[]): void {
     this.#placements.clear();
     this.configured(placed);
   }
 
-  /** Some of them, as they are from now on. */
+  /** Updates some placements. */
   configured(placed: readonly PlacedModel[]): void {
     for (const model of placed) this.add(model, model.places ?? []);
   }
@@ -48,29 +48,34 @@ export class WatchedPlacements {
     }
   }
 
-  /** As many as a report takes. */
+  /** As many as fit a report. */
   all(): [key: string, WatchedPlacement][] {
     return [...this.#placements].slice(0, LIMITS.watchedPlacements);
   }
 }
 
-/** So long a probe may wait for its turn; it has nowhere to be. */
+/** Longest wait of a probe for its turn; it is not urgent. */
 const BUDGET_MS = 60_000;
 const SEED = 1;
 
-/** What a probe took, without waiting. */
+/** Times of a probe, without waiting. */
 export interface ProbeTimes {
   readonly serviceMs: number;
   readonly computeMs: number;
 }
 
-/** A probe that is ready: asks for one row of seeded inputs. Once the signal is aborted it is not begun any more, and fails with `budget-exceeded`. */
+/**
+ * Prepared probe: requests one row of seeded inputs. Once the signal is aborted it does not begin, and fails with
+ * `budget-exceeded`.
+ */
 export type PreparedProbe = (signal: AbortSignal) => Promise<ProbeTimes>;
 
-/** Made once for a model: large ones would hold up requests. */
+/** Made once for a model: large ones would delay requests. */
 const inputs = new WeakMap<PlacedModel, Tensor[]>();
 
-/** Waits until a placement can be probed. Fails as requests to it do, and with `device-lost` while its device is down. */
+/**
+ * Waits until a placement can be probed. Fails like requests to it, and with `device-lost` while its device is down.
+ */
 export async function prepareProbe(
   { fleet, models }: { fleet: Pick<DeviceFleet, "find">; models: Pick<ModelLoader, "ensureReady"> },
   { model, variant, deviceKey }: WatchedPlacement,
@@ -87,7 +92,7 @@ export async function prepareProbe(
     const cancel = () => server.cancel(requestId);
     signal.addEventListener("abort", cancel, { once: true });
     const request = { ...served, requestId, threads, budgetMs: BUDGET_MS, isProbe: true, signal };
-    // The signal outlives the probe, by days where no job comes.
+    // The signal outlives the probe, by days where no job arrives.
     const { times, faults } = await server
       .serve(request, tensors)
       .finally(() => signal.removeEventListener("abort", cancel));

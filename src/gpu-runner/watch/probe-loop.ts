@@ -4,21 +4,21 @@ import type { PreparedProbe, WatchedPlacement, WatchedPlacements } from "./prepa
 /** Probes of one placement in a report: enough for a median that one hiccup does not move. */
 const PROBES_PER_REPORT = 5;
 
-/** What is probed in turn. */
+/** Target of probes in turn. */
 export interface Probed {
   readonly deviceKey: string;
-  /** When it was probed last, on the monotonic clock; -∞ before the first time. */
+  /** Time of its last probe on the monotonic clock; -∞ before the first. */
   readonly probedAtMs: number;
 }
 
-/** From one probe of this runner to the next, where so many placements share the interval of a report. */
+/** Interval between this runner's probes, where this many placements share the interval of a report. */
 export function probeStepMs(intervalMs: number, placements: number): number {
   return intervalMs / (PROBES_PER_REPORT * Math.max(1, placements));
 }
 
 /**
- * What is to be probed now: of those whose turn it is and whose device has time for it, the one that was probed
- * longest ago; undefined where there is none. Asked every step, it comes round to each as often as a report wants.
+ * Target of the next probe: of those that are due and whose device has time, the one with the oldest probe; undefined
+ * where there is none. Called every step, it reaches each as often as a report requires.
  */
 export function chooseProbe<Target extends Probed>(
   targets: readonly Target[],
@@ -26,7 +26,7 @@ export function chooseProbe<Target extends Probed>(
   nowMs: number,
   hasTime: (deviceKey: string) => boolean,
 ): Target | undefined {
-  // Timers are early and late by a little.
+  // Timers are slightly early or late.
   const dueMs = nowMs - intervalMs / PROBES_PER_REPORT + probeStepMs(intervalMs, targets.length) / 2;
   let chosen: Target | undefined;
   for (const target of targets) {
@@ -36,35 +36,38 @@ export function chooseProbe<Target extends Probed>(
   return chosen;
 }
 
-/** Share of a device's time that probes may take. */
+/** Share of a device's time that probes may use. */
 const PROBE_SHARE = 0.01;
-/** What a device saves up at most: so much a sudden slowness may cost at once. */
+/** Largest saved credit of a device: the cost of a sudden slowdown at once. */
 const MOST_CREDIT_MS = 1_000;
 
-/** Time that probes may still take of a device, in milliseconds of one monotonic clock. */
+/** Remaining time for probes on a device, in milliseconds of one monotonic clock. */
 interface ProbeCredit {
   readonly ms: number;
   readonly atMs: number;
 }
 
-/** A device that was not probed yet. */
+/** Credit of a device that was not probed yet. */
 export function fullCredit(nowMs: number): ProbeCredit {
   return { ms: MOST_CREDIT_MS, atMs: nowMs };
 }
 
-/** A token bucket (ITU-T I.371 knows it as the leaky bucket): credit grows with the time, up to what may be saved. */
+/**
+ * Token bucket: credit grows with time, up to the largest saved credit.
+ * Source: ITU-T I.371, where it is the leaky bucket.
+ */
 export function earnCredit({ ms, atMs }: ProbeCredit, nowMs: number): ProbeCredit {
   return { ms: Math.min(MOST_CREDIT_MS, ms + PROBE_SHARE * (nowMs - atMs)), atMs: nowMs };
 }
 
-/** Takes off what a probe took; one that took more than was there leaves a debt, so that slow models are probed seldom. */
+/** Subtracts a probe's time; one that exceeds the credit leaves a debt, so that slow models are probed seldom. */
 export function spendCredit(credit: ProbeCredit, tookMs: number): ProbeCredit {
   return { ...credit, ms: credit.ms - tookMs };
 }
 
-/** What the probes of one placement found in a span. */
+/** Results of one placement's probes in a span. */
 export interface ProbeTally {
-  /** That were made, those that failed among them. */
+  /** All probes, failed ones included. */
   probes: number;
   errors: number;
   readonly serviceMs: number[];
@@ -77,10 +80,10 @@ export interface ProbeLoopParts {
   readonly now?: () => number;
 }
 
-/** A device that had something better to do: no probe was made. */
+/** Problems of a busy device, for which no probe counts. */
 const GAVE_WAY: ReadonlySet<ProblemCode> = new Set(["overloaded", "budget-exceeded", "cancelled"]);
 
-/** What a probe costs whose device was lost: it took no time there while that was started again, but may be its end. */
+/** Cost of a probe whose device was lost: the restart took none of its time, but the probe may have caused the loss. */
 const LOST_MS = 100;
 
 /** Probes placements in turn, one at a time on a device, and none while jobs run. */
@@ -90,7 +93,7 @@ export class ProbeLoop {
   readonly #now: () => number;
   readonly #credits = new Map<string, ProbeCredit>();
   readonly #probedAtMs = new Map<string, number>();
-  /** Devices that a probe is meant for now. */
+  /** Devices of the current probes. */
   readonly #probing = new Set<string>();
   /** Probes that wait for a device or run there. */
   readonly #asked = new Set<Promise<unknown>>();
@@ -107,7 +110,7 @@ export class ProbeLoop {
     this.#now = now;
   }
 
-  /** Probes from now on, each placement a few times in every interval. */
+  /** Starts probing, each placement a few times in every interval. */
   start(intervalMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
@@ -124,7 +127,7 @@ export class ProbeLoop {
     this.#withdraw();
   }
 
-  /** Makes no probe until as many `resume` have come; settles when none runs any more. */
+  /** Stops probing until `resume` was called as often; settles when no probe runs any more. */
   async pause(): Promise<void> {
     this.#pauses++;
     this.#withdraw();
@@ -135,14 +138,14 @@ export class ProbeLoop {
     this.#pauses--;
   }
 
-  /** What was found since the last cut, by placement. */
+  /** Results since the last cut, by placement. */
   cut(): Map<string, ProbeTally> {
     const tallies = this.#tallies;
     this.#tallies = new Map();
     return tallies;
   }
 
-  /** All probes since the start, those that failed among them. */
+  /** All probes since the start, failed ones included. */
   get total(): { readonly made: number; readonly failed: number } {
     return this.#total;
   }

@@ -16,7 +16,7 @@ import type { Watch } from "./watch.ts";
 
 const MICROSECONDS_PER_MS = 1_000;
 
-/** What is looked at. */
+/** Sources of the metrics. */
 export interface MetricParts {
   readonly runnerId: string;
   readonly fleet: Pick<DeviceFleet, "all" | "guard">;
@@ -26,13 +26,13 @@ export interface MetricParts {
   readonly spans: Pick<SpanExport, "dropped">;
 }
 
-/** What is counted of a runner, for whoever scrapes it. */
+/** Counters of a runner for scraping. */
 export class RunnerMetrics {
   readonly #parts: MetricParts;
   readonly #processes = new ProcessMeter();
   /** CPU time of each device's processes so far. */
   readonly #deviceCpuMs = new Map<string, number>();
-  /** Two scrapes at once would both be told what one process took since the last. */
+  /** Scrapes are in turn: two at once would share the CPU time since the last. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: MetricParts) {
@@ -81,7 +81,7 @@ const PATH = "/metrics";
 const CONNECTIONS = 16;
 const HEAD_MS = 10_000;
 
-/** Lets the runner be scraped: `GET /metrics`, for whoever reaches it. Rejects where the address cannot be had. */
+/** Serves `GET /metrics` to any client that reaches it. Rejects where the address is not available. */
 export async function listenForScrapes(
   address: ListenAddress,
   metrics: Pick<RunnerMetrics, "read">,
@@ -93,7 +93,7 @@ export async function listenForScrapes(
   );
   server.maxConnections = CONNECTIONS;
   const opened = await openServer(server, address);
-  logger.info({ url: `${opened.origin}${PATH}` }, "telling metrics");
+  logger.info({ url: `${opened.origin}${PATH}` }, "serving metrics");
   return opened;
 }
 
@@ -114,7 +114,7 @@ async function answer(
     const text = renderMetrics(await metrics.read(), form);
     response.writeHead(200, { "content-type": METRICS_MEDIA_TYPES[form] }).end(text);
   } catch (error) {
-    logger.error({ error: String(error) }, "cannot tell metrics");
+    logger.error({ error: String(error) }, "cannot serve metrics");
     refuse(response, toProblem(error));
   }
 }

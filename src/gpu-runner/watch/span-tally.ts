@@ -1,17 +1,17 @@
 import { mergeServing, type ServingTally } from "../serving/queue/serving-meter.ts";
 import type { ProbeTally } from "./probe-loop.ts";
 
-/** What one device did in a span; null CPU time is not told by this system. */
+/** Tally of one device in a span; CPU time is null where the system does not report it. */
 export interface DeviceTally {
   readonly serving: ServingTally;
   readonly cpuMs: number | null;
 }
 
-/** What a runner did in a span: all of it adds up, but for the lag, of which the worse counts. */
+/** Tally of a runner in a span: all values add up, except the lag, of which the larger counts. */
 export interface SpanTally {
   readonly spanMs: number;
   readonly jobMs: number;
-  /** Of all cores together: in which they were busy, and in all. */
+  /** Of all cores together: busy time, and total time. */
   readonly coresBusyMs: number;
   readonly coresMs: number;
   readonly ownCpuMs: number | null;
@@ -20,11 +20,11 @@ export interface SpanTally {
   readonly migrationBytes: number;
   /** By key. */
   readonly devices: ReadonlyMap<string, DeviceTally>;
-  /** By placement, those alone that were probed. */
+  /** By placement, probed ones only. */
   readonly probes: ReadonlyMap<string, ProbeTally>;
 }
 
-/** A span of no length. */
+/** Span of no length. */
 export const NO_SPAN: SpanTally = {
   spanMs: 0,
   jobMs: 0,
@@ -38,7 +38,7 @@ export const NO_SPAN: SpanTally = {
   probes: new Map(),
 };
 
-/** Two spans that follow each other as one. */
+/** Merges two consecutive spans. */
 export function mergeSpans(one: SpanTally, other: SpanTally): SpanTally {
   return {
     spanMs: one.spanMs + other.spanMs,

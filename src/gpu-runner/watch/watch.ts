@@ -29,11 +29,11 @@ export interface WatchParts {
   readonly logger: Pick<Logger, "error">;
 }
 
-/** How often the event loop is asked whether it is late: often enough for a 99th percentile, too seldom to cost anything. */
+/** Interval of event-loop lag samples: short enough for a 99th percentile, too long to cost anything. */
 const LAG_STEP_MS = 50;
 const NANOSECONDS_PER_MS = 1e6;
 
-/** Tells the edge how this runner is, as often as it wants to know, and probes placements meanwhile. */
+/** Reports this runner's health to the edge at the interval that it requests, and probes placements meanwhile. */
 export class Watch {
   readonly #parts: WatchParts;
   readonly #placements: WatchedPlacements;
@@ -43,12 +43,12 @@ export class Watch {
   readonly #jobs = new BusyClock();
   /** By device. */
   readonly #kernels = new Map<string, KernelHealth>();
-  /** The span of the last report that nobody asked for, and what was since. */
+  /** Span of the last regular report, and the tally since then. */
   #last = NO_SPAN;
   #since = NO_SPAN;
-  /** What was since the last live report. */
+  /** Tally since the last live report. */
   #sinceLive = NO_SPAN;
-  readonly #live = new LiveLoop(() => this.#tellLive());
+  readonly #live = new LiveLoop(() => this.#reportLive());
   #cutAtMs = performance.now();
   #cores = readCores();
   #moved: ReturnType<ResidencyManager["counters"]>;
@@ -68,7 +68,7 @@ export class Watch {
     this.#moved = parts.residency.counters();
   }
 
-  /** On a new connection: reports at this interval, of what is from now on. An edge that names none wants none. */
+  /** Starts reports at this interval on a new connection, from now on. An edge that sends no interval wants none. */
   start(intervalMs: number | undefined, placed: readonly PlacedModel[]): void {
     this.stop();
     this.#placements.welcomed(placed);
@@ -93,7 +93,7 @@ export class Watch {
     this.#placements.configured(placed);
   }
 
-  /** Tells at once how the runner is. */
+  /** Reports the runner's health at once. */
   answer(requestId: string): void {
     this.#report(requestId);
   }
@@ -103,13 +103,13 @@ export class Watch {
     return this.#probes.total;
   }
 
-  /** Tells by the second how the runner is, as long as it is asked to. What is told changes no other report. */
+  /** Sends live health reports as long as they are requested. They do not affect other reports. */
   watched(request: Pick<LiveRequest, "everyMs" | "forMs">): void {
     if (!this.#live.isOn) this.#sinceLive = NO_SPAN;
     this.#live.keep(request);
   }
 
-  /** Runs a job while nothing is probed. */
+  /** Runs a job without probes at the same time. */
   async beside<Output>(job: () => Promise<Output>): Promise<Output> {
     this.#jobs.begin(performance.now());
     try {
@@ -121,20 +121,20 @@ export class Watch {
     }
   }
 
-  /** Learns from what a job found out: placements that agree, and how kernels use their device. */
+  /** Learns from a job's result: placements that agree, and the kernels' use of their device. */
   noteResult({ model, program }: Pick<Offer, "model" | "program">, { result, deviceKey }: WorkloadResult): void {
     if (result.kind === "calibration" && model !== null) {
       const agreeing = result.placements.filter(({ agrees }) => agrees);
       this.#placements.add(model, agreeing);
     }
-    // A user's kernel says nothing of the device.
+    // A user's kernel does not show the health of the device.
     const kernels = program === undefined ? kernelHealthOf(result, new Date().toISOString()) : null;
     if (kernels !== null) this.#kernels.set(deviceKey, kernels);
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
     this.#turn = this.#turn.then(work).catch((error: unknown) => {
-      this.#parts.logger.error({ error }, "cannot tell how the runner is");
+      this.#parts.logger.error({ error }, "cannot report health");
     });
     return this.#turn;
   }
@@ -149,7 +149,7 @@ export class Watch {
     });
   }
 
-  #tellLive(): Promise<void> {
+  #reportLive(): Promise<void> {
     return this.#inTurn(async () => {
       const now = await this.#look();
       const report = LiveReport.parse(describeHealth(this.#sinceLive, now));
@@ -158,14 +158,14 @@ export class Watch {
     });
   }
 
-  /** Ends the span that is under way, and reads how everything is at its end. */
+  /** Ends the current span, and reads the state at its end. */
   async #look(): Promise<HealthNow> {
     const [processes, sensors] = await Promise.all([this.#processes.read(), this.#readSensors()]);
     this.#cut(processes);
     return this.#readNow(processes, sensors);
   }
 
-  /** What cannot be read is no reason to say nothing. */
+  /** Unreadable sensors do not prevent a report. */
   async #readSensors(): Promise<Sensor[]> {
     const { fleet, readSensors, logger } = this.#parts;
     try {
@@ -177,7 +177,7 @@ export class Watch {
     }
   }
 
-  /** Adds what was since the last cut. */
+  /** Adds the tally since the last cut. */
   #cut(processes: ProcessUses): void {
     const { fleet, residency } = this.#parts;
     const nowMs = performance.now();
@@ -235,7 +235,7 @@ export class Watch {
   }
 }
 
-/** Time of all cores since the machine started; what waits for a disk is neither busy nor counted. */
+/** Time of all cores since the machine's start; waiting for a disk counts as neither busy nor total. */
 function readCores(): { count: number; busyMs: number; allMs: number } {
   const all = cpus();
   const sum = { count: all.length, busyMs: 0, allMs: 0 };

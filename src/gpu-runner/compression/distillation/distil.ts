@@ -7,7 +7,10 @@ import { buildStudent, type RecipeLayer, runStudent, writeStudent } from "./stud
 
 const [MOMENTUM, SPREAD, EPSILON] = [0.9, 0.999, 1e-8];
 
-/** Moves parameters against their gradients, and sets these to zero (Adam: Kingma, Ba 2015, arXiv:1412.6980). */
+/**
+ * Moves parameters against their gradients, and clears these.
+ * Source: Adam, Kingma and Ba 2015, arXiv:1412.6980.
+ */
 class Adam {
   readonly #moving: readonly { parameter: Parameter; mean: Float64Array; square: Float64Array }[];
   readonly #rate: number;
@@ -41,17 +44,17 @@ class Adam {
   }
 }
 
-/** What a student learns from. */
+/** Training data of a student. */
 export interface Lessons {
   /** Rows of the teacher's input, one after the other. */
   readonly inputs: Float32Array;
-  /** The teacher's answers to them before a softmax, rows × classes. */
+  /** Logits of the teacher for them, rows × classes. */
   readonly logits: Float32Array;
-  /** The class of each row; null where only the teacher counts. */
+  /** Class of each row; null where only the teacher counts. */
   readonly labels: ArrayLike<number> | null;
 }
 
-/** How it learns. The same options, lessons and seed give the same student. */
+/** Training settings. The same options, lessons and seed give the same student. */
 export interface DistilOptions extends DistillationWeights {
   readonly recipe: readonly RecipeLayer[];
   readonly epochs: number;
@@ -60,16 +63,16 @@ export interface DistilOptions extends DistillationWeights {
   readonly seed: number;
 }
 
-/** A student, and the mean loss of each epoch, as it was while it learned. */
+/** Student, and the mean training loss of each epoch. */
 export interface Distilled {
   readonly model: OnnxModel;
   readonly losses: readonly number[];
 }
 
 /**
- * Trains a small network on a teacher's answers, and gives it with the teacher's input and output. Waits for
- * `onEpoch` after each epoch; what that throws ends the work. Throws a `ProblemError` where the teacher has not one
- * input, of rows of numbers, signals or images, and one output of classes, or where a recipe does not fit them.
+ * Trains a small network on a teacher's answers, and returns it with the teacher's input and output. Awaits `onEpoch`
+ * after each epoch; an error from it ends the training. Throws a `ProblemError` where the teacher does not have one
+ * input (rows of numbers, signals or images) and one output of classes, or where a recipe does not fit them.
  */
 export async function distil(
   teacher: OnnxModel,
@@ -114,7 +117,7 @@ interface Batch {
   readonly labels: Int32Array | null;
 }
 
-/** Adds a batch's gradients to the layers' parameters, and tells its loss. */
+/** Adds a batch's gradients to the layers' parameters, and returns its loss. */
 function learn(layers: readonly StudentLayer[], batch: Batch, classes: number, weights: DistillationWeights): number {
   const answer = runStudent(layers, batch.inputs, batch.logits.length / classes);
   const { loss, gradient } = distillationLoss(answer, batch.logits, batch.labels, classes, weights);
@@ -136,7 +139,7 @@ function gather(
   return { ...batch, labels: labels && Int32Array.from(rows, (row) => labels[row]!) };
 }
 
-/** Fisher and Yates. */
+/** Fisher and Yates shuffle, in place. */
 function shuffle(order: Uint32Array, draw: (below: number) => number): void {
   for (let last = order.length - 1; last > 0; last--) {
     const other = draw(last + 1);
@@ -144,7 +147,7 @@ function shuffle(order: Uint32Array, draw: (below: number) => number): void {
   }
 }
 
-/** Rows of channels × pixels as rows of pixels × channels. */
+/** Converts rows of channels × pixels to rows of pixels × channels. */
 function channelsLast(values: Float32Array, extent: Extent): Float64Array {
   const { channels } = extent;
   const [size, pixels] = [sizeOf(extent), sizeOf(extent) / channels];
@@ -158,7 +161,7 @@ interface Signature {
   readonly input: OnnxValue;
   readonly output: OnnxValue;
   readonly extent: Extent;
-  /** Axes of the input beside rows and channels. */
+  /** Number of axes besides rows and channels. */
   readonly axes: number;
   readonly classes: number;
 }

@@ -1,14 +1,15 @@
-/** How much the teacher counts beside the labels, and how far its answers are softened. */
+/** Weight of the teacher against the labels, and the temperature of its answers. */
 export interface DistillationWeights {
-  /** T: logits are divided by it before the softmax of both. */
+  /** T: divisor of the logits of both before the softmax. */
   readonly temperature: number;
   /** α: share of the teacher, 0 to 1; the rest is the labels'. */
   readonly alpha: number;
 }
 
 /**
- * L = α T² KL(p_teacher^T ‖ p_student^T) + (1 − α) CE(y, p_student), the mean over rows (Hinton, Vinyals, Dean 2015,
- * arXiv:1503.02531), and its gradient by the student's logits. Logits are rows × classes; without labels α is 1.
+ * L = α T² KL(p_teacher^T ‖ p_student^T) + (1 − α) CE(y, p_student), the mean over rows, and its gradient by the
+ * student's logits. Logits are rows × classes; without labels α is 1.
+ * Source: Hinton, Vinyals, Dean 2015, arXiv:1503.02531.
  */
 export function distillationLoss(
   student: Float64Array,
@@ -29,7 +30,7 @@ export function distillationLoss(
     for (let each = 0; each < classes; each++) {
       const share = Math.exp(wanted[each]!);
       const isLabel = labels !== null && labels[row] === each ? 1 : 0;
-      // A class that the teacher rules out altogether adds nothing.
+      // A class of probability 0 for the teacher adds nothing.
       if (share > 0) loss += (taught * temperature ** 2 * share * (wanted[each]! - soft[each]!)) / rows;
       loss -= ((1 - taught) * isLabel * hard[each]!) / rows;
       const pull = taught * temperature * (Math.exp(soft[each]!) - share);
@@ -39,7 +40,7 @@ export function distillationLoss(
   return { loss, gradient };
 }
 
-/** Logarithms of the softmax of one row, its largest logit taken off first. */
+/** Logarithms of a row's softmax, after subtraction of its largest logit. */
 function logSoftmax(logits: ArrayLike<number>, from: number, classes: number, temperature: number): Float64Array {
   const scaled = Float64Array.from({ length: classes }, (_, each) => logits[from + each]! / temperature);
   const largest = scaled.reduce((one, other) => Math.max(one, other));

@@ -1,16 +1,16 @@
 import { type Extent, LinearStep, sizeOf, type StudentLayer } from "./student-layer.ts";
 
-/** Filters of a square kernel, or of a row where the input is one, padded so that a stride of 1 keeps the size. */
+/** Convolution with square kernels, or row kernels for signals, padded so that a stride of 1 keeps the size. */
 export class ConvLayer implements StudentLayer {
   readonly input: Extent;
   readonly output: Extent;
   readonly parameters;
-  /** Of the kernel, and zeros before the first pixel, along height and width. */
+  /** Size of the kernel, and leading padding, along height and width. */
   readonly kernel: readonly [number, number];
   readonly padding: readonly [number, number];
   readonly stride: number;
   readonly #step: LinearStep;
-  /** For each number of a row's patches where in the row it comes from; −1 for padding. */
+  /** Index in the row of each number of its patches; −1 for padding. */
   readonly #sources: Int32Array;
 
   constructor(input: Extent, filters: number, kernel: number, stride: number, draw: () => number) {
@@ -67,13 +67,13 @@ export class ConvLayer implements StudentLayer {
   }
 }
 
-/** The largest of squares of `size`, or of pieces where the input is a row; what is left over at the ends is dropped. */
+/** Max pooling over squares of `size`, or over pieces of signals; incomplete ones at the ends are dropped. */
 export class PoolLayer implements StudentLayer {
   readonly input: Extent;
   readonly output: Extent;
   readonly parameters = [];
   readonly size: readonly [number, number];
-  /** Where in the last input each number of the last answer came from. */
+  /** Index in the last input of each number of the last answer. */
   #sources = new Int32Array();
   #inputs = 0;
 

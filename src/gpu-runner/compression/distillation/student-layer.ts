@@ -1,23 +1,23 @@
-/** What a layer of a student takes or gives for each row: pixels row by row, each with its channels. */
+/** Input or output shape of a student's layer for each row: pixels row by row, each with its channels. */
 export interface Extent {
   readonly height: number;
   readonly width: number;
   readonly channels: number;
 }
 
-/** Numbers that are learned, and the gradient of the loss by each since it was last set to zero. */
+/** Trained numbers, and the gradient of the loss by each since its last reset. */
 export interface Parameter {
   readonly values: Float64Array;
   readonly gradients: Float64Array;
 }
 
-/** One step of a student, which remembers its last input. */
+/** Layer of a student, which remembers its last input. */
 export interface StudentLayer {
   readonly output: Extent;
   readonly parameters: readonly Parameter[];
   /** Answers for rows of input, one after the other. */
   forward(input: Float64Array, rows: number): Float64Array;
-  /** Of the gradient by its last answer that by its last input; adds to those of its parameters. */
+  /** Converts the gradient by its last answer into that by its last input; adds to its parameters' gradients. */
   backward(gradient: Float64Array): Float64Array;
 }
 
@@ -34,7 +34,10 @@ export class LinearStep {
   readonly #outputs: number;
   #last: Float64Array = new Float64Array();
 
-  /** Weights are drawn evenly within ±√(6 / inputs), as suits ReLU (He et al. 2015, arXiv:1502.01852); biases are zero. */
+  /**
+   * Weights are uniform within ±√(6 / inputs), which suits ReLU; biases are zero.
+   * Source: He et al. 2015, arXiv:1502.01852.
+   */
   constructor(inputs: number, outputs: number, draw: () => number) {
     [this.#inputs, this.#outputs] = [inputs, outputs];
     const bound = Math.sqrt(6 / inputs);
@@ -67,7 +70,7 @@ export class LinearStep {
     const back = new Float64Array(input.length);
     for (let at = 0; at < gradient.length; at++) {
       const slope = gradient[at]!;
-      // Behind a ReLU about half are zero.
+      // After a ReLU about half are zero.
       if (slope === 0) continue;
       const output = at % outputs;
       const [from, weight] = [((at - output) / outputs) * inputs, output * inputs];
@@ -81,7 +84,7 @@ export class LinearStep {
   }
 }
 
-/** All inputs of a row to each of its units. */
+/** Dense layer: all inputs of a row to each of its units. */
 export class DenseLayer implements StudentLayer {
   readonly input: Extent;
   readonly output: Extent;
@@ -104,7 +107,7 @@ export class DenseLayer implements StudentLayer {
   }
 }
 
-/** What is positive, and zero for the rest. */
+/** Positive inputs, and zero for the rest. */
 export class ReluLayer implements StudentLayer {
   readonly output: Extent;
   readonly parameters = [];

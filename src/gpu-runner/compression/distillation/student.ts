@@ -11,8 +11,8 @@ const [IR_VERSION, OPSET] = [8, 17];
 const ints = (value: readonly number[]): OnnxAttribute => ({ kind: "ints", value });
 
 /**
- * A student as a network with the teacher's input and output. `axes` is how many the pixels lie along: ONNX has the
- * channels before them, and what is trained here has them behind.
+ * Student as a network with the teacher's input and output. `axes` is the number of axes of the pixels: ONNX has the
+ * channels before them, the training here after them.
  */
 export function writeStudent(
   layers: readonly StudentLayer[],
@@ -28,7 +28,7 @@ export function writeStudent(
   };
   let [value, flat] = [input.name, axes === 0];
   for (const [index, layer] of layers.entries()) {
-    // Nothing of it can have the teacher's names.
+    // Names that cannot equal the teacher's.
     const name = `${input.name}/${output.name}/${index}`;
     const next = index === layers.length - 1 ? output.name : name;
     if (layer instanceof ConvLayer) {
@@ -77,7 +77,7 @@ function convAttributes({ kernel, padding, stride, input, output }: ConvLayer, a
   };
 }
 
-/** Blocks of height × width × channels as blocks of channels × height × width. */
+/** Converts blocks of height × width × channels to channels × height × width. */
 export function channelsFirst(values: Float64Array, extent: Extent): Float64Array {
   const { channels } = extent;
   const [size, pixels] = [sizeOf(extent), sizeOf(extent) / channels];
@@ -88,13 +88,15 @@ export function channelsFirst(values: Float64Array, extent: Extent): Float64Arra
   });
 }
 
-/** One layer of a student; a ReLU follows each but a pool. A kernel is square, or a row where the inputs are signals. */
+/**
+ * One layer of a student; a ReLU follows each except a pool. A kernel is square, or a row where the inputs are signals.
+ */
 export type RecipeLayer =
   | { readonly kind: "conv"; readonly filters: number; readonly kernel: number; readonly stride: number }
   | { readonly kind: "pool"; readonly size: number }
   | { readonly kind: "dense"; readonly units: number };
 
-/** The layers of a recipe with weights drawn by a seed, and at their end a dense one for the classes. */
+/** Layers of a recipe with weights drawn by a seed, followed by a dense one for the classes. */
 export function buildStudent(input: Extent, recipe: readonly RecipeLayer[], classes: number, seed: number) {
   const draw = sfc32(seed);
   const uniform = () => draw(2 ** 31) / 2 ** 31;
@@ -103,8 +105,7 @@ export function buildStudent(input: Extent, recipe: readonly RecipeLayer[], clas
   for (const [index, step] of recipe.entries()) {
     const layer = buildLayer(step, extent, uniform);
     extent = layer.output;
-    if (sizeOf(extent) === 0)
-      throw new ProblemError("invalid-request", "A pool is larger than what it pools.", at(index));
+    if (sizeOf(extent) === 0) throw new ProblemError("invalid-request", "A pool is larger than its input.", at(index));
     layers.push(layer);
     if (step.kind !== "pool") layers.push(new ReluLayer(extent));
   }
@@ -119,7 +120,7 @@ function buildLayer(step: RecipeLayer, input: Extent, draw: () => number): ConvL
 }
 
 function at(index: number) {
-  return { errors: [{ pointer: `#/recipe/${index}`, message: "nothing would be left behind it" }] };
+  return { errors: [{ pointer: `#/recipe/${index}`, message: "leaves no output" }] };
 }
 
 /** Answers of all layers, one after the other. */

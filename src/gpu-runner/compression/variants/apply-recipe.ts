@@ -13,7 +13,7 @@ import { quantiseWeights } from "../quantise-weights.ts";
 import { toFloat16 } from "../to-float16.ts";
 import type { VariantJudge } from "./judge-variant.ts";
 
-/** What an energy makes of a network, and how good that is. */
+/** Network at an energy, and its fidelity. */
 export interface EnergyTrial {
   readonly fidelity: number;
   /** Whether anything became smaller. */
@@ -25,8 +25,8 @@ const LOWEST = 0.05;
 const STEPS = 8;
 
 /**
- * The trial of least energy among those that were made whose fidelity is high enough and that saves something: bisection,
- * which takes fidelity to grow with energy. Null where none is.
+ * Trial of least energy with sufficient fidelity and a saving, by bisection, which assumes that fidelity grows with
+ * energy. Null where there is none.
  */
 export async function searchEnergy<Trial extends EnergyTrial>(
   tryEnergy: (energy: number) => Promise<Trial>,
@@ -35,34 +35,34 @@ export async function searchEnergy<Trial extends EnergyTrial>(
   let best: { readonly energy: number; readonly trial: Trial } | null = null;
   let [below, above] = [LOWEST, HIGHEST];
   for (let step = 0; step < STEPS; step++) {
-    // By what is dropped: most networks are worth something only where that is little.
+    // Geometric mean of the dropped shares, since most networks tolerate little.
     const energy = 1 - Math.sqrt((1 - below) * (1 - above));
     const trial = await tryEnergy(energy);
     const isGood = trial.fidelity >= minFidelity;
     if (isGood && trial.saves) best = { energy, trial };
-    // What saves nothing is too much energy, however good it is.
+    // A trial without a saving has too much energy, whatever its fidelity.
     if (isGood || !trial.saves) above = energy;
     else below = energy;
   }
   return best;
 }
 
-/** What recipes ask for on the way. */
+/** Data that recipes need. */
 export interface RecipeMeans {
   /** Ranges of these activations. */
   readonly findRanges: (model: OnnxModel) => Promise<ReadonlyMap<string, ActivationRange>>;
   readonly judge: VariantJudge;
-  /** What a student is taught. */
+  /** Training data of a student. */
   readonly collectLessons: () => Promise<Lessons>;
   readonly onEpoch: (done: number, epochs: number) => void;
 }
 
-/** A network by a recipe; the energy where it was searched. */
+/** Network made by a recipe, and the energy where it was searched. */
 export interface MadeVariant extends Compressed {
   readonly chosenEnergy: number | null;
 }
 
-/** Makes a network smaller by a recipe. Throws `invalid-model` where the recipe can do nothing for it. */
+/** Makes a network smaller by a recipe. Throws `invalid-model` where the recipe changes nothing. */
 export async function applyRecipe(model: OnnxModel, recipe: Recipe, means: RecipeMeans): Promise<MadeVariant> {
   const made = await makeVariant(model, recipe, means);
   if (made.report.done.length > 0) return made;
@@ -100,14 +100,16 @@ async function teachStudent(
   { collectLessons, onEpoch }: RecipeMeans,
 ): Promise<MadeVariant> {
   const lessons = await collectLessons();
-  const told = (epoch: number) => onEpoch(epoch + 1, options.epochs);
-  const { model, losses } = await distil(teacher, lessons, { ...options, recipe: student }, told).catch(nameStudent);
+  const reportEpoch = (epoch: number) => onEpoch(epoch + 1, options.epochs);
+  const { model, losses } = await distil(teacher, lessons, { ...options, recipe: student }, reportEpoch).catch(
+    nameStudent,
+  );
   const [first, last] = [losses[0], losses.at(-1)].map((loss) => loss?.toPrecision(3));
   const what = `a student instead of the network; its loss went from ${first} to ${last} in ${losses.length} epochs`;
   return asMade(reportOn(teacher, model, [{ layer: model.name || "network", operator: "network", what }], []));
 }
 
-/** What is wrong with a student's layers is wrong with that field of the recipe. */
+/** Points a problem of a student's layers to that field of the recipe. */
 function nameStudent(error: unknown): never {
   if (!(error instanceof ProblemError) || error.problem.errors === undefined) throw error;
   const { code, detail, errors } = error.problem;

@@ -7,7 +7,7 @@ import type { Lessons } from "../distillation/distil.ts";
 import { type ActivationRange, listCalibrated, withOutputs } from "../quantise-static.ts";
 import { type QuestionSource, takeRows } from "./question-source.ts";
 
-/** A network that answers, until it is closed. */
+/** Open network that answers until it is closed. */
 export interface OpenNetwork {
   readonly ask: (inputs: readonly Tensor[]) => Promise<Tensor[]>;
   readonly close: () => Promise<void>;
@@ -16,7 +16,7 @@ export interface OpenNetwork {
 /** Opens the file of a network. Throws ProblemError where it cannot be loaded. */
 export type NetworkOpener = (file: Uint8Array) => Promise<OpenNetwork>;
 
-/** Networks by ONNX Runtime in this process. */
+/** Opens networks by ONNX Runtime in this process. */
 export function openByOrt(ort: Pick<OrtBackend, "load" | "run" | "unload">): NetworkOpener {
   let opened = 0;
   return async (file) => {
@@ -29,14 +29,14 @@ export function openByOrt(ort: Pick<OrtBackend, "load" | "run" | "unload">): Net
   };
 }
 
-/** A network that teaches, and the rows of its data that it does so with. */
+/** Teacher network, and the rows of its data for the lessons. */
 interface Teacher {
   readonly file: Uint8Array;
   readonly heldOut: HeldOut | null;
   readonly rows: readonly number[];
 }
 
-/** What a network answers to every question by its first output, and the classes of the rows where its data have one each. */
+/** First output of a network for every question, and the classes of the rows where the data have one each. */
 export async function collectLessons(
   { file, heldOut, rows }: Teacher,
   source: QuestionSource,
@@ -65,7 +65,7 @@ function joinFloats(tensors: readonly Tensor[]): Float32Array {
 
 type Range = { -readonly [Bound in keyof ActivationRange]: number };
 
-/** The least and the largest number of every activation that is to be quantised, over all questions. */
+/** Least and largest number of every activation to quantise, over all questions. */
 export async function findRanges(
   model: OnnxModel,
   source: QuestionSource,

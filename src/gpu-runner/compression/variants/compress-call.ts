@@ -14,7 +14,7 @@ import { collectLessons, findRanges, type NetworkOpener } from "./ask-network.ts
 import { openJudge } from "./judge-variant.ts";
 import { countSeen, heldOutQuestions, seededQuestions, splitRows } from "./question-source.ts";
 
-/** What the call `compress` is given. */
+/** Input of the call `compress`. */
 export interface CompressRequest {
   /** The version's own file. */
   readonly file: Uint8Array;
@@ -24,7 +24,7 @@ export interface CompressRequest {
   readonly data: Uint8Array | null;
 }
 
-/** What it gives. */
+/** Output of the call. */
 export interface CompressOutcome
   extends
     Pick<CompressionResult, "chosenEnergy" | "calibration" | "fidelity">,
@@ -37,24 +37,24 @@ const SEEN_SEED = 1;
 
 /**
  * Makes a smaller file of a network by a recipe, and measures it against the network. Blocks its event loop for long,
- * so this is for a process of its own. Throws ProblemError where the network or its data cannot be used for it.
+ * so it runs in a process of its own. Throws ProblemError where the network or its data do not suit the recipe.
  */
 export async function compress(
   { file, inputs, recipe, data }: CompressRequest,
   open: NetworkOpener,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (progress: JobProgress) => void },
 ): Promise<CompressOutcome> {
-  const tell = (phase: (typeof PHASES)[number]) =>
+  const reportPhase = (phase: (typeof PHASES)[number]) =>
     onProgress({ phase, done: PHASES.indexOf(phase), total: PHASES.length });
   const model = readParent(file);
   const heldOut = data === null ? null : readHeldOut(data);
   const split = splitRows(heldOut?.rows ?? 0, recipe);
-  tell("parent");
+  reportPhase("parent");
   const judge = await openJudge(file, inputs, { heldOut, rows: split.measured }, open, signal);
   const seen = countSeen(recipe);
   const source =
     heldOut === null ? seededQuestions(inputs, SEEN_SEED, seen) : heldOutQuestions(heldOut, inputs, split.seen);
-  tell("compress");
+  reportPhase("compress");
   const made = await applyRecipe(model, recipe, {
     judge,
     findRanges: (wanted) => findRanges(wanted, source, open, signal),
@@ -64,7 +64,7 @@ export async function compress(
       onProgress({ phase: "epochs", done, total });
     },
   });
-  tell("measure");
+  reportPhase("measure");
   const variant = writeModel(made.model);
   const { done, left } = made.report;
   return {

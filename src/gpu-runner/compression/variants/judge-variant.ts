@@ -11,18 +11,20 @@ import { heldOutQuestions, type QuestionSource, seededQuestions, takeRows } from
 /** Measures a variant's file against its parent's. */
 export type VariantJudge = (file: Uint8Array) => Promise<MeasuredFidelity>;
 
-/** What a judge goes by: these rows of the version's data, or nothing. */
+/** Evidence for a judgement: these rows of the version's data, or none. */
 export interface Evidence {
   readonly heldOut: HeldOut | null;
   readonly rows: readonly number[];
 }
 
-/** Inputs that answers are compared on where there are no data, of other seeds than ranges are found on. */
+/** Number of inputs for comparisons without data; their seeds differ from those for ranges. */
 const COMPARED_INPUTS = 128;
 const COMPARED_SEED = 1_000_001;
 const PLAN = { seed: 1, resamples: 2_000, work: 2e8 };
 
-/** Asks the parent once; then a variant is judged by the task's own metric where there are data, else by agreement. */
+/**
+ * Asks the parent once; then a variant is judged by the task's own metric where there are data, otherwise by agreement.
+ */
 export async function openJudge(
   parent: Uint8Array,
   inputs: readonly TensorSpec[],
@@ -59,7 +61,7 @@ async function askAll(
   }
 }
 
-/** By the first output. A reconstruction is held against the first input. */
+/** Compares first outputs. A reconstruction is compared with the first input. */
 function compareByMetric(
   heldOut: HeldOut,
   rows: readonly number[],
@@ -77,11 +79,11 @@ function compareByMetric(
     return { basis: "metric", value, metric, rows: rows.length, parent, variant, difference };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new ProblemError("backend-failed", `The data do not fit what the network answers: ${error.message}.`);
+    throw new ProblemError("backend-failed", `The data do not fit the outputs of the network: ${error.message}.`);
   }
 }
 
-/** The variant's value as a share of its parent's, or of an error the other way round; 1 where it is as good or better. */
+/** Value of the variant as a share of its parent's, or inverted for errors; 1 where it is as good or better. */
 function shareOf(parent: number, variant: number, isHigher: boolean): number {
   if (isHigher ? variant >= parent : variant <= parent) return 1;
   const share = isHigher ? variant / parent : parent / variant;
@@ -95,7 +97,9 @@ function joinOutputs(answers: readonly Tensor[][]) {
   return { shape: [rows, ...(parts[0]?.shape.slice(1) ?? [])], values };
 }
 
-/** Where nothing says what a right answer is. Of one number alone, which is always the largest, only the error counts. */
+/**
+ * Comparison without known correct answers. For a single number, which is always the largest, only the error counts.
+ */
 function compareAnswers(
   originals: readonly Tensor[][],
   answers: readonly Tensor[][],
@@ -108,7 +112,10 @@ function compareAnswers(
   return { basis: "agreement", value, inputs: rows, distribution, sameTop, relativeError };
 }
 
-/** Root mean square of all differences over that of the originals; the largest number where that is zero and they differ. */
+/**
+ * Root mean square of all differences relative to that of the originals; the largest number where that is zero and they
+ * differ.
+ */
 function measureError(originals: readonly Tensor[], answers: readonly Tensor[]): number {
   let [squares, differences] = [0, 0];
   for (const [index, original] of originals.entries()) {

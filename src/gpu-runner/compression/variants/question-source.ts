@@ -5,19 +5,19 @@ import type { Recipe } from "../../../protocol/models/variant.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { sfc32 } from "../../../stats/random/seeded.ts";
 
-/** What a network is asked, question by question. */
+/** Questions to a network, one at a time. */
 export interface QuestionSource {
   /** Rows of all questions together. */
   readonly rows: number;
-  /** What they are drawn from, for people. */
+  /** Description of their distribution, for people. */
   readonly distribution: string;
   readonly questions: () => Iterable<Tensor[]>;
 }
 
-/** Rows that are asked together, where a network takes so many. */
+/** Rows per question, where a network supports so many. */
 const BATCH_ROWS = 32;
 
-/** Inputs of one row each, from this seed on, where there are no data. */
+/** Seeded inputs of one row each, from this seed on, for use without data. */
 export function seededQuestions(specs: readonly TensorSpec[], firstSeed: number, rows: number): QuestionSource {
   return {
     rows,
@@ -28,7 +28,7 @@ export function seededQuestions(specs: readonly TensorSpec[], firstSeed: number,
   };
 }
 
-/** These rows of the version's data; a network whose first dimension is not free is asked row by row. */
+/** Questions from these rows of the version's data; a network without a free first dimension is asked row by row. */
 export function heldOutQuestions(
   { inputs }: Pick<HeldOut, "inputs">,
   specs: readonly TensorSpec[],
@@ -60,17 +60,17 @@ function toTensor(name: string, { shape, values }: HeldOutTensor): Tensor {
   return { name, dtype: "float32", shape: [...shape], bytes: new Uint8Array(values.buffer) };
 }
 
-/** Rows of a version's data, each in one part. */
+/** Rows of a version's data, each in one of two parts. */
 export interface SplitRows {
-  /** That the variant is made by; none where a recipe needs none. */
+  /** Rows for making the variant; none where a recipe needs none. */
   readonly seen: readonly number[];
-  /** That the variant is measured on. */
+  /** Rows for measuring the variant. */
   readonly measured: readonly number[];
 }
 
 const SEED = 8;
 
-/** Rows that a recipe wants to see are drawn by a fixed seed, at most half of all; it is measured on the others. */
+/** Draws the rows for a recipe by a fixed seed, at most half of all; the variant is measured on the others. */
 export function splitRows(rows: number, recipe: Recipe): SplitRows {
   const wanted = Math.min(countSeen(recipe), Math.floor(rows / 2));
   const draw = sfc32(SEED);
@@ -83,7 +83,7 @@ export function splitRows(rows: number, recipe: Recipe): SplitRows {
   return { seen: ascending(order.slice(0, wanted)), measured: ascending(order.slice(wanted)) };
 }
 
-/** Rows that a recipe wants to see: to find ranges on, or to teach a student with. */
+/** Number of rows that a recipe needs, for ranges or for teaching a student. */
 export function countSeen(recipe: Recipe): number {
   if (recipe.method === "distilled") return recipe.lessonRows;
   return recipe.method === "int8" && recipe.activations === "static" ? recipe.calibrationRows : 0;

@@ -1,4 +1,4 @@
-/** `node build.ts`: compiles the AssemblyScript sources of this folder whose WebAssembly is not there. */
+/** `node build.ts`: compiles the AssemblyScript sources of this folder whose WebAssembly is absent. */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { compileAssembly } from "./compile-assembly.ts";
@@ -10,7 +10,7 @@ for (const file of await readdir(FOLDER)) {
   if (file.endsWith(".ts")) await build(await locateAssembly(basename(file, ".ts")));
 }
 
-/** Whole or not at all, also when two processes do it at once: the file appears by renaming. */
+/** Completely or not at all, even in two processes at once: the file appears by renaming. */
 async function build({ source, binary }: Assembly): Promise<void> {
   if (await exists(binary)) return;
   const config: unknown = JSON.parse(await readFile(new URL("asconfig.json", FOLDER), "utf8"));

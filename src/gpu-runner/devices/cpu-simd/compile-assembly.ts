@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** What is used of the compiler. Its own types declare AssemblyScript's arrays as everybody's, so they are not imported. */
+/** Used part of the compiler. Its own types declare AssemblyScript's arrays globally, so they are not imported. */
 interface Compiler {
   compileString(
     source: string,
@@ -12,14 +12,14 @@ const COMPILER: string = "assemblyscript/asc";
 type Options = Readonly<Record<string, unknown>>;
 
 /**
- * Compiles an AssemblyScript source, which imports nothing but AssemblyScript's own library, with the
- * `options` of an asconfig.json. Throws with what the compiler says.
+ * Compiles an AssemblyScript source, which imports only AssemblyScript's own library, with the `options` of an
+ * asconfig.json. Throws with the compiler's messages.
  */
 export async function compileAssembly(source: URL, options: Options): Promise<Uint8Array<ArrayBuffer>> {
   return compileText(source.href, await readFile(source, "utf8"), options);
 }
 
-/** The same for a text, whose name the error tells. */
+/** Compiles a text, whose name is in the errors. */
 export async function compileText(name: string, text: string, options: Options): Promise<Uint8Array<ArrayBuffer>> {
   const compiler = (await import(COMPILER)) as Compiler;
   const { binary, stderr } = await compiler.compileString(text, options);

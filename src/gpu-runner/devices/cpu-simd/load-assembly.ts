@@ -4,32 +4,32 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** An AssemblyScript source of this folder, and where its WebAssembly stands or is to stand. */
+/** AssemblyScript source of this folder, and the location of its WebAssembly. */
 export interface Assembly {
   readonly source: URL;
   readonly binary: URL;
-  /** Of all that the binary is made from, in hex. */
+  /** Digest of the binary's inputs, in hex. */
   readonly digest: string;
 }
 
 const SOURCES = new URL("assembly/", import.meta.url);
-/** Where compiled programs stand. */
+/** Folder of compiled programs. */
 export const BUILT = new URL("../../../../dist/cpu-simd/", import.meta.url);
 const OPTIONS = new URL("asconfig.json", SOURCES);
 
-/** Looks for `assembly/<name>.ts`. The binary's name holds a digest of all that it is made from, so none is ever stale. */
+/** Locates `assembly/<name>.ts`. The binary's name holds a digest of its inputs, so none is ever stale. */
 export async function locateAssembly(name: string): Promise<Assembly> {
   const source = new URL(`${name}.ts`, SOURCES);
   const digest = await digestAssembly(source, OPTIONS);
   return { source, binary: new URL(`${name}-${digest.slice(0, 16)}.wasm`, BUILT), digest };
 }
 
-/** A digest, in hex, of all that an AssemblyScript program is made from: compiler, options and source. */
+/** Digest, in hex, of an AssemblyScript program's inputs: compiler, options and source. */
 export async function digestAssembly(source: URL, options: URL): Promise<string> {
   return digestText(await readFile(source), options);
 }
 
-/** The same of a source that is composed. */
+/** Digest for a composed source. */
 export async function digestText(source: string | Uint8Array, options: URL): Promise<string> {
   const hash = createHash("sha256").update(await readCompilerVersion());
   for (const part of [await readFile(options), source]) hash.update("\0").update(part);
@@ -46,8 +46,8 @@ async function readCompilerVersion(): Promise<string> {
 const BUILD = fileURLToPath(new URL("build.ts", import.meta.url));
 
 /**
- * The compiled program of `assembly/<name>.ts`: what `npm run build` left, else made now, which takes seconds of
- * a process of its own. Throws with what the compiler says.
+ * Compiled program of `assembly/<name>.ts`: from `npm run build`, otherwise compiled now in a process of its own, which
+ * takes seconds. Throws with the compiler's messages.
  */
 export async function loadAssembly(name: string): Promise<WebAssembly.Module> {
   const { binary } = await locateAssembly(name);

@@ -12,32 +12,31 @@ import { createWorkShares, runRound } from "./work-shares.ts";
 
 type Shape = KernelShape<MlpPopulationSize>;
 
-/** A population in memory that all its threads share. */
+/** Population in memory that all its threads share. */
 export interface OpenPopulation {
-  /** How many work at it; 1 where the calling thread does it alone. */
+  /** Number of threads; 1 where the calling thread works alone. */
   readonly threads: number;
-  /** Gives `parameters`, `input` or both their values. */
+  /** Sets the values of `parameters`, `input` or both. */
   upload(arrays: KernelArrays): void;
-  /** Takes all samples through the networks of their members; one run at a time. */
+  /** Runs all samples through the networks of their members; one run at a time. */
   run(): Promise<void>;
-  /** A copy of the outputs of the last run: members × samples × outputs. */
+  /** Copy of the outputs of the last run: members × samples × outputs. */
   read(): Float32Array<ArrayBuffer>;
   /** Ends the threads. */
   release(): Promise<void>;
 }
 
 const PAGE_BYTES = 65_536;
-/** WebAssembly addresses 4 GiB; a runner has other uses for memory, too. */
+/** WebAssembly addresses 4 GiB, and a runner needs memory for other purposes. */
 const MAX_BYTES = 2 ** 30;
-/** Products that one thread does while another is woken: some hundred microseconds. */
+/** Products that one thread computes while another wakes up: some hundred microseconds. */
 const ALONE_PRODUCTS = 1_000_000;
-/** So many shares a thread, that one which is held up leaves little to wait for. */
+/** Shares per thread, so that a delayed thread leaves little to wait for. */
 const SHARES_PER_THREAD = 8;
 
 /**
- * Makes room for a population and starts its threads; what it computes with is uploaded next, laid out as
- * the kernel `mlp-population` has it. `most` threads work at it. Fails with `kernel-invalid` where it is larger than
- * a gigabyte.
+ * Allocates a population and starts at most `most` threads. Its data are uploaded next, in the layout of the kernel
+ * `mlp-population`. Fails with `kernel-invalid` where it exceeds a gigabyte.
  */
 export async function openPopulation(shape: Shape, most = availableParallelism()): Promise<OpenPopulation> {
   const { members, samples, outputs } = shape;
@@ -65,7 +64,7 @@ export async function openPopulation(shape: Shape, most = availableParallelism()
   };
 }
 
-/** Each array at a multiple of 64 bytes, which is a line of the cache. */
+/** Each array at a multiple of 64 bytes, the size of a cache line. */
 function layOutPopulation(shape: Shape, threads: number) {
   let sizeBytes = 0;
   const place = (bytes: number) => {
@@ -109,7 +108,7 @@ async function workAlone(
   return { run: async () => forward(0, members), release: async () => {} };
 }
 
-/** Threads that begin late join the first round late; what ends one fails every run. */
+/** Threads that start late join the first round late; a thread that fails makes every run fail. */
 function workTogether(work: Omit<PopulationWork, "thread" | "shares">, threads: number): Team {
   const shares = createWorkShares();
   const entry = new URL("population-worker.ts", import.meta.url);

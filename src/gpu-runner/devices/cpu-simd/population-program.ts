@@ -1,4 +1,4 @@
-/** Where a population stands in the memory that its threads share. Addresses and sizes are in bytes. */
+/** Addresses of a population in the memory that its threads share. Addresses and sizes are in bytes. */
 export interface PopulationPlaces {
   readonly widths: number;
   readonly layers: number;
@@ -8,21 +8,21 @@ export interface PopulationPlaces {
   readonly memberBytes: number;
   readonly input: number;
   readonly output: number;
-  /** Of the first thread; each further one has two rows more. */
+  /** Address of the first thread's rows; each further one has two rows more. */
   readonly neurons: number;
   readonly rowBytes: number;
 }
 
-/** What `assembly/mlp-population.ts` exports. */
+/** Exports of `assembly/mlp-population.ts`. */
 interface Exports {
   readonly prepare: (...places: number[]) => void;
   readonly forward: PopulationProgram;
 }
 
-/** One thread's program: computes the outputs of the members from `first` to before `end`. */
+/** Program of one thread: computes the outputs of the members from `first` to before `end`. */
 export type PopulationProgram = (first: number, end: number) => void;
 
-/** Makes the program of a thread, by its number from 0, on the memory that all share. */
+/** Instantiates the program of a thread, by its number from 0, on the shared memory. */
 export async function startPopulationProgram(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,

@@ -1,9 +1,9 @@
-/** Entry of a thread that computes shares of a population until it is ended. */
+/** Entry of a thread that computes shares of a population until it is terminated. */
 import { workerData } from "node:worker_threads";
 import { type PopulationPlaces, startPopulationProgram } from "./population-program.ts";
 import { serveRounds } from "./work-shares.ts";
 
-/** What a thread is started with. */
+/** Data of a thread's start. */
 export interface PopulationWork {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;

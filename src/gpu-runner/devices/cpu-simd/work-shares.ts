@@ -1,15 +1,15 @@
-/** Words of the array that threads take their work by. */
+/** Words of the array from which threads take their work. */
 const ROUND = 0;
 const NEXT = 1;
 const BUSY = 2;
 const WORDS = 3;
 
-/** Counters that threads share: a round of work is cut into shares, which whoever is free takes next. */
+/** Shared counters of threads: a round of work is cut into shares, and each free thread takes the next. */
 export function createWorkShares(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Wakes the threads for a round and waits until all have found no share any more. */
+/** Wakes the threads for a round and waits until none finds a share any more. */
 export async function runRound(shares: Int32Array<SharedArrayBuffer>, threads: number): Promise<void> {
   Atomics.store(shares, NEXT, 0);
   Atomics.store(shares, BUSY, threads);
@@ -20,7 +20,7 @@ export async function runRound(shares: Int32Array<SharedArrayBuffer>, threads: n
   }
 }
 
-/** A thread's life: takes shares from 0 to before `count` in every round; never returns. */
+/** Loop of a thread: takes shares from 0 to before `count` in every round; never returns. */
 export function serveRounds(
   shares: Int32Array<SharedArrayBuffer>,
   count: number,

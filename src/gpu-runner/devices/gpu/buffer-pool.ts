@@ -3,10 +3,10 @@ import { withErrorScopes } from "./error-scopes.ts";
 
 const MiB = 2 ** 20;
 const IDLE_CAP_BYTES = 256 * MiB;
-/** That of `GPUBufferUsage`, which is there once a device is. */
+/** Value in `GPUBufferUsage`, which exists only once a device does. */
 const COPY_DST = 0x8;
 
-/** What a buffer holds that is had from a pool: zeros, or what its user writes before anything reads it. */
+/** Content of a buffer from a pool: zeros, or data that its user writes before anything reads it. */
 type Content = "zeros" | "overwritten";
 
 /** Buffers of one device, reused by size class and usage; JavaScript's collector never frees one. */
@@ -15,11 +15,11 @@ export class BufferPool {
     created: 0,
     reused: 0,
     destroyed: 0,
-    /** Requests that the cap did not allow. */
+    /** Requests refused by the cap. */
     refused: 0,
     liveBytes: 0,
     idleBytes: 0,
-    /** The most that live and idle buffers had together. */
+    /** Peak bytes of live and idle buffers together. */
     peakBytes: 0,
   };
   readonly capBytes: number;
@@ -28,8 +28,8 @@ export class BufferPool {
   readonly #idle = new Map<string, GPUBuffer[]>();
 
   /**
-   * At most `idleCapBytes` wait for reuse; what comes back beyond that is destroyed. All buffers together,
-   * in use and idle, take at most `capBytes`.
+   * At most `idleCapBytes` wait for reuse; buffers returned beyond that are destroyed. All buffers together, in use and
+   * idle, have at most `capBytes`.
    */
   constructor(device: GPUDevice, idleCapBytes = IDLE_CAP_BYTES, capBytes = Number.POSITIVE_INFINITY) {
     this.#device = device;
@@ -38,9 +38,9 @@ export class BufferPool {
   }
 
   /**
-   * A buffer of at least that size: zeros all through, or `overwritten` with whatever bytes its last user left, for
-   * who shows no shader and no copy a byte of it that was not written first. Fails with `out-of-memory` where it would
-   * not fit under the cap beside what is in use; nothing was asked of the driver then.
+   * Acquires a buffer of at least that size: all zeros, or `overwritten` with its last user's bytes, for users who
+   * write every byte before a shader or copy reads it. Fails with `out-of-memory` where it would exceed the cap beside
+   * the buffers in use, without a request to the driver.
    */
   acquire(sizeBytes: number, usage: GPUBufferUsageFlags, content: Content = "zeros"): GPUBuffer {
     const size = Math.min(sizeClassOf(sizeBytes), Math.max(sizeBytes, this.#device.limits.maxBufferSize));
@@ -48,7 +48,7 @@ export class BufferPool {
     if (waiting !== undefined) {
       this.counters.reused++;
       this.counters.idleBytes -= size;
-      // A new one holds zeros by WebGPU's rules.
+      // A new buffer holds zeros by WebGPU's rules.
       if (content === "zeros") this.#clear(waiting);
     } else this.#makeRoom(size);
     const buffer = waiting ?? this.#device.createBuffer({ size, usage });
@@ -58,7 +58,7 @@ export class BufferPool {
     return buffer;
   }
 
-  /** Like `acquire`, and asks the driver whether the buffer is there: fails with `out-of-memory` where it is not. */
+  /** Like `acquire`, and checks that the driver has the buffer: fails with `out-of-memory` where it does not. */
   async acquireSurely(sizeBytes: number, usage: GPUBufferUsageFlags): Promise<GPUBuffer> {
     let buffer: GPUBuffer | undefined;
     try {
@@ -70,15 +70,18 @@ export class BufferPool {
   }
 
   /**
-   * A pool for work that shall not meet buffers of this one: what waits here is destroyed, and what is left under the
-   * cap is the other's.
+   * Splits off a pool for work that must not see this one's buffers: idle ones are destroyed, and the rest of the cap
+   * moves to the other.
    */
   splitOff(idleCapBytes = IDLE_CAP_BYTES): BufferPool {
     this.destroy();
     return new BufferPool(this.#device, idleCapBytes, this.capBytes - this.counters.liveBytes);
   }
 
-  /** Takes a buffer back; it must be unmapped, and no submitted work may still use it. What cannot be cleared is not kept. */
+  /**
+   * Returns a buffer; it must be unmapped, and no submitted work may still use it. One that cannot be cleared is not
+   * kept.
+   */
   release(buffer: GPUBuffer): void {
     this.counters.liveBytes -= buffer.size;
     const isClearable = (buffer.usage & COPY_DST) !== 0;
@@ -89,27 +92,29 @@ export class BufferPool {
     const key = `${buffer.usage}:${buffer.size}`;
     const waiting = this.#idle.get(key) ?? [];
     waiting.push(buffer);
-    // Behind all others: the kind that was used last goes last.
+    // Moved to the end: the kind that was used last is destroyed last.
     this.#idle.delete(key);
     this.#idle.set(key, waiting);
     this.counters.idleBytes += buffer.size;
   }
 
-  /** Takes a buffer back that is not to be used again: it could not be had, or nobody knows what it is. */
+  /** Returns a buffer that must not be reused: it is invalid or in an unknown state. */
   discard(buffer: GPUBuffer): void {
     this.counters.liveBytes -= buffer.size;
     this.counters.destroyed++;
     buffer.destroy();
   }
 
-  /** Destroys everything that waits. */
+  /** Destroys all idle buffers. */
   destroy(): void {
     for (const buffer of [...this.#idle.values()].flat()) this.#destroy(buffer);
     this.#idle.clear();
     this.counters.idleBytes = 0;
   }
 
-  /** Lets waiting buffers go, those of the longest unused kind first, until so many bytes more fit under the cap. */
+  /**
+   * Destroys idle buffers, those of the least recently used kind first, until this many bytes more fit under the cap.
+   */
   #makeRoom(sizeBytes: number): void {
     const { counters, capBytes } = this;
     if (counters.liveBytes + sizeBytes > capBytes) {
@@ -141,8 +146,8 @@ export class BufferPool {
 }
 
 /**
- * Bytes that a buffer for so many takes: powers of two up to 1 MiB, whole MiB above. At most half of a
- * small buffer is wasted, little of a large one.
+ * Size class of a buffer in bytes: powers of two up to 1 MiB, whole MiB above. At most half of a small buffer is
+ * wasted, little of a large one.
  */
 export function sizeClassOf(sizeBytes: number): number {
   if (sizeBytes > MiB) return Math.ceil(sizeBytes / MiB) * MiB;

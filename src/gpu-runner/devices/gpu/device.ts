@@ -5,26 +5,26 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 export const DISABLED_TOGGLES = ["timestamp_quantization"];
 const WANTED_FEATURES = ["timestamp-query", "shader-f16", "subgroups"] as const;
 
-/** An open adapter and its device: one for the life of a process. */
+/** Open adapter and its device, one per process. */
 export interface Gpu {
-  /** Has to stay referenced: once it is collected, whatever its devices still do crashes the process. */
+  /** Must stay referenced: once it is collected, further work of its devices crashes the process. */
   readonly instance: GPU;
   readonly adapter: GPUAdapter;
   readonly device: GPUDevice;
-  /** Throws the first error that no error scope caught, and forgets it. */
+  /** Throws the first error that no error scope caught, and clears it. */
   throwUncaptured(): void;
 }
 
 /**
- * Opens the best adapter that the drivers in sight offer, or the first whose name has `adapterName` in
- * it, with all of its own limits. `onLost` is called once when the device goes away, also by
- * `destroy()`: this process has no other. Fails with `backend-failed` where there is no such adapter.
+ * Opens the best available adapter, or the first whose name contains `adapterName`, with all of its own limits.
+ * `onLost` is called once when the device is lost, also by `destroy()`: this process has no other. Fails with
+ * `backend-failed` where there is no such adapter.
  */
 export async function openGpu(onLost: (reason: string) => void, adapterName?: string): Promise<Gpu> {
   Object.assign(globalThis, globals);
   const flags = [`disable-dawn-features=${DISABLED_TOGGLES.join(",")}`];
   const instance = create(adapterName === undefined ? flags : [...flags, `adapter=${adapterName}`]);
-  // The bindings reject with a bare text where no name fits.
+  // The bindings reject with a bare text where no name matches.
   const adapter = await instance.requestAdapter({ powerPreference: "high-performance" }).catch(() => null);
   if (adapter === null) {
     const named = adapterName === undefined ? "" : ` whose name has '${adapterName}' in it`;
@@ -54,7 +54,7 @@ export async function openGpu(onLost: (reason: string) => void, adapterName?: st
   };
 }
 
-/** A device's limits as a plain record; they are getters of a prototype. */
+/** Limits of a device as a plain record; they are getters of a prototype. */
 export function readLimits(limits: GPUSupportedLimits): Record<string, number> {
   const record: Record<string, number> = {};
   for (const name in limits) {
@@ -65,18 +65,18 @@ export function readLimits(limits: GPUSupportedLimits): Record<string, number> {
 }
 
 /**
- * Names of the adapters that the drivers in sight offer, best first, each once. The bindings tell them
- * only where they are asked for a name that none has, in the text of the error (README of the npm
- * package `webgpu`, "adapter"). Two cards of one name cannot be told apart.
+ * Names of the available adapters, best first, each once. The bindings list them only in the error for an unknown name.
+ * Two cards of one name cannot be distinguished.
+ * Source: README of the npm package `webgpu`, "adapter".
  */
 export async function listAdapters(): Promise<string[]> {
-  const told = await create(["adapter=(none)"])
+  const reported = await create(["adapter=(none)"])
     .requestAdapter()
     .then(
       () => "",
       (reason: unknown) => String(reason instanceof Error ? reason.message : reason),
     );
-  const listed = [...told.matchAll(/backend: '([^']*)', name: '(.*)'/g)];
+  const listed = [...reported.matchAll(/backend: '([^']*)', name: '(.*)'/g)];
   const backend = listed[0]?.[1];
   return [...new Set(listed.filter(([, each]) => each === backend).map(([, , name]) => name ?? ""))];
 }

@@ -1,25 +1,25 @@
 import { type ProblemCode, ProblemError } from "../../../protocol/wire/problem.ts";
 
-/** Whether a size of a kernel that runs at smaller ones failed for its size: for want of memory, or by a limit. */
+/** Whether a kernel that runs at smaller sizes failed because of its size: for lack of memory, or by a limit. */
 export function isBeyondMemory(error: unknown): error is ProblemError {
   return error instanceof ProblemError && ["out-of-memory", "kernel-invalid"].includes(error.problem.code);
 }
 
-/** What each kind of GPU error means for the caller; the first is popped last and counts least. */
+/** Problem code of each kind of GPU error; the first is popped last and has the lowest precedence. */
 const CODES = {
   internal: "backend-failed",
   validation: "kernel-invalid",
-  // What is made of a buffer that could not be had is invalid, too: this is the cause.
+  // Use of an unavailable buffer is invalid too: this is the cause.
   "out-of-memory": "out-of-memory",
 } as const satisfies Record<GPUErrorFilter, ProblemCode>;
 
 const FILTERS = Object.keys(CODES) as GPUErrorFilter[];
 
 /**
- * Runs work on the device and throws what went wrong in it: `out-of-memory`, `kernel-invalid` for what
- * breaks WebGPU's rules, `backend-failed` for failures of the driver. What the work itself throws counts
- * where the device has no complaint, or it is a problem other than that of memory. Scopes are a stack of
- * the device, so only one piece of work may run at a time.
+ * Runs work on the device and throws its errors: `out-of-memory`, `kernel-invalid` for violations of WebGPU's rules,
+ * `backend-failed` for failures of the driver. An error thrown by the work itself counts where the device reports none,
+ * or where it is a problem other than memory. Scopes are a stack of the device, so only one piece of work may run at a
+ * time.
  */
 export async function withErrorScopes<Result>(
   device: GPUDevice,

@@ -3,13 +3,13 @@ import type { KernelSpec, KernelVariant } from "../../../../kernels/kernel-spec.
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 
-/** What is told of WGSL that does not compile: a user's may be long, and wrong in every line. */
+/** Limit of reported WGSL errors: a user's code may be long, and wrong in every line. */
 const MAX_MESSAGES = 20;
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
- * Compiles the WGSL of a variant. Fails with `kernel-invalid`, whose detail has a line
- * `file:line:column: message` for each error.
+ * Compiles the WGSL of a variant. Fails with `kernel-invalid`, whose detail has a line `file:line:column: message` for
+ * each error.
  */
 export async function loadKernelModule(
   device: GPUDevice,
@@ -19,7 +19,7 @@ export async function loadKernelModule(
   return compileParts(device, await readProgram(spec, variant), `${spec.name}/${variant.file}`);
 }
 
-/** A file of a program, and its name in messages. */
+/** File of a program, and its name in messages. */
 export interface ProgramPart {
   readonly file: string;
   readonly code: string;
@@ -43,7 +43,7 @@ export function joinParts(parts: readonly ProgramPart[]): string {
   return parts.map(({ code }) => code).join("\n");
 }
 
-/** Compiles files one after the other. Fails with `kernel-invalid`, whose lines are those of the files. */
+/** Compiles concatenated files. Fails with `kernel-invalid`, with line numbers of the files. */
 export function compileParts(
   device: GPUDevice,
   parts: readonly ProgramPart[],
@@ -62,7 +62,9 @@ function locateLine(parts: readonly ProgramPart[], line: number): string {
   return `${parts.at(-1)!.file}:${line}`;
 }
 
-/** Compiles WGSL that is called `label` in messages, where `locate` says what a line is. Fails like `loadKernelModule`. */
+/**
+ * Compiles WGSL with the name `label` in messages; `locate` maps a line to its source. Fails like `loadKernelModule`.
+ */
 export async function compileModule(
   device: GPUDevice,
   label: string,

@@ -5,13 +5,13 @@ import { withErrorScopes } from "./error-scopes.ts";
 import { loadKernelModule } from "./kernel-loader.ts";
 import { shareCoreUntil } from "./wait-for-gpu.ts";
 
-/** A variant compiled with all its numbers: a pipeline for each pass, and the layout that they share. */
+/** Variant compiled with all its numbers: a pipeline for each pass, and their common layout. */
 export interface CompiledKernel {
   readonly layout: GPUBindGroupLayout;
   readonly pipelines: readonly GPUComputePipeline[];
 }
 
-/** Compiled kernels of one device by kernel, variant and numbers; the least recently used goes first. */
+/** Compiled kernels of one device by kernel, variant and numbers; the least recently used is dropped first. */
 export class PipelineCache {
   readonly counters = { hits: 0, misses: 0, compileMs: 0 };
   readonly #device: GPUDevice;
@@ -20,14 +20,14 @@ export class PipelineCache {
   readonly #modules = new Map<string, Promise<GPUShaderModule>>();
   readonly #kernels = new Map<string, Promise<CompiledKernel>>();
 
-  /** `onUsed` is told of every kernel that is compiled or found here. */
+  /** `onUsed` receives every kernel that is compiled or found here. */
   constructor(device: GPUDevice, onUsed: (pipeline: UsedPipeline) => unknown = () => {}, capacity = 256) {
     this.#device = device;
     this.#onUsed = onUsed;
     this.#capacity = capacity;
   }
 
-  /** Fails with `kernel-invalid` where the WGSL or its numbers do not suit the device. */
+  /** Fails with `kernel-invalid` where the device rejects the WGSL or its numbers. */
   compile(
     spec: KernelSpec,
     variant: KernelVariant,
@@ -89,7 +89,7 @@ export class PipelineCache {
   }
 }
 
-/** Explicit, since an automatic layout drops the bindings that a pass does not touch. */
+/** Explicit, since an automatic layout drops the bindings that a pass does not use. */
 function createLayout(device: GPUDevice, spec: KernelSpec): GPUBindGroupLayout {
   const types: GPUBufferBindingType[] = [
     "uniform",
@@ -100,7 +100,7 @@ function createLayout(device: GPUDevice, spec: KernelSpec): GPUBindGroupLayout {
   });
 }
 
-/** Compiles pipelines that an earlier life of this device used; what does not compile any more is left to whoever asks for it. */
+/** Compiles pipelines of an earlier process of this device; errors are left to their next caller. */
 export async function warmPipelines(
   cache: PipelineCache,
   kernels: ReadonlyMap<string, KernelSpec>,

@@ -1,13 +1,13 @@
 import type { BufferPool } from "./buffer-pool.ts";
 import { napFor, shareCoreUntil } from "./wait-for-gpu.ts";
 
-/** Commands that are submitted together with the copy, and how long they are expected to take. */
+/** Commands submitted together with the copy, and their expected duration. */
 export interface WorkBefore {
   readonly encoder: GPUCommandEncoder;
   readonly expectedMs: number;
 }
 
-/** The first bytes of a buffer (usage COPY_SRC), a multiple of 4. */
+/** First bytes of a buffer (usage COPY_SRC), a multiple of 4. */
 export interface BufferPiece {
   readonly buffer: GPUBuffer;
   readonly sizeBytes: number;
@@ -23,7 +23,7 @@ export function readBuffer(
   return readPieces(device, pool, [{ buffer, sizeBytes }]);
 }
 
-/** Copies pieces of buffers to the host, one behind the other, in one submission. */
+/** Copies pieces of buffers to the host, one after the other, in one submission. */
 export async function readPieces(
   device: GPUDevice,
   pool: BufferPool,
@@ -44,7 +44,7 @@ export async function readPieces(
   }
 }
 
-/** Adds to a list of commands the copies of pieces, one behind the other, to a staging buffer. */
+/** Encodes copies of pieces, one after the other, to a staging buffer. */
 export function copyPieces(encoder: GPUCommandEncoder, pieces: readonly BufferPiece[], staging: GPUBuffer): void {
   let offset = 0;
   for (const { buffer, sizeBytes } of pieces) {
@@ -53,7 +53,7 @@ export function copyPieces(encoder: GPUCommandEncoder, pieces: readonly BufferPi
   }
 }
 
-/** The first bytes of a staging buffer, once what was submitted to fill it has ended, as it is expected to do. */
+/** First bytes of a staging buffer, after the expected end of the work that fills it. */
 export async function readStaging(staging: GPUBuffer, sizeBytes: number, expectedMs: number): Promise<ArrayBuffer> {
   await napFor(expectedMs);
   await shareCoreUntil(staging.mapAsync(GPUMapMode.READ, 0, sizeBytes));

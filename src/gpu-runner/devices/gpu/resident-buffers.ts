@@ -8,7 +8,7 @@ interface Resident {
   readonly sizeBytes: number;
 }
 
-/** Bytes that stay on the device between dispatches, such as weights, by name. They end with the process. */
+/** Data that stay on the device between dispatches, such as weights, by name. They end with the process. */
 export class ResidentBuffers {
   readonly #device: GPUDevice;
   readonly #pool: BufferPool;
@@ -19,7 +19,7 @@ export class ResidentBuffers {
     this.#pool = pool;
   }
 
-  /** Uploads bytes and waits until they are there; what had the name is replaced. Fails with `out-of-memory`. */
+  /** Uploads bytes and waits for their arrival; replaces any of this name. Fails with `out-of-memory`. */
   async put(key: string, bytes: Uint8Array): Promise<void> {
     this.drop(key);
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
@@ -34,7 +34,7 @@ export class ResidentBuffers {
     this.#residents.set(key, { buffer, sizeBytes: bytes.byteLength });
   }
 
-  /** The bytes as they lie on the device. Fails with `not-found` for a name that is not here. */
+  /** Bytes from the device. Fails with `not-found` for an unknown name. */
   async read(key: string): Promise<Uint8Array> {
     const resident = this.#residents.get(key);
     if (resident === undefined) throw new ProblemError("not-found", `Nothing is resident as ${key}.`);
@@ -42,21 +42,21 @@ export class ResidentBuffers {
     return new Uint8Array(padded, 0, resident.sizeBytes);
   }
 
-  /** The buffer itself, for kernels to read. Fails with `not-found` for a name that is not here. */
+  /** Buffer for kernels to read. Fails with `not-found` for an unknown name. */
   bufferOf(key: string): GPUBuffer {
     const resident = this.#residents.get(key);
     if (resident === undefined) throw new ProblemError("not-found", `Nothing is resident as ${key}.`);
     return resident.buffer;
   }
 
-  /** Gives the buffer back; a name that is not here is no error. */
+  /** Releases the buffer; an unknown name is no error. */
   drop(key: string): void {
     const resident = this.#residents.get(key);
     this.#residents.delete(key);
     if (resident !== undefined) this.#pool.release(resident.buffer);
   }
 
-  /** Queue writes come in words: the odd bytes at the end go in a word of their own. */
+  /** Queue writes are in words: odd bytes at the end are padded to a separate word. */
   #write(buffer: GPUBuffer, bytes: Uint8Array): void {
     const wholeBytes = bytes.byteLength - (bytes.byteLength % 4);
     this.#device.queue.writeBuffer(buffer, 0, bytes.subarray(0, wholeBytes) as Uint8Array<ArrayBuffer>);

@@ -7,7 +7,7 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 
 const BLOCK = 512;
 
-/** Regular files of a tar archive (POSIX ustar) by name; folders, links and extensions are passed over. */
+/** Regular files of a tar archive (POSIX ustar) by name; folders, links and extensions are skipped. */
 export function* untar(archive: Uint8Array): Generator<{ name: string; bytes: Uint8Array }> {
   const decoder = new TextDecoder();
   const readText = (start: number, length: number) =>
@@ -31,11 +31,10 @@ const ICD_FILE = "vk_swiftshader_icd.json";
 const WANTED = new Set(["libvulkan.so.1", "libvk_swiftshader.so", ICD_FILE]);
 
 /**
- * Unpacks SwiftShader and a Vulkan loader from the npm package `@sparticuz/chromium` into the cache
- * folder, unless they are there, and returns the environment in which a process finds them. It has to
- * be set before the process starts: the dynamic linker reads LD_LIBRARY_PATH only once.
- *
- * Fails with `backend-failed` where the package has no build for this machine.
+ * Unpacks SwiftShader and a Vulkan loader from the npm package `@sparticuz/chromium` into the cache folder, unless they
+ * are there, and returns the environment variables for a process to find them. They must be set before the process
+ * starts: the dynamic linker reads LD_LIBRARY_PATH only once. Fails with `backend-failed` where the package has no
+ * build for this machine.
  */
 export async function installSoftwareGpu(cacheDir: string): Promise<Record<string, string>> {
   if (process.platform !== "linux" || process.arch !== "x64") {
@@ -50,12 +49,12 @@ export async function installSoftwareGpu(cacheDir: string): Promise<Record<strin
   return {
     LD_LIBRARY_PATH: inherited ? `${folder}:${inherited}` : folder,
     VK_ICD_FILENAMES: icd,
-    // The newer name of the same setting, which wins where both are set.
+    // Newer name of the same setting, which has precedence.
     VK_DRIVER_FILES: icd,
   };
 }
 
-/** All or nothing, also when two processes do it at once: the folder appears by renaming a whole one. */
+/** Completely or not at all, even in two processes at once: the folder appears by renaming. */
 async function unpack(packed: Uint8Array, folder: string): Promise<void> {
   await mkdir(path.dirname(folder), { recursive: true });
   const draft = await mkdtemp(`${folder}.`);

@@ -1,32 +1,32 @@
 import type { BenchmarkCounters } from "../../../protocol/jobs/benchmark.ts";
 import type { Ticks } from "./timer.ts";
 
-/** A stretch of time on the runner's monotonic clock, in milliseconds of `performance.now()`. */
+/** Span on the runner's monotonic clock, in milliseconds of `performance.now()`. */
 export interface Span {
   readonly name: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Which of a phase's runs it belongs to. */
+  /** Index of its run within the phase. */
   readonly run?: number;
 }
 
-/** One compute pass on the GPU's own clock, in its nanoseconds, and when the runner submitted it. */
+/** Compute pass on the GPU's own clock in nanoseconds, with the time of its submission by the runner. */
 export interface GpuSpan extends Ticks {
   readonly run: number;
   readonly submittedMs: number;
 }
 
-/** When each step of one run ended, in milliseconds of `performance.now()`. */
+/** Ends of the steps of one run, in milliseconds of `performance.now()`. */
 export interface RunTimes {
   readonly startMs: number;
   readonly submittedMs: number;
   readonly doneMs: number;
-  /** When its timestamps were here; without them, when it was done. */
+  /** Arrival of its timestamps; without them, its end. */
   readonly readMs: number;
   readonly ticks: Ticks | null;
 }
 
-/** Everything that a profile is made of. */
+/** Data of a profile. */
 export interface Recording {
   readonly startedAt: string;
   readonly startMs: number;
@@ -35,7 +35,7 @@ export interface Recording {
   readonly samples: readonly { readonly atMs: number; readonly counters: BenchmarkCounters }[];
 }
 
-/** Notes what happens while a benchmark is profiled. */
+/** Records events while a benchmark is profiled. */
 export class SpanRecorder implements Recording {
   readonly startedAt = new Date().toISOString();
   readonly startMs = performance.now();
@@ -43,7 +43,10 @@ export class SpanRecorder implements Recording {
   readonly gpuSpans: GpuSpan[] = [];
   readonly samples: { atMs: number; counters: BenchmarkCounters }[] = [];
 
-  /** One run of a kernel with its steps: `queue` is encoding and handing over, `compute` is until the queue is empty. */
+  /**
+   * Adds a run of a kernel with its steps: `queue` is encoding and submission, `compute` lasts until the queue is
+   * empty.
+   */
   addRun(run: number, { startMs, submittedMs, doneMs, readMs, ticks }: RunTimes): void {
     this.spans.push(
       { name: "run", startMs, endMs: readMs, run },
@@ -60,7 +63,7 @@ export class SpanRecorder implements Recording {
   }
 }
 
-/** Does a piece of work, noted under a name where somebody records. */
+/** Runs a piece of work, and records it under a name where there is a recorder. */
 export async function recordSpan<Result>(
   recorder: SpanRecorder | undefined,
   name: string,

@@ -10,9 +10,9 @@ export interface Ticks {
   readonly endNs: bigint;
 }
 
-/** Times one compute pass at a time on the GPU's own clock; the device has `timestamp-query`. */
+/** Times one compute pass at a time on the GPU's own clock; requires `timestamp-query`. */
 export class GpuTimer {
-  /** To be given to the pass that is timed. */
+  /** For the pass that is timed. */
   readonly timestampWrites: GPUComputePassTimestampWrites;
   readonly #device: GPUDevice;
   readonly #pool: BufferPool;
@@ -30,13 +30,13 @@ export class GpuTimer {
     this.timestampWrites = { querySet: this.#querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
   }
 
-  /** Adds to a list of commands what leaves the ticks of the pass before it in a buffer, for `parseTicks`. */
+  /** Encodes the copy of the previous pass's ticks to a buffer, for `parseTicks`. */
   resolve(encoder: GPUCommandEncoder): BufferPiece {
     encoder.resolveQuerySet(this.#querySet, 0, 2, this.#resolved, 0);
     return { buffer: this.#resolved, sizeBytes: TICKS_BYTES };
   }
 
-  /** The ticks of the last timed pass, once it has ended. */
+  /** Ticks of the last timed pass, once it has ended. */
   async readTicks(): Promise<Ticks> {
     const encoder = this.#device.createCommandEncoder();
     const piece = this.resolve(encoder);
@@ -49,7 +49,7 @@ export class GpuTimer {
   }
 }
 
-/** Ticks out of the first bytes of a copy. */
+/** Ticks in the first bytes of a copy. */
 export function parseTicks(bytes: ArrayBuffer): Ticks {
   const [beginNs, endNs] = new BigInt64Array(bytes, 0, 2) as unknown as readonly [bigint, bigint];
   return { beginNs, endNs };

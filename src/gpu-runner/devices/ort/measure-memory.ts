@@ -3,13 +3,13 @@ import type { OrtBackend } from "./ort-backend.ts";
 import { tryProvider } from "./try-provider.ts";
 
 const MODEL_KEY = "measure-memory";
-/** The runtime plans a batch's memory at its first run and may ask for more at the next. */
+/** The runtime plans a batch's memory at its first run and may request more at the next. */
 const RUNS = 3;
 
 /**
- * By how many bytes the resident memory of this process has grown, from the runtime at rest to the model
- * loaded and each of these batches run, in turn. What a GPU's driver keeps outside of the process is not
- * seen. Nothing else may happen in the process meanwhile.
+ * Growth of this process's resident memory in bytes, from the idle runtime to the loaded model after each batch, run in
+ * turn. Memory that a GPU's driver keeps outside the process is not included. Nothing else may run in the process
+ * meanwhile.
  */
 export async function measureMemory(
   ort: OrtBackend,

@@ -5,8 +5,8 @@ import { tryProvider } from "./try-provider.ts";
 const MODEL_KEY = "measure-start";
 
 /**
- * Milliseconds from the runtime at rest to a loaded model, and from there to its first answer. For a process of its
- * own, which has not loaded the model before.
+ * Milliseconds from the idle runtime to a loaded model, and from there to its first answer. For a process of its own,
+ * which has not loaded the model before.
  */
 export async function measureStart(
   ort: OrtBackend,

@@ -22,8 +22,8 @@ const NOTHING = new Uint8Array();
 const ROUNDS = new Set(["QuantizeLinear", "DynamicQuantizeLinear"]);
 
 /**
- * What a session of a file is opened with. Where whole numbers are only how weights are stored, they become floats once,
- * when the file is loaded, and not at every request as they do where the runtime looks for networks of whole numbers.
+ * Session options for a file. Where integers are only the storage format of weights, they become floats once, at
+ * loading. By default the runtime optimises for quantised networks, and converts them at every request.
  */
 export async function sessionOptionsOf(model: string | Uint8Array): Promise<InferenceSession.SessionOptions> {
   const operators = listOperators(typeof model === "string" ? await readFile(model).catch(() => NOTHING) : model);
@@ -31,7 +31,10 @@ export async function sessionOptionsOf(model: string | Uint8Array): Promise<Infe
   return storesWeights ? { ...OPTIONS, extra: { session: { disable_quant_qdq: "1" } } } : OPTIONS;
 }
 
-/** None of a file that only the runtime can read, or nobody: it says what is wrong. */
+/**
+ * Operators of a file; empty for one that only the runtime can read, or that is invalid: the runtime reports its
+ * errors.
+ */
 function listOperators(file: Uint8Array): Set<string> {
   try {
     return new Set(readModel(file).nodes.map(({ operator }) => operator));
@@ -40,7 +43,7 @@ function listOperators(file: Uint8Array): Set<string> {
   }
 }
 
-/** What a request cost inside the backend, on the monotonic clock. */
+/** Times of a request inside the backend, on the monotonic clock. */
 export interface InferenceTimes {
   readonly uploadMs: number;
   readonly computeMs: number;
@@ -52,16 +55,16 @@ export interface InferenceOutcome {
   readonly times: InferenceTimes;
 }
 
-/** What a fingerprint says of ONNX Runtime; its WebGPU provider and the Dawn inside are of this version, too. */
+/** ONNX Runtime's version in a fingerprint, which also determines its WebGPU provider and the Dawn inside. */
 export const ORT_VERSION = env.versions.node === undefined ? null : `onnxruntime-node ${env.versions.node}`;
 
-/** ONNX Runtime's own names of what executes a model. */
+/** ONNX Runtime's own names of execution providers. */
 export type OrtProvider = "cpu" | "webgpu";
 
 /**
- * Models on one of ONNX Runtime's providers, each with CPU threads of its own: one, or on the CPU provider as
- * many as it is loaded with. `load` and `run` block the event loop of their process, so this lives in a child.
- * WebGPU finds its adapter in the environment by itself.
+ * Models on one of ONNX Runtime's providers, each with CPU threads of its own: one, or on the CPU provider as many as
+ * requested at loading. `load` and `run` block the event loop of their process, so this runs in a child. WebGPU finds
+ * its adapter through the environment by itself.
  */
 export class OrtBackend {
   readonly #provider: OrtProvider;
@@ -72,13 +75,13 @@ export class OrtBackend {
   }
 
   /**
-   * Loads an ONNX file by its path, or its content, to compute each operator with so many threads; what was
-   * loaded under the id before is replaced. Fails with `invalid-model`, and with `backend-failed` where another
-   * provider than the CPU's is to use more than one thread: its work is not done by them.
+   * Loads an ONNX file by its path, or its content, with this many threads per operator; replaces any model under the
+   * key. Fails with `invalid-model`, and with `backend-failed` for several threads on a provider other than the CPU's,
+   * which does not use them.
    */
   async load(modelKey: string, model: string | Uint8Array, threads = 1): Promise<{ loadMs: number }> {
     if (threads > 1 && this.#provider !== "cpu") {
-      throw new ProblemError("backend-failed", `Only the CPU provider takes threads; ${threads} were asked for.`);
+      throw new ProblemError("backend-failed", `Only the CPU provider supports threads; ${threads} were asked for.`);
     }
     const startedAt = performance.now();
     const options = {
@@ -86,7 +89,7 @@ export class OrtBackend {
       intraOpNumThreads: threads,
       executionProviders: [this.#provider],
     };
-    // Its overloads know one or the other.
+    // The overloads accept one or the other.
     const session = await InferenceSession.create(model as string, options).catch((error: unknown) => {
       throw new ProblemError("invalid-model", `ONNX Runtime cannot load the model: ${messageOf(error)}`);
     });
@@ -95,7 +98,7 @@ export class OrtBackend {
     return { loadMs: performance.now() - startedAt };
   }
 
-  /** Frees a model; one that is not loaded is no error. */
+  /** Frees a model; an unknown key is no error. */
   async unload(modelKey: string): Promise<void> {
     const session = this.#sessions.get(modelKey);
     this.#sessions.delete(modelKey);
@@ -103,8 +106,8 @@ export class OrtBackend {
   }
 
   /**
-   * Runs a model on tensors by the names of its inputs; all outputs come back in the model's order.
-   * Fails with `not-found` for a model that is not loaded, else with `backend-failed`.
+   * Runs a model on tensors by the names of its inputs; returns all outputs in the model's order. Fails with
+   * `not-found` for a model that is not loaded, otherwise with `backend-failed`.
    */
   async run(modelKey: string, inputs: readonly Tensor[]): Promise<InferenceOutcome> {
     const session = this.#sessions.get(modelKey);

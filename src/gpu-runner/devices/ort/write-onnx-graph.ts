@@ -2,18 +2,18 @@ import type { OnnxNode, OnnxValue } from "../../../onnx/onnx-model.ts";
 import { floatTensor } from "../../../onnx/tensor-values.ts";
 import { writeModel } from "../../../onnx/write-model.ts";
 
-/** A float32 tensor that enters or leaves the graph; a free dimension is -1. */
+/** float32 input or output of the graph; a free dimension is -1. */
 export interface GraphValue {
   readonly name: string;
   readonly shape: readonly number[];
 }
 
-/** A float32 tensor that stands in the file. */
+/** Constant float32 tensor. */
 export interface GraphConstant extends GraphValue {
   readonly values: Float32Array;
 }
 
-/** One operator; attributes are lists of whole numbers. */
+/** Operator; attributes are lists of integers. */
 export interface GraphNode {
   readonly operator: string;
   readonly inputs: readonly string[];
@@ -32,7 +32,7 @@ export interface OnnxGraph {
 const IR_VERSION = 8;
 const OPSET = 17;
 
-/** The bytes of an ONNX file with the graph and no more: for what tries a provider, or measures single operators. */
+/** ONNX file with just the graph, for trying a provider or measuring single operators. */
 export function writeOnnxGraph({ name, inputs, outputs, constants = [], nodes }: OnnxGraph): Uint8Array<ArrayBuffer> {
   const tensors = constants.map((constant) => floatTensor(constant.name, constant.shape, constant.values));
   return writeModel({
@@ -52,7 +52,7 @@ function toNode({ operator, inputs, output, attributes = {} }: GraphNode): OnnxN
   return { name: "", domain: "", operator, inputs, outputs: [output], attributes: new Map(lists) };
 }
 
-/** All free dimensions of a graph have one name, so they are of one size. */
+/** All free dimensions of a graph share a name, so they have one size. */
 function toValue({ name, shape }: GraphValue): OnnxValue {
   return { name, dtype: "float32", shape: shape.map((size) => (size === -1 ? "rows" : size)) };
 }

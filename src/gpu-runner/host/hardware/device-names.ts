@@ -1,11 +1,11 @@
 import type { InstructionSet, InstructionSetName } from "../../../protocol/fleet/hardware.ts";
 
-/** Whether what an adapter tells of itself is that of an emulation on the CPU. */
+/** Whether an adapter's description is that of an emulation on the CPU. */
 export function isSoftwareAdapter(text: string): boolean {
   return /swiftshader|llvmpipe|lavapipe/i.test(text);
 }
 
-/** The name of the device that the adapter of this name becomes: as WebGPU tells it, without what hangs over. */
+/** Name of an adapter's device in WebGPU's form, without trailing separators. */
 export function toDeviceName(adapterName: string): string {
   return adapterName
     .toLowerCase()
@@ -15,15 +15,15 @@ export function toDeviceName(adapterName: string): string {
 
 interface Naming {
   readonly name: InstructionSetName;
-  /** Any of these flags says that the processor has it. */
+  /** Any of these flags shows that the processor has it. */
   readonly flags: RegExp;
-  /** The part that a flag stands for is what this captures. */
+  /** Captures the part that a flag names. */
   readonly parts?: RegExp;
 }
 
 /**
- * Flags as Linux spells them (arch/x86/include/asm/cpufeatures.h, Documentation/arch/arm64/elf_hwcaps), and macOS for
- * AVX. AVX-512 is many extensions: which of them a processor has decides what it gains.
+ * Flags as Linux spells them, and macOS for AVX. AVX-512 is many extensions, which determine its gain.
+ * Source: arch/x86/include/asm/cpufeatures.h, Documentation/arch/arm64/elf_hwcaps.
  */
 const NAMINGS: readonly Naming[] = [
   { name: "SSE4", flags: /^sse4[._][12]$/ },
@@ -36,12 +36,12 @@ const NAMINGS: readonly Naming[] = [
   { name: "SVE2", flags: /^sve2$/, parts: /^sve2(?!$)(\w+)$/ },
 ];
 
-/** What a processor's flags say that it can compute with; `arch` as Node names it, where NEON is always there on `arm64`. */
+/** Instruction sets from a processor's flags; `arch` as in Node. NEON is always present on `arm64`. */
 export function nameInstructionSets(flags: readonly string[], arch: string): InstructionSet[] {
-  const told = arch === "arm64" ? [...flags, "asimd"] : flags;
-  return NAMINGS.filter((naming) => told.some((flag) => naming.flags.test(flag))).map(({ name, parts }) => ({
+  const present = arch === "arm64" ? [...flags, "asimd"] : flags;
+  return NAMINGS.filter((naming) => present.some((flag) => naming.flags.test(flag))).map(({ name, parts }) => ({
     name,
-    parts: [...new Set(told.flatMap((flag) => partOf(flag, parts)))].toSorted(),
+    parts: [...new Set(present.flatMap((flag) => partOf(flag, parts)))].toSorted(),
   }));
 }
 

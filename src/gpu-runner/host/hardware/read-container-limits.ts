@@ -2,18 +2,18 @@ import path from "node:path";
 import { readNumber, readText } from "../files.ts";
 
 export interface ContainerLimits {
-  /** Of the machine's cores, also a part of one; null: all. */
+  /** Share of the machine's cores, possibly fractional; null: all. */
   readonly cores: number | null;
   readonly memoryBytes: number | null;
 }
 
 const GROUPS = "sys/fs/cgroup";
-/** The first version writes the largest page-aligned number for none. */
+/** The first version writes the largest page-aligned number for no limit. */
 const NO_LIMIT_BYTES = 2 ** 60;
 
 /**
- * What a container lets this process use: the tightest of its control group and those above, in either version. Linux
- * kernel documentation: admin-guide/cgroup-v2 (`cpu.max`, `memory.max`), admin-guide/cgroup-v1/memory
+ * Container limits of this process: the tightest of its control group and its ancestors, in either version.
+ * Source: Linux kernel documentation, admin-guide/cgroup-v2 (`cpu.max`, `memory.max`), admin-guide/cgroup-v1/memory
  * (`memory.limit_in_bytes`), scheduler/sched-bwc (`cpu.cfs_quota_us`).
  */
 export async function readContainerLimits(root: string): Promise<ContainerLimits> {
@@ -37,7 +37,7 @@ export async function readContainerLimits(root: string): Promise<ContainerLimits
   return { cores: least(cores), memoryBytes: least(memory) };
 }
 
-/** The groups of a process by controller, out of `/proc/self/cgroup`; a controller that it does not name is at the top. */
+/** Groups of a process by controller, from `/proc/self/cgroup`; an unlisted controller is at the root. */
 function parseGroups(text: string) {
   const lines = text.split("\n").map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
   const of = (isIt: (controllers: string[]) => boolean) =>
@@ -49,7 +49,7 @@ function parseGroups(text: string) {
   };
 }
 
-/** From the top down. In a container the path may be that of the machine outside: what is not there is not read. */
+/** Ancestors from the root down. In a container the path may be that of the host: absent ones are skipped. */
 function ancestorsOf(group: string): string[] {
   const parts = path.posix
     .normalize(group)
@@ -70,6 +70,6 @@ function toCores(quotaUs: number | null, periodUs: number | null): number | null
 }
 
 function least(values: readonly (number | null)[]): number | null {
-  const told = values.filter((value) => value !== null);
-  return told.length === 0 ? null : Math.min(...told);
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }

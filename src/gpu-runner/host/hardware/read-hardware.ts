@@ -12,7 +12,10 @@ const KINDS: Readonly<Record<string, CpuCache["kind"]>> = {
   Unified: "unified",
 };
 
-/** The first core's caches. Linux kernel documentation: ABI/testing/sysfs-devices-system-cpu (`cache/index*`). */
+/**
+ * Caches of the first core.
+ * Source: Linux kernel documentation, ABI/testing/sysfs-devices-system-cpu (`cache/index*`).
+ */
 export async function readCaches(root: string): Promise<CpuCache[]> {
   const folders = await listEntries(/^index\d+$/, root, "sys/devices/system/cpu/cpu0/cache");
   const caches = await Promise.all(
@@ -32,7 +35,7 @@ function parseSize(text: string): number | null {
   return digits === undefined ? null : Number(digits) * (UNITS[unit] ?? 1);
 }
 
-/** How many a list such as `0-3,8` names. */
+/** Number of CPUs in a list such as `0-3,8`. */
 export function countCpus(list: string): number {
   const spans = list.split(",").map((span) => span.split("-").map(Number));
   return spans.reduce((count, [first = 0, last = first]) => count + last - first + 1, 0);
@@ -40,7 +43,10 @@ export function countCpus(list: string): number {
 
 type Clocks = Required<Pick<Hardware["cpu"], "baseClockMhz" | "maxClockMhz">>;
 
-/** The fastest core's clocks, where the driver of the processor's frequencies tells them. Linux kernel documentation: admin-guide/pm/cpufreq and intel_pstate. */
+/**
+ * Clocks of the fastest core, where the frequency driver reports them.
+ * Source: Linux kernel documentation, admin-guide/pm/cpufreq and intel_pstate.
+ */
 export async function readClocks(root: string): Promise<Clocks> {
   const policies = await listEntries(/^policy\d+$/, root, "sys/devices/system/cpu/cpufreq");
   const fastestMhz = async (file: string) => {
@@ -51,14 +57,14 @@ export async function readClocks(root: string): Promise<Clocks> {
   return { baseClockMhz: await fastestMhz("base_frequency"), maxClockMhz: await fastestMhz("cpuinfo_max_freq") };
 }
 
-/** CPU flags that matter to kernels; the rest would only make the hello longer. */
+/** CPU flags that matter to kernels; others would only make the hello longer. */
 const TELLING_FLAGS =
   /^(avx|avx1\.0|avx2|avx512\w*|avx_\w+|amx_\w+|fma|f16c|sse4[._]1|sse4[._]2|neon|asimd\w*|sve\w*|bf16|i8mm)$/;
 
-/** Where `/sys` and `/proc` are. */
+/** Parent folder of `/sys` and `/proc`. */
 const ROOT = "/";
 
-/** The machine around the devices, as the operating system tells it. */
+/** Hardware around the devices, as the operating system reports it. */
 export async function readHardware(): Promise<Hardware> {
   const [processor, flags, os, machine, caches, clocks, container] = await Promise.all([
     cpu(),

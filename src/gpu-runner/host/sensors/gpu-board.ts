@@ -1,7 +1,7 @@
 import type { Device } from "../../../protocol/fleet/hardware.ts";
 import { toDeviceName } from "../hardware/device-names.ts";
 
-/** A graphics card as its driver's own program or the system's files tell of it; null is what they do not tell. */
+/** Graphics card as reported by its driver's program or the system's files; null where they report nothing. */
 export interface GpuBoard {
   readonly source: "nvidia-smi" | "sysfs";
   readonly vendor: "nvidia" | "amd" | "intel";
@@ -13,23 +13,23 @@ export interface GpuBoard {
   readonly maxMemoryClockMhz: number | null;
   readonly clockMhz: number | null;
   readonly temperatureC: number | null;
-  /** Where it slows itself down. */
+  /** Temperature at which it throttles. */
   readonly limitC: number | null;
-  /** Share of the last moments, of a length that the driver chooses. */
+  /** Utilisation of the last moments, over a length that the driver chooses. */
   readonly utilisation: number | null;
-  /** Why it slows itself down now. */
+  /** Present reasons for throttling. */
   readonly throttled: string | null;
 }
 
-/** What a GPU is recognised by. */
+/** Identification of a GPU. */
 export type KnownGpu = Pick<Device, "key" | "name" | "kind" | "software"> & {
   readonly fingerprint: Pick<Device["fingerprint"], "adapter">;
 };
 
 /**
- * Which card each GPU is, by key. By name where cards have one: of several with the same, the first, as it is the one
- * that is opened by its name. Else the first adapter of a vendor is its card with the most memory, and so on, since
- * adapters are told best first. What stays open has no card.
+ * Card of each GPU, by key. Cards with names are matched by name; of several with the same, the first, since it is the
+ * one that opens by its name. Otherwise the first adapter of a vendor is its card with the most memory, and so on,
+ * since adapters are listed best first. The rest have no card.
  */
 export function matchBoards(devices: readonly KnownGpu[], boards: readonly GpuBoard[]): ReadonlyMap<string, GpuBoard> {
   const gpus = devices.filter(({ kind, software }) => kind === "gpu" && !software);
@@ -37,7 +37,7 @@ export function matchBoards(devices: readonly KnownGpu[], boards: readonly GpuBo
   for (const gpu of gpus) {
     const vendor = vendorOf(gpu);
     const ofVendor = boards.filter((board) => board.vendor === vendor);
-    // Devices by Dawn and by ONNX Runtime may be one adapter.
+    // Devices of Dawn and of ONNX Runtime may be the same adapter.
     const names = [...new Set(gpus.filter((other) => vendorOf(other) === vendor).map(({ name }) => name))];
     const unnamed = ofVendor
       .filter(({ name }) => name === null)
@@ -51,13 +51,13 @@ export function matchBoards(devices: readonly KnownGpu[], boards: readonly GpuBo
   return matched;
 }
 
-/** WebGPU begins with the vendor's name in one word. */
+/** The name in WebGPU begins with the vendor's name in one word. */
 function vendorOf({ fingerprint, name }: KnownGpu): GpuBoard["vendor"] | null {
   const text = `${fingerprint.adapter ?? ""} ${name}`.toLowerCase();
   return (["nvidia", "amd", "intel"] as const).find((vendor) => text.includes(vendor)) ?? null;
 }
 
-/** Adds to devices what is known of their cards, and with it the memory that WebGPU does not tell. */
+/** Adds card data to devices, including the memory that WebGPU does not report. */
 export function noteBoards(devices: readonly Device[], boards: ReadonlyMap<string, GpuBoard>): void {
   for (const device of devices) {
     const board = boards.get(device.key);

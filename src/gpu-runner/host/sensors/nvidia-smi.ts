@@ -5,7 +5,7 @@ import type { GpuBoard } from "./gpu-board.ts";
 
 const MiB = 2 ** 20;
 
-/** What is asked of `nvidia-smi`, in the order of the columns; `reasons` is the field that drivers spell in two ways. */
+/** Fields of the `nvidia-smi` query, in the order of the columns; `reasons` is the field with two spellings. */
 function nvidiaFields(reasons: string): string[] {
   return [
     "name",
@@ -22,8 +22,8 @@ function nvidiaFields(reasons: string): string[] {
 }
 
 /**
- * Bits by which a card says that it runs slower than it could for its own sake. An idle card and clocks that
- * somebody set are not among them. NVIDIA's NVML reference, nvmlClocksEventReasons.
+ * Throttling bits for the card's own protection, without idle cards and clocks set by users.
+ * Source: NVIDIA's NVML reference, nvmlClocksEventReasons.
  */
 const REASONS: readonly (readonly [bit: number, reason: string])[] = [
   [0x04, "power cap"],
@@ -34,7 +34,7 @@ const REASONS: readonly (readonly [bit: number, reason: string])[] = [
   [0x80, "power brake"],
 ];
 
-/** Reads the rows of `--format=csv,noheader,nounits` for the fields above, one a card, in the driver's order. */
+/** Parses the rows of `--format=csv,noheader,nounits` for the fields above, one per card, in the driver's order. */
 export function parseNvidiaRows(text: string): GpuBoard[] {
   return text
     .split("\n")
@@ -66,7 +66,7 @@ function nameReasons(bits: number | null): string | null {
   return named.length === 0 ? null : named.join(", ");
 }
 
-/** `[N/A]`, `[Not Supported]` and the like stand where a card does not tell. */
+/** A card without a value has `[N/A]`, `[Not Supported]` or similar. */
 function toText(cell: string | undefined): string | null {
   return cell === undefined || cell === "" || /^\[.*\]$|^N\/A$/.test(cell) ? null : cell;
 }
@@ -77,13 +77,13 @@ function toNumber(cell: string | undefined): number | null {
   return text === null || !Number.isFinite(value) ? null : value;
 }
 
-/** Runs a program and gives what it prints; fails as `execFile` does. */
+/** Runs a program and returns its output; fails like `execFile`. */
 export type RunProgram = (file: string, args: readonly string[], timeoutMs: number) => Promise<string>;
 
 const TIMEOUT_MS = 3_000;
-/** What was read is told again for so long: the program takes tens of milliseconds of a core. */
+/** Time for which a reading is reused: the program takes tens of milliseconds of a core. */
 const FRESH_MS = 2_000;
-/** After a failure, such as a driver that does not answer. */
+/** Pause after a failure, such as a driver that does not answer. */
 const RETRY_MS = 60_000;
 /** The newer spelling first. A driver that lacks it fails the whole query. */
 const SPELLINGS = ["clocks_event_reasons.active", "clocks_throttle_reasons.active"] as const;
@@ -93,7 +93,7 @@ const runFile: RunProgram = async (file, args, timeoutMs) => {
   return (await promisify(execFile)(file, [...args], options)).stdout;
 };
 
-/** NVIDIA's program, asked seldom and once at a time; one that is not there is looked for once only. */
+/** Client of NVIDIA's program, which runs seldom and once at a time; an absent one is looked for only once. */
 export class NvidiaSmi {
   readonly #run: RunProgram;
   #spelling = 0;
@@ -105,14 +105,17 @@ export class NvidiaSmi {
     this.#run = run;
   }
 
-  /** The cards that it tells of; none where it is not there, fails or does not answer in time. `nowMs` is of any clock that only goes forward. */
+  /**
+   * Reported cards; none where the program is absent, fails or does not answer in time. `nowMs` is of any monotonic
+   * clock.
+   */
   async read(nowMs: number): Promise<readonly GpuBoard[]> {
     if (nowMs >= this.#askAgainAtMs && this.#asking === null) {
       this.#asking = this.#ask(nowMs).finally(() => {
         this.#asking = null;
       });
     }
-    // A program that hangs in its driver outlives even SIGKILL.
+    // A program that hangs in its driver survives even SIGKILL.
     const tooLate = new AbortController();
     const limit = delay(TIMEOUT_MS + 500, null, { signal: tooLate.signal, ref: false }).catch(() => null);
     await Promise.race([this.#asking, limit]);
@@ -147,7 +150,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES");
 }
 
-/** It says `Field "…" is not a valid field to query.` on its output. */
+/** The program's output is then `Field "…" is not a valid field to query.` */
 function isUnknownField(error: unknown): boolean {
   return error instanceof Error && "stdout" in error && String(error.stdout).includes("not a valid field");
 }

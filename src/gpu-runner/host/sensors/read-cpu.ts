@@ -3,18 +3,18 @@ import { listEntries, readNumber, readText } from "../files.ts";
 
 export interface CpuReading {
   readonly sensor: Omit<Sensor, "throttled">;
-  /** How often cores and packages have slowed themselves down for heat since the start; null where it is not counted. */
+  /** Number of thermal throttlings of cores and packages since the start; null where they are not counted. */
   readonly throttleCount: number | null;
 }
 
-/** Chips of sensors that sit in a processor. */
+/** Sensor chips inside processors. */
 const CPU_CHIPS: ReadonlySet<string> = new Set(["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal"]);
 const CPU_ZONES = /^(x86_pkg_temp|cpu[-_]?thermal.*|cpu\d*[-_]thermal|soc[-_]thermal.*|CPU.*)$/;
 
 /**
- * The processor's clock, temperature and counters of throttling, as Linux tells them. Linux kernel documentation:
- * admin-guide/pm/cpufreq, hwmon/sysfs-interface, driver-api/thermal/sysfs-api, and ABI/testing/sysfs-devices-system-cpu.
- * All is null elsewhere.
+ * Clock, temperature and throttling counters of the processor, as Linux reports them; all null on other systems.
+ * Source: Linux kernel documentation, admin-guide/pm/cpufreq, hwmon/sysfs-interface, driver-api/thermal/sysfs-api, and
+ * ABI/testing/sysfs-devices-system-cpu.
  */
 export async function readCpu(root: string): Promise<CpuReading> {
   const [clock, chip, zone, throttleCount] = await Promise.all([
@@ -30,7 +30,7 @@ export async function readCpu(root: string): Promise<CpuReading> {
 type Clock = Pick<Sensor, "clockMhz" | "maxClockMhz" | "source">;
 type Heat = Pick<Sensor, "temperatureC" | "limitC">;
 
-/** Of the fastest core: idle ones tell nothing of what the busy ones may have. */
+/** Clock of the fastest core: idle ones do not show the clock of busy ones. */
 async function readClock(root: string): Promise<Clock> {
   const policies = await listEntries(/^policy\d+$/, root, "sys/devices/system/cpu/cpufreq");
   const [current, most] = await Promise.all(
@@ -45,12 +45,18 @@ async function readClock(root: string): Promise<Clock> {
   return { clockMhz, maxClockMhz: null, source: clockMhz === null ? "sysfs" : "proc" };
 }
 
-/** The fastest core's `cpu MHz` in `/proc/cpuinfo`; null where it has none, as on ARM. A virtual machine tells one that never moves. */
+/**
+ * `cpu MHz` of the fastest core in `/proc/cpuinfo`; null where absent, as on ARM. In a virtual machine the value is
+ * constant.
+ */
 export function parseCpuinfoMhz(text: string): number | null {
   return largest([...text.matchAll(/^cpu MHz\s*:\s*([\d.]+)/gm)].map(([, mhz]) => Number(mhz)));
 }
 
-/** The hottest sensor of the processor's chips. AMD's `Tctl` is for fans and may be offset: `Tdie` is the truth where it is told. */
+/**
+ * Hottest sensor of the processor's chips. AMD's `Tctl` is for fans and may be offset; `Tdie` is the real value where
+ * present.
+ */
 async function readChips(root: string): Promise<Heat | null> {
   const readings: { label: string; milliC: number; limitMilliC: number | null }[] = [];
   for (const chip of await listEntries(/^hwmon\d+$/, root, "sys/class/hwmon")) {
@@ -79,7 +85,7 @@ async function readZones(root: string): Promise<Heat | null> {
   return hottest(readings.filter((reading) => reading !== null));
 }
 
-/** Where the zone begins to slow the processor down, else where it gives up. */
+/** Temperature at which the zone starts to throttle the processor, otherwise its critical one. */
 async function readTripPoint(zone: string): Promise<number | null> {
   const files = await listEntries(/^trip_point_\d+_type$/, zone);
   const points = await Promise.all(
@@ -100,8 +106,8 @@ async function readThrottleCount(root: string): Promise<number | null> {
       ["core_throttle_count", "package_throttle_count"].map((file) => readNumber(core, "thermal_throttle", file)),
     ),
   );
-  const told = counts.filter((count) => count !== null);
-  return told.length === 0 ? null : told.reduce((sum, count) => sum + count, 0);
+  const known = counts.filter((count) => count !== null);
+  return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0);
 }
 
 function hottest(readings: readonly { milliC: number; limitMilliC: number | null }[]): Heat | null {
@@ -112,6 +118,6 @@ function hottest(readings: readonly { milliC: number; limitMilliC: number | null
 }
 
 function largest(values: readonly (number | null)[]): number | null {
-  const told = values.filter((value) => value !== null);
-  return told.length === 0 ? null : Math.max(...told);
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
 }

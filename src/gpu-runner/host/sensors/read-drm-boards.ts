@@ -21,9 +21,9 @@ const VENDORS = new Map([
 ] as const);
 
 /**
- * AMD's and Intel's cards by the files of their drivers under `/sys/class/drm`, in the order of their numbers.
- * Linux kernel documentation: gpu/amdgpu/thermal (`pp_dpm_sclk`, `gpu_busy_percent`, hwmon), gpu/i915 and gpu/xe
- * (frequencies and reasons of throttling in sysfs).
+ * AMD's and Intel's cards from the files of their drivers under `/sys/class/drm`, in the order of their numbers.
+ * Source: Linux kernel documentation, gpu/amdgpu/thermal (`pp_dpm_sclk`, `gpu_busy_percent`, hwmon), gpu/i915 and
+ * gpu/xe (frequencies and reasons of throttling in sysfs).
  */
 export async function readDrmBoards(root: string): Promise<GpuBoard[]> {
   const cards = await listEntries(/^card\d+$/, root, "sys/class/drm");
@@ -62,7 +62,7 @@ async function readAmd(card: string): Promise<Reading> {
   };
 }
 
-/** The older driver keeps its files beside the card, the newer one by tile. */
+/** The older driver has its files beside the card, the newer one by tile. */
 async function readIntel(card: string): Promise<Reading> {
   const xe = path.join(card, "device/tile0/gt0/freq0");
   const [oldClock, newClock, oldMax, newMax, oldReasons, newReasons, sensors] = await Promise.all([
@@ -89,14 +89,14 @@ async function readIntel(card: string): Promise<Reading> {
   };
 }
 
-/** Names of the files that hold a 1, without what they all begin with. */
+/** Names of the files that hold a 1, without their common prefix. */
 async function readReasons(pattern: RegExp, ...folder: readonly string[]): Promise<string[]> {
   const files = await listEntries(pattern, ...folder);
   const values = await Promise.all(files.map((file) => readNumber(file)));
   return files.filter((_, index) => values[index] === 1).map((file) => path.basename(file).replace(/^.*reason_/, ""));
 }
 
-/** What the card's first chip of sensors tells: milli-degrees, hertz and microwatts there. */
+/** Values of the card's first sensor chip; raw values are milli-degrees, hertz and microwatts. */
 async function readSensorChip(device: string) {
   const [chip = "/nowhere"] = await listEntries(/^hwmon\d+$/, device, "hwmon");
   const [milliC, criticalMilliC, hertz, microW] = await Promise.all(
@@ -111,7 +111,7 @@ async function readSensorChip(device: string) {
   };
 }
 
-/** The steps of a clock, one a line such as `1: 2100Mhz *`, where the star marks the one in force. */
+/** Steps of a clock, one per line such as `1: 2100Mhz *`; the star marks the current one. */
 export function parseClockTable(text: string): { currentMhz: number | null; maxMhz: number | null } {
   const steps = [...text.matchAll(/^\s*\w+:\s*(\d+)\s*mhz\s*(\*?)/gim)].map(([, mhz, star]) => ({
     mhz: Number(mhz),

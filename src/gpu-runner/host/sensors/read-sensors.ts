@@ -5,17 +5,17 @@ import { type CpuReading, readCpu } from "./read-cpu.ts";
 import { readDrmBoards } from "./read-drm-boards.ts";
 
 interface SensorSources {
-  /** Where `/sys` and `/proc` are. */
+  /** Parent folder of `/sys` and `/proc`. */
   readonly root: string;
   readonly nvidia: Pick<NvidiaSmi, "read">;
 }
 
 const MACHINE: SensorSources = { root: "/", nvidia: new NvidiaSmi() };
 
-/** Clocks and temperatures of the CPU and of the GPUs among these devices; what cannot be read is left out. */
+/** Clocks and temperatures of the CPU and of the GPUs among these devices; unreadable ones are left out. */
 type ReadSensors = (devices: readonly KnownGpu[]) => Promise<Sensor[]>;
 
-/** A reader of this machine's sensors, or of others; it remembers what was counted the last time. */
+/** Sensor reader of this or another machine; it remembers the last counters. */
 export function createSensorReader({ root, nvidia }: SensorSources): ReadSensors {
   let lastCount: number | null = null;
   return async (devices) => {
@@ -26,10 +26,10 @@ export function createSensorReader({ root, nvidia }: SensorSources): ReadSensors
   };
 }
 
-/** Of this machine. Cheap enough for every few seconds. */
+/** Sensors of this machine. Cheap enough for every few seconds. */
 export const readSensors: ReadSensors = createSensorReader(MACHINE);
 
-/** The cards of the GPUs among these devices, by key; no program is run where there is none. */
+/** Cards of the GPUs among these devices, by key; no program runs where there is none. */
 export async function readBoards(
   devices: readonly KnownGpu[],
   { root, nvidia }: SensorSources = MACHINE,
@@ -39,7 +39,7 @@ export async function readBoards(
   return matchBoards(devices, [...rows, ...cards]);
 }
 
-/** `rise` is by how much the counter of throttling grew since the last reading. */
+/** `rise` is the growth of the throttling counter since the last reading. */
 function toCpuSensor({ sensor }: CpuReading, rise: number): Sensor[] {
   if (sensor.clockMhz === null && sensor.temperatureC === null) return [];
   return [{ ...sensor, throttled: rise > 0 ? `too hot ${rise} times since the last reading` : null }];

@@ -33,7 +33,7 @@ export async function checkRun(
   const { device, recorder } = target;
   const outputs = await withErrorScopes(device, async () => {
     run?.();
-    // Else reading would include the run.
+    // Without this wait, the readback span would include the run.
     if (recorder !== undefined) await recordSpan(recorder, "compute", () => device.queue.onSubmittedWorkDone());
     return recordSpan(recorder, "readback", () => Promise.all(references.map(({ output }) => prepared.read(output))));
   });
@@ -41,7 +41,7 @@ export async function checkRun(
   return checkOutputs(outputs, references, kernel.tolerance, shape, seed, report);
 }
 
-/** A device's counters since it was opened. */
+/** Counters of a device since it was opened. */
 function readCounters({ traffic, pool, pipelines }: KernelContext): BenchmarkCounters {
   return {
     dispatches: traffic?.dispatches ?? 0,
@@ -56,7 +56,7 @@ function readCounters({ traffic, pool, pipelines }: KernelContext): BenchmarkCou
   };
 }
 
-/** What was counted between two readings; bytes in use are those of the later one. */
+/** Difference of two readings; bytes in use are those of the later one. */
 function subtractCounters(later: BenchmarkCounters, earlier: BenchmarkCounters): BenchmarkCounters {
   const names = Object.keys(later) as (keyof BenchmarkCounters)[];
   const differences = Object.fromEntries(names.map((name) => [name, later[name] - earlier[name]]));
@@ -64,8 +64,8 @@ function subtractCounters(later: BenchmarkCounters, earlier: BenchmarkCounters):
 }
 
 /**
- * A benchmark's result, less what only the runner around the device knows; the trace that it speaks of, as JSON, and
- * the samples behind its distributions.
+ * Benchmark result without the fields that only the runner around the device knows, its trace as JSON, and the samples
+ * of its distributions.
  */
 export interface BenchmarkMeasurement extends Omit<BenchmarkResult, "kind" | "environment" | "roofline" | "tuned"> {
   readonly traceText: string | null;
@@ -73,20 +73,20 @@ export interface BenchmarkMeasurement extends Omit<BenchmarkResult, "kind" | "en
 }
 
 export interface BenchmarkOptions {
-  /** Values for tuning axes; what is absent takes its default. */
+  /** Values for tuning axes; absent ones use their default. */
   readonly axes?: AxisValues;
   /**
-   * Wipes outputs and scratch before every run and checks the outputs again after the last: a program
-   * that would rather remember its answer than find it remembers nothing. A sample of the outputs is drawn
-   * anew by each check: who could foretell it would compute nothing else.
+   * Clears outputs and scratch before every run and checks the outputs again after the last, so that a program cannot
+   * reuse an earlier answer. Each check draws a new sample of outputs, so that a program cannot predict which ones are
+   * checked.
    */
   readonly distrusts?: boolean;
   readonly onProgress: (progress: JobProgress) => void;
-  /** Looked at between runs. */
+  /** Checked between runs. */
   readonly signal: AbortSignal;
 }
 
-/** An open GPU, how it was described, the kernels that it offers, and what they share. */
+/** Open GPU with its description, the kernels that it offers, and their shared resources. */
 export interface BenchmarkDevice extends KernelContext {
   readonly gpu: Gpu;
   readonly kernels: ReadonlyMap<string, KernelSpec>;
@@ -113,9 +113,9 @@ export async function benchmarkKernel(
   const prepared = await prepareKernel(target, choice, inputs);
   const timer = target.device.features.has("timestamp-query") ? new GpuTimer(target.device, target.pool) : null;
   const before = (phase: string) => {
-    const tell = report(phase);
+    const reportStep = report(phase);
     return async (done: number, total: number) => {
-      tell(done, total);
+      reportStep(done, total);
       if (distrusts) await prepared.wipe();
     };
   };
@@ -160,7 +160,7 @@ export async function benchmarkKernel(
   }
 }
 
-/** A phase as one span, with the counters as they stand before and after it. */
+/** Records a phase as one span, with the counters before and after it. */
 async function recordPhase<Result>(
   target: BenchmarkDevice,
   phase: string,

@@ -8,7 +8,7 @@ import { createReporter } from "../../devices/progress.ts";
 import { type KernelChoice, resolveBenchmark } from "../dispatch/resolve-benchmark.ts";
 import { type OpenPopulation, openPopulation } from "../../devices/cpu-simd/open-population.ts";
 
-/** The kernels that the CPU has a twin of, each with that one variant. */
+/** Kernels with a twin on the CPU, each with that one variant. */
 export const SIMD_KERNELS: ReadonlyMap<string, KernelSpec> = new Map([
   [
     mlpPopulation.name,

@@ -13,9 +13,9 @@ import { resolveBenchmark } from "../dispatch/resolve-benchmark.ts";
 import { type KernelWork, makeWork, toSubmittedSpec } from "./submitted-work.ts";
 
 /**
- * Benchmarks a submitted kernel like one of ours, against the reference that it names: the f64 reference
- * of a kernel of ours, expected outputs, or WGSL. Fails like `benchmarkKernel`, and with
- * `kernel-invalid` where it takes more memory than it may or does other work than its reference.
+ * Benchmarks a submitted kernel like a built-in one, against its reference: the f64 reference of a built-in kernel,
+ * expected outputs, or WGSL. Fails like `benchmarkKernel`, and with `kernel-invalid` where it exceeds its memory limit
+ * or its work differs from the reference's.
  */
 export async function benchmarkProgram(
   target: BenchmarkDevice,
@@ -37,7 +37,7 @@ export async function benchmarkProgram(
     assertSameExtents(definition, plan, reference.definition.bindings, mustLayOut(reference.definition, shape).extents);
   }
   const kernel = toSubmittedSpec(id, `${definition.name}.wgsl`, definition, definition, work);
-  // Not the pool that the reference used: what it left there are the answers.
+  // A separate pool: buffers that the reference released still hold the answers.
   const pool = target.pool.splitOff();
   try {
     return await benchmarkKernel({ ...target, pool, kernels: new Map([[id, kernel]]) }, spec, {
@@ -56,7 +56,7 @@ function mustLayOut(definition: KernelDefinition, shape: KernelShape): KernelPla
   throw new ProblemError("kernel-invalid", `The kernel does not fit this shape: ${lines.join("; ")}`);
 }
 
-/** The work of a kernel of ours. */
+/** Work of a built-in kernel. */
 function findWork(
   { kernels }: BenchmarkDevice,
   name: string,
@@ -71,7 +71,7 @@ function findWork(
   return kernel;
 }
 
-/** Scratch apart, the bindings are the reference's. */
+/** Except for scratch, the bindings must match the reference's. */
 function assertSameExtents(
   { bindings }: KernelDefinition,
   { extents }: KernelPlan,

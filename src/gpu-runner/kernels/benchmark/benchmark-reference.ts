@@ -6,15 +6,14 @@ import type { BenchmarkMeasurement, BenchmarkOptions } from "./benchmark-kernel.
 import { createReporter } from "../../devices/progress.ts";
 import { resolveBenchmark } from "../dispatch/resolve-benchmark.ts";
 
-/** Work between two turns of the event loop: a few milliseconds, so that an abort is heard. */
+/** Work between two turns of the event loop: a few milliseconds, so that an abort is noticed. */
 const SLICE_FLOPS = 1e6;
-/** What an element costs beside its arithmetic. */
+/** Cost of an element besides its arithmetic. */
 const ELEMENT_FLOPS = 100;
 
 /**
- * Answers a benchmark with the kernel's f64 reference, every element once, on the CPU. The result is
- * marked as a fallback: its time is that of the reference and says nothing of the kernel. Fails like
- * `resolveBenchmark`, or with `cancelled`.
+ * Runs a benchmark with the kernel's f64 reference on the CPU, every element once. The result is marked as a fallback:
+ * its time is the reference's and does not describe the kernel. Fails like `resolveBenchmark`, or with `cancelled`.
  */
 export async function benchmarkReference(
   kernels: ReadonlyMap<string, KernelSpec>,

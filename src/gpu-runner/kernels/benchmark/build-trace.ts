@@ -2,19 +2,19 @@ import type { BenchmarkCounters, Trace, TraceEvent, TraceSummary } from "../../.
 import type { GpuSpan, Recording } from "../../devices/gpu/span-recorder.ts";
 
 const PID = 1;
-/** Spans of the two clocks never stand on one track. */
+/** The two clocks have separate tracks. */
 const WALL_TRACK = 1;
 const GPU_TRACK = 2;
 
 const ALIGNMENT =
   "Spans on gpu-timestamp keep the GPU's own distances; all are moved by one offset, the least by which none begins before the runner submitted it.";
 
-/** Longer than anything that is put around the events. */
+/** Upper bound of the bytes around the events. */
 const FRAME_BYTES = 1024;
 
 /**
- * Turns a recording into a trace of at most `maxBytes` as JSON. What begins first goes first where all would be
- * too much; names stay, and `droppedEvents` tells the loss.
+ * Turns a recording into a trace of at most `maxBytes` as JSON. Events that begin first are dropped first; names stay,
+ * and `droppedEvents` counts the loss.
  */
 export function buildTrace(
   recording: Recording,
@@ -70,7 +70,7 @@ function listGpuSpans({ gpuSpans, startMs }: Recording): TimedEvent[] {
   }));
 }
 
-/** Where the GPU's `originNs` lies on the runner's clock, in milliseconds: no pass begins before it is submitted. */
+/** Position of the GPU's `originNs` on the runner's clock, in milliseconds: no pass begins before its submission. */
 function alignGpuClock(gpuSpans: readonly GpuSpan[], originNs: bigint): number {
   return gpuSpans.reduce(
     (latestMs, { submittedMs, beginNs }) => Math.max(latestMs, submittedMs - Number(beginNs - originNs) / 1e6),
@@ -91,7 +91,7 @@ function listCounters({ samples, startMs }: Recording): TimedEvent[] {
   );
 }
 
-/** One track each: values of one track share a scale. */
+/** One track each: values on one track share a scale. */
 function groupCounters(counters: BenchmarkCounters): Record<string, Record<string, number>> {
   const { dispatches, uploadedBytes, readBackBytes, liveBytes, compileMs } = counters;
   return {
@@ -104,7 +104,7 @@ function groupCounters(counters: BenchmarkCounters): Record<string, Record<strin
   };
 }
 
-/** The latest events that fit, in order of their beginning; the longer of two that begin together is around the other. */
+/** Latest events that fit, in order of their start. Of two that start together, the longer encloses the other. */
 function keepNewest(events: readonly TimedEvent[], maxBytes: number): TimedEvent[] {
   const durationOf = (event: TimedEvent) => (event.ph === "X" ? event.dur : 0);
   const ordered = events.toSorted((a, b) => a.ts - b.ts || durationOf(b) - durationOf(a));

@@ -4,21 +4,21 @@ import { seededUniform } from "../../../../kernels/seeded-uniform.ts";
 import type { BenchmarkResult } from "../../../protocol/jobs/benchmark.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 
-/** What a check may cost: about half a second of naive f64. */
+/** Limit of a check's work: about half a second of naive f64. */
 const MAX_FLOPS = 3e8;
-/** What looking at an element costs beside its arithmetic: mostly misses of the cache. */
+/** Cost of reading an element besides its arithmetic: mostly cache misses. */
 const ELEMENT_FLOPS = 100;
 /** Work between two turns of the event loop: some 20 ms. */
 const SLICE_FLOPS = 1e7;
 
-/** Far from the streams that generators use. */
+/** Random stream that differs from those of the generators. */
 const SAMPLE_STREAM = 1_000_003;
 
 /**
- * Compares an output with the reference: all of it, or a seeded sample where the naive reference would
- * take seconds (`checkedElements` says how much). NaN is wrong. The relative error is taken against
- * the reference or the root mean square of the references, whichever is larger, so that elements near
- * zero do not blow it up. Fails with `kernel-incorrect`. `onSlice` is called between slices of work.
+ * Compares an output with the reference: all of it, or a seeded sample where the naive reference would take seconds
+ * (`checkedElements` is the count). NaN is an error. The relative error is taken against the larger of the reference
+ * and the root mean square of all references, so that elements near zero do not inflate it. Fails with
+ * `kernel-incorrect`. `onSlice` is called between slices of work.
  */
 export async function checkOutput(
   output: KernelArray,
@@ -67,7 +67,7 @@ export async function checkOutput(
   };
 }
 
-/** Compares each output with its reference; the errors told are the largest. Fails like `checkOutput`. */
+/** Compares each output with its reference and returns the largest errors. Fails like `checkOutput`. */
 export async function checkOutputs(
   outputs: readonly KernelArray[],
   references: readonly KernelReference[],
@@ -88,11 +88,11 @@ export async function checkOutputs(
   };
 }
 
-/** Every index, or as many seeded ones as the cost allows: first and last always, the others may repeat. */
+/** Every index, or as many seeded ones as the cost allows: always the first and last; the others may repeat. */
 function chooseElements({ length, elementFlops }: KernelReference, seed: number): Uint32Array<ArrayBuffer> {
   const affordable = Math.max(16, Math.floor(MAX_FLOPS / (elementFlops + ELEMENT_FLOPS)));
   if (length <= affordable) return new Uint32Array(length).map((_, index) => index);
-  // The values have 2²⁴ steps; beyond that, several elements share one and are taken in turn.
+  // The values have 2²⁴ steps. Beyond that, several elements share a value and are used in turn.
   const uniform = seededUniform(seed, SAMPLE_STREAM, affordable);
   const shared = Math.ceil(length / 2 ** 24);
   const sample = new Uint32Array(affordable).map((_, position) =>

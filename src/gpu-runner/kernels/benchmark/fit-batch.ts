@@ -14,10 +14,9 @@ import { bindableBytes, sizeBindings } from "../dispatch/padded-layout.ts";
 import { type KernelChoice, resolveBenchmark } from "../dispatch/resolve-benchmark.ts";
 
 /**
- * Like `benchmarkKernel`, where memory may end: with the caller's permission half the batch is run, and
- * half of that, and the result says so among its faults. Without it, or where the kernel has no batch
- * dimension, it fails with `out-of-memory` (`kernel-invalid` beyond the device's limits) and names the
- * batch that would fit.
+ * Like `benchmarkKernel`, with a fallback for too little memory: if allowed, half the batch is run, then half of that,
+ * and a fault in the result reports it. Otherwise, or without a batch dimension, it fails with `out-of-memory`
+ * (`kernel-invalid` beyond the device's limits) and names the batch that would fit.
  */
 export async function benchmarkWithinMemory(
   target: BenchmarkDevice,
@@ -31,7 +30,7 @@ export async function benchmarkWithinMemory(
       const measured = await benchmarkKernel(target, tried, options);
       return shape === null ? measured : { ...measured, faults: [tellSmaller(target, spec, measured, options.axes)] };
     } catch (error) {
-      // Unless it is one of memory this throws it again, and before anything else is looked at.
+      // Rethrows errors other than those of memory, before any other check.
       const { code, detail } = toMemoryProblem(target, tried, options.axes, error);
       await freeIdle(target);
       const fitting = await findFitting(target, resolveBenchmark(target.kernels, tried, options.axes));
@@ -46,9 +45,10 @@ export async function benchmarkWithinMemory(
   }
 }
 
-/** What of an error says that memory or the device's limits ended; throws any other error again. */
+/** Part of an error that shows exhausted memory or exceeded device limits; rethrows any other error. */
 function toMemoryProblem(target: BenchmarkDevice, spec: BenchmarkSpec, axes: AxisValues | undefined, error: unknown) {
-  // V8 tells so that the host's own memory ended: "Array buffer allocation failed", "Invalid typed array length".
+  // V8's messages when the host's own memory is exhausted: "Array buffer allocation failed", "Invalid typed array
+  // length".
   if (error instanceof RangeError && /allocation|array length/i.test(error.message)) {
     return { code: "out-of-memory", detail: "The runner has not the memory for the inputs" } as const;
   }
@@ -61,7 +61,9 @@ function toMemoryProblem(target: BenchmarkDevice, spec: BenchmarkSpec, axes: Axi
   throw error;
 }
 
-/** The largest half, quarter, … of the batch whose buffers can be had now; null where none can, or there is no batch. */
+/**
+ * Largest half, quarter, … of the batch whose buffers can be allocated now; null where none can, or without a batch.
+ */
 async function findFitting(
   target: BenchmarkDevice,
   choice: KernelChoice,
@@ -87,14 +89,14 @@ function isBindable(target: BenchmarkDevice, choice: KernelChoice): boolean {
   return Math.max(...sizesOf(target, choice)) <= bindableBytes(target.limits ?? target.device.limits);
 }
 
-/** Copies of the largest buffer on its way in and out: staging, and on a software device the host's, too. */
+/** Copies of the largest buffer during transfers: staging, and on a software device the host's too. */
 const COPIES = { software: 3, real: 1 } as const;
 
-/** Asks the device for the buffers, and for what moving them takes, and gives them back. */
+/** Allocates the buffers and those for transfers as a trial, then releases them. */
 async function canAllocate(target: BenchmarkDevice, choice: KernelChoice): Promise<boolean> {
   const { device, description } = target;
   const sizes = sizesOf(target, choice);
-  // An output of several parts is read back as one, if one buffer can hold it.
+  // An output of several parts is read back as one, if a single buffer can hold it.
   const largest = Math.min(Math.max(...sizeBindings(choice.kernel, choice.shape)), device.limits.maxBufferSize);
   const copies = Array.from({ length: COPIES[description.software ? "software" : "real"] }, () => largest);
   const buffers: GPUBuffer[] = [];
@@ -125,7 +127,7 @@ function tellSmaller(
   return { code: "out-of-memory", detail, action: "smaller-batch" };
 }
 
-/** Dawn's messages go on with the place in its sources. */
+/** Dawn's messages continue with the place in its sources. */
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? text;
 }

@@ -8,12 +8,12 @@ import type { RunnableKernel } from "../dispatch/dispatch.ts";
 /** Timestamps of a software device are erratic below this. */
 const SHORTEST_TRUSTED_MS = 0.1;
 
-/** The clock that all candidates of a search are compared by, however short the fastest of them turn out to be. */
+/** Clock for all candidates of a search, however short the fastest of them are. */
 export function chooseSearchClock(description: Pick<Device, "software" | "timestampQuantised">): Clock {
   return description.software ? "runner-wall" : chooseClock(description, Number.POSITIVE_INFINITY);
 }
 
-/** The clock that throughput is computed from: the GPU's, where its timestamps can be trusted. */
+/** Clock for throughput: the GPU's, where its timestamps can be trusted. */
 export function chooseClock(
   { software, timestampQuantised }: Pick<Device, "software" | "timestampQuantised">,
   gpuMs: number | null,
@@ -31,13 +31,13 @@ export interface Samples {
 }
 
 interface MeasureOptions {
-  /** What earlier runs of the kernel took; it learns of these. */
+  /** Forecast from earlier runs of the kernel; it learns from these runs. */
   readonly forecast?: RunForecast;
-  /** Told of the steps of each run. */
+  /** Called with the steps of each run. */
   readonly onRun?: (run: number, times: RunTimes) => void;
 }
 
-/** Runs a kernel again and again, one run at a time. */
+/** Runs a kernel repeatedly, one run at a time. */
 export async function measureKernel(
   device: GPUDevice,
   kernel: RunnableKernel,
@@ -55,7 +55,7 @@ export async function measureKernel(
     const startedAt = performance.now();
     device.queue.submit([commands]);
     const submittedMs = performance.now();
-    // From the GPU's clock, where there is one: on the wall's, a nap that was too long hides in the next expectation.
+    // Uses the GPU's clock where there is one: on the wall clock, an overlong nap would enter the next forecast.
     await napFor(forecast.expectMs(1));
     await device.queue.onSubmittedWorkDone();
     const doneMs = performance.now();

@@ -4,20 +4,20 @@ import { joinParts, readProgram } from "../../devices/gpu/kernel-loader.ts";
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
 import { readWorkgroup } from "./read-workgroup.ts";
 
-/** What the processors of an architecture hold at a time. */
+/** Limits of an architecture's processors. */
 interface Architecture {
   readonly name: string;
-  /** Matches vendor, architecture and device as WebGPU tells them, in lower case. */
+  /** Matches vendor, architecture and device as WebGPU reports them, in lower case. */
   readonly adapter: RegExp;
   readonly unit: PredictedOccupancy["unit"];
   readonly lanesPerWave: 32;
   readonly maxWaves: number;
   readonly maxWorkgroups: number;
   readonly memoryBytes: number;
-  /** What each workgroup takes beyond what it asks for, and in steps of how much it gets it. */
+  /** Memory that each workgroup uses beyond its request, and the granularity of its allocation. */
   readonly reservedBytes: number;
   readonly memoryStepBytes: number;
-  /** Register files of 32-bit registers, of which a wave lives in one and gets its part in steps. */
+  /** Register files of 32-bit registers. A wave lives in one file, and its registers are allocated in steps. */
   readonly registerFiles?: { readonly count: number; readonly registers: number; readonly step: number };
 }
 
@@ -36,9 +36,11 @@ const rdna = {
 } as const;
 
 /**
- * NVIDIA: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". AMD: LLVM's AMDGPU
- * backend (waves per execution unit, workgroups and local memory in workgroup-processor mode) with waves of
- * 32, which hold the most. The first match counts: some families have members of two capabilities.
+ * The first match counts: some families have members of two capabilities. AMD figures are for waves of 32, which have
+ * the highest occupancy.
+ * Source for NVIDIA: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+ * Source for AMD: LLVM's AMDGPU backend (waves per execution unit, workgroups and local memory in workgroup-processor
+ * mode).
  */
 const ARCHITECTURES: readonly Architecture[] = [
   {
@@ -93,7 +95,7 @@ const ARCHITECTURES: readonly Architecture[] = [
   { ...rdna, name: "AMD RDNA 3", adapter: /amd.*\brdna-3\b/ },
 ];
 
-/** What decides about residence. `registers` of a lane, where somebody knows them: WebGPU does not tell. */
+/** Resources that limit occupancy. `registers` are those of a lane, where known: WebGPU does not report them. */
 export interface WorkgroupNeeds {
   readonly lanes: number;
   readonly memoryBytes: number;
@@ -113,7 +115,7 @@ function occupy(architecture: Architecture, { lanes, memoryBytes, registers }: W
   const slots = Math.min(maxWaves, wavesByRegisters(architecture, registers));
   const takenBytes = Math.ceil((memoryBytes + reservedBytes) / memoryStepBytes) * memoryStepBytes;
   const byMemory = memoryBytes === 0 ? Number.POSITIVE_INFINITY : Math.floor(architecture.memoryBytes / takenBytes);
-  // AMD's limit is one of barriers, which a workgroup of one wave needs none of.
+  // AMD's limit is one of barriers; a workgroup of one wave needs none.
   const byCount = architecture.unit === "WGP" && wavesPerWorkgroup === 1 ? maxWaves : maxWorkgroups;
   const byWaves = Math.floor(slots / wavesPerWorkgroup);
   const workgroups = Math.min(byWaves, byCount, byMemory);
@@ -140,8 +142,8 @@ function wavesByRegisters({ registerFiles: files, lanesPerWave }: Architecture, 
 }
 
 /**
- * Predicted occupancy of a kernel's largest pass; null on a software device, where the architecture is not in
- * the table, and where the WGSL does not tell plainly what a workgroup takes.
+ * Predicted occupancy of a kernel's largest pass. Null on a software device, for an architecture that is not in the
+ * table, and where the WGSL does not show a workgroup's resources plainly.
  */
 export async function occupyKernel(
   { software, fingerprint }: Pick<Device, "software" | "fingerprint">,

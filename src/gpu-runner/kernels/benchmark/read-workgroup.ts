@@ -1,9 +1,9 @@
-/** What one workgroup of an entry point takes. */
+/** Resources of one workgroup of an entry point. */
 export interface Workgroup {
   /** Lanes along x, y and z. */
   readonly size: readonly [number, number, number];
   readonly lanes: number;
-  /** Of all workgroup variables in the file, whether or not this entry point uses them. */
+  /** Memory of all workgroup variables in the file, whether or not this entry point uses them. */
   readonly memoryBytes: number;
 }
 
@@ -33,7 +33,7 @@ export function readWorkgroup(
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-/** WGSL with a space for every comment; one of blocks may hold others. */
+/** WGSL with a space for every comment; block comments may be nested. */
 function stripComments(wgsl: string): string {
   let code = "";
   let blocks = 0;
@@ -44,7 +44,7 @@ function stripComments(wgsl: string): string {
     if (isInLine) isInLine = !LINE_BREAK.test(character);
     else if (pair === "/*" || (pair === "*/" && blocks > 0)) {
       blocks += pair === "/*" ? 1 : -1;
-      // The second character begins nothing.
+      // Skips the second character of the mark.
       at++;
       code += " ";
     } else if (blocks === 0 && pair === "//") {
@@ -55,7 +55,7 @@ function stripComments(wgsl: string): string {
   return code;
 }
 
-/** Overrides and constants that are whole numbers; a given value goes before a default. */
+/** Integer overrides and constants; a given value replaces the default. */
 function readNumbers(code: string, overrides: Readonly<Record<string, number>>): Numbers {
   const numbers = new Map(Object.entries(overrides));
   for (const [, name = "", expression = ""] of code.matchAll(/\b(?:override|const)\s+(\w+)[^=;]*=\s*([^;]+);/g)) {
@@ -65,7 +65,7 @@ function readNumbers(code: string, overrides: Readonly<Record<string, number>>):
   return numbers;
 }
 
-/** An expression of whole numbers, names, + - * / % and parentheses; null where it holds anything else. */
+/** Value of an expression of integers, names, + - * / % and parentheses; null where it holds anything else. */
 function evaluate(expression: string, numbers: Numbers): number | null {
   const tokens = expression.match(/\d+[ui]?|\w+|[-+*/%()]|\S/g) ?? [];
   let at = 0;
@@ -106,12 +106,12 @@ interface Layout {
 const SCALARS: Readonly<Record<string, number>> = { f32: 4, u32: 4, i32: 4, bool: 4, f16: 2 };
 
 interface Scope {
-  /** The members of each structure, as text. */
+  /** Members of each structure, as text. */
   readonly structs: ReadonlyMap<string, string>;
-  /** Structures that were laid out before: each is, once, whoever has it as a member. */
+  /** Structures with a known layout: each is computed once, however many have it as a member. */
   readonly layouts: Map<string, Layout | null>;
   readonly numbers: Numbers;
-  /** Of types inside of types. */
+  /** Nesting depth of types. */
   readonly depth: number;
 }
 const MAX_DEPTH = 8;
@@ -122,7 +122,10 @@ function findStructs(code: string): Map<string, string> {
   );
 }
 
-/** Size and alignment of a type as WGSL lays it out ("Alignment and Size"); null for a type that is not known here. */
+/**
+ * Size and alignment of a type; null for an unknown type.
+ * Source: WGSL, "Alignment and Size".
+ */
 function sizeOf(type: string, outer: Scope): Layout | null {
   const scope = { ...outer, depth: outer.depth + 1 };
   if (scope.depth > MAX_DEPTH) return null;
@@ -165,7 +168,7 @@ function roundUp(value: number, step: number): number {
   return Math.ceil(value / step) * step;
 }
 
-/** Splits at commas outside of brackets. */
+/** Splits at commas outside brackets. */
 function splitArguments(text: string): string[] {
   const parts = [""];
   let depth = 0;

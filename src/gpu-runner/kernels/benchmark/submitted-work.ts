@@ -50,12 +50,12 @@ function fillArray(
   return values;
 }
 
-/** What a kernel computes, whatever its program: inputs, right answers, and how far from them it may be. */
+/** Computation of a kernel, independent of its program: inputs, correct outputs, and their tolerance. */
 export type KernelWork = Pick<KernelSpec, "dtypes" | "flops" | "bytes" | "tolerance" | "generate" | "reference">;
 
 type Program = Pick<KernelDefinition, "wgsl" | "passes" | "constants">;
 
-/** A submitted program as a kernel of ours: one variant, nothing to tune, and the WGSL in hand. */
+/** Submitted program as a kernel spec: one variant, no tuning, and the WGSL in memory. */
 export function toSubmittedSpec(
   name: string,
   file: string,
@@ -102,20 +102,20 @@ function toBinding({
     name,
     access,
     dtype,
-    // Sizes that give none were refused before.
+    // Sizes without a value were refused before.
     extents: (shape) => extents.map((extent) => evaluateSize(extent, shape) ?? 1),
     alignment,
   };
 }
 
-/** A submitted kernel that says itself what is right, laid out at the shape that is run. */
+/** Submitted kernel that defines its own correct outputs, laid out at the shape that is run. */
 export interface OwnReference {
   readonly id: string;
   readonly definition: KernelDefinition;
   readonly plan: KernelPlan;
 }
 
-/** The work that a submitted kernel defines: its inputs, and outputs that were given or are computed here. */
+/** Work that a submitted kernel defines: its inputs, and outputs that were given or are computed here. */
 export async function makeWork(context: KernelContext, spec: BenchmarkSpec, own: OwnReference): Promise<KernelWork> {
   const { bindings, reference, tolerance } = own.definition;
   const sizesBytes = bindings.map(({ access, dtype }, index) =>
@@ -128,7 +128,7 @@ export async function makeWork(context: KernelContext, spec: BenchmarkSpec, own:
   const outputs = await findOutputs(context, spec, own, generate);
   return {
     dtypes: [bindings.find(({ access }) => access === "write")?.dtype ?? "float32"],
-    // Nobody knows what the work of a user takes.
+    // The work of a user's kernel is unknown.
     flops: () => 0,
     bytes: () => sizesBytes.reduce((total, size) => total + size, 0),
     tolerance: {
@@ -145,7 +145,7 @@ function toArrays({ bindings }: KernelDefinition, numbers: Readonly<Record<strin
   return Object.fromEntries(bindings.map(({ name, dtype }) => [name, KERNEL_ARRAYS[dtype].from(numbers[name] ?? [])]));
 }
 
-/** What was expected, or what the user's own reference gives on this device. */
+/** Expected outputs, or the result of the user's own reference on this device. */
 async function findOutputs(
   context: KernelContext,
   { shape, seed }: BenchmarkSpec,
@@ -163,7 +163,7 @@ async function findOutputs(
     generate,
     reference: () => toReference(definition, {}),
   };
-  // A name of its own: what is compiled under a kernel's name is the kernel.
+  // A name of its own, since a compiled program under a kernel's name is taken for that kernel.
   const kernel = toSubmittedSpec(`${id}.reference`, `${name}.wgsl`, definition, reference, unknown);
   const request = { kernel: kernel.name, shape, dtype: "float32" } as const;
   const choice = resolveBenchmark(new Map([[kernel.name, kernel]]), request);

@@ -4,17 +4,17 @@ import { createLike, KERNEL_ARRAYS, unpadValues } from "./padded-layout.ts";
 import { type BufferPiece, readPieces } from "../../devices/gpu/readback.ts";
 import type { BoundBuffer } from "./upload-part.ts";
 
-/** A `write` binding where the device keeps it. */
+/** `write` binding in device memory. */
 export interface DeviceOutput {
   readonly name: string;
-  /** One after the other: several where the problem runs in parts. */
+  /** In order; several where the problem runs in parts. */
   readonly pieces: readonly BufferPiece[];
   readonly sizeBytes: number;
-  /** The dense values in a copy of all the pieces' bytes. */
+  /** Dense values from a copy of all pieces' bytes. */
   unpack(bytes: ArrayBuffer): KernelArray;
 }
 
-/** An output out of its pieces in the order of the parts. */
+/** Output made of its pieces in the order of the parts. */
 export function toOutput(bound: readonly BoundBuffer[]): DeviceOutput {
   const { name, dtype } = bound[0]!.binding;
   return {
@@ -59,7 +59,7 @@ export async function readOutput(
   if (output.sizeBytes <= device.limits.maxBufferSize) {
     return output.unpack(await readPieces(device, pool, output.pieces));
   }
-  // No one staging buffer holds it.
+  // One staging buffer is too small for all of it.
   const copies: ArrayBuffer[] = [];
   for (const piece of output.pieces) copies.push(await readPieces(device, pool, [piece]));
   return output.unpack(await new Blob(copies).arrayBuffer());

@@ -7,63 +7,67 @@ import type { KernelChoice } from "./resolve-benchmark.ts";
 import { type PartLimits, type ProblemPart, sliceInputs, splitProblem } from "./split-problem.ts";
 import { resetOutput, type RunnablePart, uploadBinding, type UploadedPart, uploadPart } from "./upload-part.ts";
 
-/** What went to a device and came back from it. */
+/** Bytes uploaded to a device and read back from it. */
 export interface Traffic {
   dispatches: number;
   uploadedBytes: number;
   readBackBytes: number;
 }
 
-/** What kernels run on. */
+/** Resources that kernels run with. */
 export interface KernelContext {
   readonly device: GPUDevice;
   readonly pipelines: PipelineCache;
   readonly pool: BufferPool;
-  /** Counted where somebody wants to know. */
+  /** Counters, where they are wanted. */
   readonly traffic?: Traffic;
-  /** There while a benchmark is profiled. */
+  /** Present while a benchmark is profiled. */
   readonly recorder?: SpanRecorder;
-  /** Buffers that hold inputs already, dense and padded as their binding is, by its name. Only of a problem in one part. */
+  /**
+   * Buffers that already hold inputs, dense and padded like their binding, by its name. Only for a problem in one part.
+   */
   readonly given?: ReadonlyMap<string, GPUBuffer>;
-  /** What a part of a problem may take, where that is less than what the device allows. */
+  /** Limits of a problem's part, where lower than the device's. */
   readonly limits?: PartLimits;
 }
 
-/** A kernel with its inputs on the device, ready to run as often as one likes. */
+/** Kernel with its inputs on the device, ready for any number of runs. */
 export interface RunnableKernel {
   readonly outputs: readonly DeviceOutput[];
-  /** Bytes that one `upload` moves. */
+  /** Bytes of one `upload`. */
   readonly uploadBytes: number;
-  /** Gives the `read` bindings that are named other values; work that was submitted before still sees the old ones. */
+  /** Replaces the values of the named `read` bindings; work submitted before still sees the old ones. */
   upload(inputs: KernelArrays): void;
   /** Adds one run to a list of commands. */
   encodeInto(encoder: GPUCommandEncoder, timestampWrites?: GPUComputePassTimestampWrites): void;
   /** Commands for one run: all passes of the variant. */
   encode(timestampWrites?: GPUComputePassTimestampWrites): GPUCommandBuffer;
-  /** Sets outputs and scratch to zeros, so that nothing of an earlier run is left; waits until it is done. */
+  /** Zeroes outputs and scratch, so that no result of an earlier run remains; waits until it is done. */
   wipe(): Promise<void>;
-  /** A `write` binding as the last run left it, dense. */
+  /** Dense values of a `write` binding after the last run. */
   read(name: string): Promise<KernelArray>;
 }
 
-/** One that has its buffers to itself. */
+/** Runnable kernel with exclusive buffers. */
 export interface PreparedKernel extends RunnableKernel {
-  /** Gives the buffers back. */
+  /** Releases the buffers. */
   release(): void;
 }
 
-/** A kernel's buffers at a shape, which all of its variants share. */
+/** Buffers of a kernel at a shape, shared by all of its variants. */
 export interface UploadedKernel {
-  /** Compiles a choice of the kernel at this shape. Fails with `kernel-invalid` where the device cannot have it. */
+  /**
+   * Compiles a choice of the kernel at this shape. Fails with `kernel-invalid` where the device does not support it.
+   */
   prepare(choice: Pick<KernelChoice, "variant" | "axes">): Promise<RunnableKernel>;
-  /** Makes the outputs what they are before the first run, so that nobody is taken for the one before. */
+  /** Resets the outputs to their initial state, so that no result is mistaken for an earlier candidate's. */
   reset(): void;
   release(): void;
 }
 
 /**
- * Compiles a choice and uploads its inputs. A problem beyond the device's limits runs in parts, where its
- * kernel can be split; fails with `kernel-invalid` where it does not fit the device all the same.
+ * Compiles a choice and uploads its inputs. A problem beyond the device's limits runs in parts, where its kernel can be
+ * split. Fails with `kernel-invalid` where it still does not fit the device.
  */
 export async function prepareKernel(
   context: KernelContext,
@@ -80,8 +84,8 @@ export async function prepareKernel(
 }
 
 /**
- * Uploads a kernel's inputs, in parts where they are more than the device binds. Fails with
- * `kernel-invalid` where they do not fit all the same.
+ * Uploads a kernel's inputs, in parts where they exceed the device's binding limits. Fails with `kernel-invalid` where
+ * they still do not fit.
  */
 export async function uploadKernel(
   context: KernelContext,
@@ -96,10 +100,10 @@ export async function uploadKernel(
   };
 }
 
-/** What of a choice is known when its inputs are uploaded: without a variant, its workgroups are not. */
+/** Part of a choice that is known when inputs are uploaded; the workgroups depend on the variant. */
 type Problem = Pick<KernelChoice, "kernel" | "shape"> & Partial<Pick<KernelChoice, "variant" | "axes">>;
 
-/** The parts in which a device runs a problem. */
+/** Parts in which a device runs a problem. */
 export function listParts(
   { device, limits = device.limits }: Pick<KernelContext, "device" | "limits">,
   { kernel, shape, variant, axes }: Problem,
@@ -133,7 +137,7 @@ async function uploadParts(context: KernelContext, problem: Problem, inputs: Ker
   return { parts, compile, release };
 }
 
-/** All parts as one kernel; `slice` gives the inputs of a part out of those of the whole. */
+/** All parts as one kernel; `slice` extracts the inputs of a part from those of the whole. */
 function createRunnable(
   context: KernelContext,
   bindings: readonly KernelBinding[],
@@ -176,10 +180,10 @@ function createRunnable(
   };
 }
 
-/** Gives back to the driver what waits for reuse, and what was destroyed. */
+/** Releases idle and destroyed buffers to the driver. */
 export async function freeIdle({ device, pool }: Pick<KernelContext, "device" | "pool">): Promise<void> {
   pool.destroy();
-  // Dawn frees destroyed buffers behind the next submission: without one, never.
+  // Dawn frees destroyed buffers only after the next submission.
   device.queue.submit([]);
   await device.queue.onSubmittedWorkDone();
 }

@@ -5,7 +5,7 @@ import type { KernelShape, KernelSpec, KernelVariant } from "../../../../kernels
 import type { KernelAnnouncement } from "../../../protocol/fleet/hardware.ts";
 import { joinParts, readProgram } from "../../devices/gpu/kernel-loader.ts";
 
-/** What the edge is told of the kernels: names, sizes and bounds, never a program. */
+/** Kernels as the edge sees them: names, sizes and bounds, never a program. */
 export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): KernelAnnouncement[] {
   return [...kernels.values()].map(
     ({ name, description, dimensions, batchDimension, dtypes, features, variants, bindings }) => ({
@@ -36,7 +36,7 @@ export function announceKernels(kernels: ReadonlyMap<string, KernelSpec>): Kerne
   );
 }
 
-/** SHA-256 over a kernel's files without tests, and the files that it shares: a changed program has another digest. */
+/** SHA-256 of the files of a kernel, shared ones included, without tests: a changed program has another digest. */
 export async function digestKernel({ name, folder, variants }: KernelSpec): Promise<string> {
   const own = (await readdir(folder, { withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
@@ -49,7 +49,7 @@ export async function digestKernel({ name, folder, variants }: KernelSpec): Prom
   return hash.digest("hex");
 }
 
-/** The whole WGSL of a kernel's variants by their own file. */
+/** Complete WGSL of the variants of a kernel, by their own file. */
 export type KernelSources = ReadonlyMap<string, string>;
 
 export async function readSources(kernel: Pick<KernelSpec, "name" | "folder" | "variants">): Promise<KernelSources> {
@@ -58,8 +58,8 @@ export async function readSources(kernel: Pick<KernelSpec, "name" | "folder" | "
 }
 
 /**
- * Digest of what a search at a shape chooses from: names, axes and WGSL of the variants that take it. A
- * changed kernel has another one, and so has a shape of the same bucket that other variants take.
+ * Digest of a search's candidates at a shape: names, axes and WGSL of the variants that support it. It changes with the
+ * kernel, and for a shape of the same bucket that other variants support.
  */
 export function digestCandidates(kernel: KernelSpec, shape: KernelShape, sources: KernelSources): string {
   const possible = kernel.variants.filter((variant) => variant.takes?.(shape) ?? true);

@@ -1,7 +1,7 @@
 import type { KernelArray, KernelBinding, KernelShape, KernelSpec } from "../../../../kernels/kernel-spec.ts";
 import { countElements, DTYPE_BYTES } from "../../../protocol/wire/tensor.ts";
 
-/** The array of each element type that a binding can have. */
+/** Array type of each element type of a binding. */
 export const KERNEL_ARRAYS = {
   float32: Float32Array,
   float16: Float16Array,
@@ -9,19 +9,19 @@ export const KERNEL_ARRAYS = {
   int8: Int8Array,
 } as const;
 
-/** An array of the same type, of zeros. */
+/** Zero-filled array of the same type. */
 export function createLike(values: KernelArray, length: number): KernelArray {
   return new (values.constructor as new (length: number) => KernelArray)(length);
 }
 
-/** How a binding lies in its buffer: dense extents, and the larger ones that the device sees. */
+/** Layout of a binding in its buffer: dense extents, and the larger ones on the device. */
 export interface PaddedLayout {
   readonly extents: readonly number[];
   readonly padded: readonly number[];
   readonly sizeBytes: number;
 }
 
-/** The layout of a binding at a shape. */
+/** Layout of a binding at a shape. */
 export function layoutBinding(binding: KernelBinding, shape: KernelShape): PaddedLayout {
   const extents = binding.extents(shape);
   const padded = extents.map((extent, axis) => {
@@ -36,14 +36,14 @@ export function sizeBindings({ bindings }: KernelSpec, shape: KernelShape): numb
   return bindings.map((binding) => layoutBinding(binding, shape).sizeBytes);
 }
 
-/** Bytes that one binding may have on a device. */
+/** Largest size of a binding on a device, in bytes. */
 export function bindableBytes(
   limits: Pick<GPUSupportedLimits, "maxStorageBufferBindingSize" | "maxBufferSize">,
 ): number {
   return Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
 }
 
-/** Dense values with zeros where the device's extents are larger. */
+/** Dense values, zero-padded to the device's extents. */
 export function padValues(values: KernelArray, layout: PaddedLayout): KernelArray {
   if (isDense(layout)) return values;
   const target = createLike(values, countElements(layout.padded));
@@ -51,7 +51,7 @@ export function padValues(values: KernelArray, layout: PaddedLayout): KernelArra
   return target;
 }
 
-/** Dense values out of what the device holds. */
+/** Dense values from padded ones. */
 export function unpadValues(values: KernelArray, layout: PaddedLayout): KernelArray {
   if (isDense(layout)) return values;
   const target = createLike(values, countElements(layout.extents));

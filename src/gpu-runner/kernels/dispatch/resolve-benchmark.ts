@@ -2,7 +2,7 @@ import type { AxisValues, KernelShape, KernelSpec, KernelVariant } from "../../.
 import type { BenchmarkSpec } from "../../../protocol/jobs/benchmark.ts";
 import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
 
-/** What of a kernel is run: every size, the variant and a value for each of its axes. */
+/** Resolved choice of a kernel: every size, the variant and a value for each of its axes. */
 export interface KernelChoice {
   readonly kernel: KernelSpec;
   readonly variant: KernelVariant;
@@ -13,8 +13,8 @@ export interface KernelChoice {
 type Request = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype" | "variant">;
 
 /**
- * Fills in what a request leaves open and checks the rest. Fails with `unknown-kernel` or with
- * `invalid-request`, which names every field that is wrong.
+ * Fills in defaults of a request and checks the rest. Fails with `unknown-kernel`, or with `invalid-request`, which
+ * names every invalid field.
  */
 export function resolveBenchmark(
   kernels: ReadonlyMap<string, KernelSpec>,
@@ -33,7 +33,7 @@ export function resolveBenchmark(
   if (request.dtype !== undefined && !kernel.dtypes.includes(request.dtype)) {
     errors.push({ pointer: "#/dtype", message: `must be one of: ${kernel.dtypes.join(", ")}` });
   }
-  // A preference may look at sizes, so it waits until they are known to be right.
+  // A preference may depend on sizes, so it is asked once they are valid.
   const preferred = errors.length === 0 ? kernel.preferVariant?.(shape) : undefined;
   const possible = kernel.variants.filter((candidate) => errors.length > 0 || (candidate.takes?.(shape) ?? true));
   const name = request.variant ?? preferred ?? possible[0]?.name;

@@ -8,24 +8,24 @@ import type {
 import { countElements } from "../../../protocol/wire/tensor.ts";
 import { bindableBytes, sizeBindings } from "./padded-layout.ts";
 
-/** What one part of a problem has to fit into. */
+/** Limits of one part of a problem. */
 export type PartLimits = Readonly<
   Record<"maxStorageBufferBindingSize" | "maxBufferSize" | "maxComputeWorkgroupsPerDimension", number>
 >;
 
-/** A run of a problem's items along the size that it may be split by. */
+/** Consecutive items of a problem along the size by which it may be split. */
 export interface ProblemPart {
   readonly shape: KernelShape;
-  /** The first item and how many, of how many. */
+  /** First item, number of items, and total number. */
   readonly from: number;
   readonly count: number;
   readonly total: number;
 }
 
 /**
- * The fewest parts that fit the limits: all of one size but the last. `countGroups` gives the workgroups of
- * all passes along each dimension. One part where everything fits, where the kernel cannot be split, and
- * where not even one item fits: dispatching then says what is too large.
+ * Splits into the fewest parts that fit the limits: all of one size but the last. `countGroups` returns the workgroups
+ * of all passes along each dimension. One part where everything fits, where the kernel cannot be split, and where not
+ * even one item fits: dispatch then reports the excess.
  */
 export function splitProblem(
   limits: PartLimits,
@@ -59,7 +59,7 @@ export function splitProblem(
   );
 }
 
-/** A part's inputs: its share of those bindings that depend on the split, the others whole. */
+/** Inputs of a part: its share of the bindings that depend on the split, the others whole. */
 export function sliceInputs(
   { bindings }: KernelSpec,
   shape: KernelShape,

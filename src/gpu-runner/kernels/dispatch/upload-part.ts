@@ -7,24 +7,24 @@ import type { CompiledKernel } from "../../devices/gpu/pipeline-cache.ts";
 import type { KernelChoice } from "./resolve-benchmark.ts";
 import { recordSpan } from "../../devices/gpu/span-recorder.ts";
 
-/** A binding and the buffer that it has on the device. */
+/** Binding with its buffer on the device. */
 export interface BoundBuffer {
   readonly binding: KernelBinding;
   readonly layout: PaddedLayout;
   readonly buffer: GPUBuffer;
 }
 
-/** A compiled choice with its buffers. */
+/** Compiled choice with its buffers. */
 export interface RunnablePart {
   readonly bound: readonly BoundBuffer[];
   /** Adds one run to a pass. */
   record(pass: GPUComputePassEncoder): void;
 }
 
-/** The buffers of a kernel at one shape, which all of its variants may share. */
+/** Buffers of a kernel at one shape, which all of its variants may share. */
 export interface UploadedPart {
   readonly bound: readonly BoundBuffer[];
-  /** Fails with `kernel-invalid` where the device cannot have the choice. */
+  /** Fails with `kernel-invalid` where the device does not support the choice. */
   compile(choice: Pick<KernelChoice, "variant" | "axes">): Promise<RunnablePart>;
   release(): void;
 }
@@ -52,7 +52,7 @@ export async function uploadPart(
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const uniform = acquire(4 * sizes.length, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "overwritten");
     const bound = layouts.map((each) => {
-      // Inputs and outputs are written over all that is bound of them.
+      // Inputs and outputs overwrite the whole bound range.
       const content = each.binding.access === "scratch" ? "zeros" : "overwritten";
       return { ...each, buffer: given?.get(each.binding.name) ?? acquire(each.layout.sizeBytes, usage, content) };
     });
@@ -60,7 +60,7 @@ export async function uploadPart(
     words.set(sizes);
     device.queue.writeBuffer(uniform, 0, words);
     for (const each of bound) if (given?.has(each.binding.name) !== true) uploadBinding(device, each, inputs, traffic);
-    // Else the first run would wait for it.
+    // Without this wait, the first run would include it.
     if (recorder !== undefined) await device.queue.onSubmittedWorkDone();
     return { uniform, bound };
   };
@@ -84,7 +84,7 @@ export async function uploadPart(
       release,
     };
   } catch (error) {
-    // Some of them may be buffers in name only.
+    // Some of them may be invalid.
     for (const buffer of buffers) pool.discard(buffer);
     throw error;
   }
@@ -107,22 +107,22 @@ function assertFits({ limits }: GPUDevice, { name }: KernelBinding, { sizeBytes 
   }
 }
 
-/** Fills an input; makes an output what it is before the first run. */
+/** Fills an input, or sets an output to its initial state. */
 export function uploadBinding(device: GPUDevice, bound: BoundBuffer, inputs: KernelArrays, traffic?: Traffic): void {
   const { binding, layout, buffer } = bound;
   if (traffic !== undefined && binding.access !== "scratch") traffic.uploadedBytes += layout.sizeBytes;
   if (binding.access !== "read") return resetOutput(device, bound);
   const values = inputs[binding.name];
   if (values === undefined) throw new TypeError(`the generator made no '${binding.name}'`);
-  // As an ArrayBuffer: Dawn's binding divides by zero when it is given a Float16Array.
+  // An ArrayBuffer, because Dawn's binding divides by zero on a Float16Array.
   const padded = padValues(values, layout);
   device.queue.writeBuffer(buffer, 0, padded.buffer, padded.byteOffset, padded.byteLength);
 }
 
-/** What no kernel is likely to write, as the words that outputs start with: NaN and the lowest integers. */
+/** Initial words of outputs, which no kernel is likely to write: NaN and the lowest integers. */
 const UNWRITTEN = { float32: 0x7fc00000, float16: 0x7e007e00, int32: 0x80000000, int8: 0x80808080 } as const;
 
-/** Outputs start so that an element which no invocation writes is seen to be wrong. */
+/** Fills an output so that an element that no invocation writes is found to be wrong. */
 export function resetOutput({ queue }: GPUDevice, { binding, layout, buffer }: BoundBuffer): void {
   if (binding.access !== "write") return;
   queue.writeBuffer(buffer, 0, new Uint32Array(layout.sizeBytes / 4).fill(UNWRITTEN[binding.dtype]));
@@ -141,7 +141,7 @@ function bind(
   return device.createBindGroup({ layout, entries: [{ binding: 0, resource: { buffer: uniform } }, ...buffers] });
 }
 
-/** Gives the number of dispatches. */
+/** Returns the number of dispatches. */
 function recordPasses(
   pass: GPUComputePassEncoder,
   { pipelines }: CompiledKernel,

@@ -12,24 +12,24 @@ import { bindableBytes, createLike, sizeBindings } from "../dispatch/padded-layo
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
 import { GpuTimer } from "../../devices/gpu/timer.ts";
 
-/** How one peak is looked for: which kernel, the sizes to climb, and the settings that are compared. */
+/** Search for one peak: the kernel, its sizes in ascending order, and the settings to compare. */
 export interface PeakSearch {
   readonly kernel: KernelSpec;
-  /** From one that takes next to no time on anything to the largest that is worth its while. */
+  /** From a size that takes almost no time on any device to the largest that is worthwhile. */
   readonly shapes: readonly [KernelShape, ...KernelShape[]];
   readonly axes: readonly AxisValues[];
-  /** Larger sizes are not tried once a run takes this long. */
+  /** Run time from which larger sizes are not tried. */
   readonly longEnoughMs: number;
-  /** Billions of what is counted: operations or bytes. */
+  /** Billions of operations or bytes. */
   work(shape: KernelShape): number;
 }
 
-/** How often the best setting is run at its final size, and how often at least, however late it is. */
+/** Number of runs of the best setting at its final size, and their least number after the deadline. */
 const ROUNDS = 5;
 const LEAST_ROUNDS = 3;
 const SEED = 1;
 
-/** One kernel with one setting at one size, ready to be run. */
+/** Kernel with one setting at one size, ready to run. */
 interface Trial {
   readonly choice: KernelChoice;
   /** One run, on the clock that can be trusted for its length. */
@@ -37,19 +37,19 @@ interface Trial {
   /** Compares the outputs of a run with the reference. */
   check(): Promise<void>;
   close(): void;
-  /** What making it ready took. */
+  /** Time of its preparation. */
   readonly openMs: number;
 }
 
 type Open = (choice: KernelChoice) => Promise<Trial>;
 
 /**
- * Climbs from the smallest size to larger ones with the kernel's first setting in half of the time, then
- * compares the other settings there as far as the rest of it goes; the median of some rounds with the best
- * counts. Each setting is checked against the reference at the smallest size before it is timed at any. A size or
- * setting that the device has no room for is passed over. However late it is, the first setting is measured at the
- * smallest size. `deadlineMs` is of `performance.now()`. Fails with `kernel-invalid`,
- * `kernel-incorrect` or `out-of-memory` where the device cannot run the kernel, and with `cancelled`.
+ * Grows the size with the kernel's first setting in half of the time, then compares the other settings at the last size
+ * in the remaining time. The result is the median of several rounds with the best. Each setting is checked against the
+ * reference at the smallest size before it is timed. A size or setting that does not fit the device is skipped. After
+ * the deadline, the first setting is still measured at the smallest size. `deadlineMs` is on the clock of
+ * `performance.now()`. Fails with `kernel-invalid`, `kernel-incorrect` or `out-of-memory` where the device cannot run
+ * the kernel, and with `cancelled`.
  */
 export async function findPeak(
   target: BenchmarkDevice,
@@ -121,7 +121,7 @@ async function openChecked(open: Open, choice: KernelChoice): Promise<Trial> {
   return trial;
 }
 
-/** A trial that has run once. */
+/** Opens a trial and runs it once. */
 async function openRun(open: Open, choice: KernelChoice): Promise<Trial> {
   const trial = await open(choice);
   try {
@@ -133,7 +133,7 @@ async function openRun(open: Open, choice: KernelChoice): Promise<Trial> {
   }
 }
 
-/** Null where the device has no room for a size, since the kernel itself was right at a smaller one. */
+/** Null where a size does not fit the device; the kernel itself was correct at a smaller one. */
 function openIfRoom(open: Open, choice: KernelChoice): Promise<Trial | null> {
   return openRun(open, choice).catch((error: unknown) => {
     if (!isBeyondMemory(error)) throw error;
@@ -141,7 +141,7 @@ function openIfRoom(open: Open, choice: KernelChoice): Promise<Trial | null> {
   });
 }
 
-/** The same setting at the largest size that there is time and room for. */
+/** Runs the same setting at the largest size that time and memory allow. */
 async function climb(
   target: BenchmarkDevice,
   search: PeakSearch,
@@ -159,7 +159,7 @@ async function climb(
     trial.close();
     const larger = await openIfRoom(open, { ...choice, shape });
     if (larger === null) {
-      // The one before has room again once the driver has its memory back.
+      // The previous size fits again once the driver has its memory back.
       await freeIdle(target);
       return openRun(open, choice);
     }
@@ -168,7 +168,7 @@ async function climb(
   return trial;
 }
 
-/** The best of all settings at the size that the first one has reached. */
+/** Fastest of all settings at the size that the first one reached. */
 async function chooseFastest(
   first: Trial,
   others: readonly KernelChoice[],
@@ -191,7 +191,7 @@ async function chooseFastest(
   return best.trial;
 }
 
-/** Of the device's budget a part is left for what size classes round up. */
+/** Usable share of the device's budget; the rest covers the rounding up of size classes. */
 const USABLE_SHARE = 0.9;
 
 function fits({ device: { limits }, pool }: BenchmarkDevice, kernel: KernelSpec, shape: KernelShape): boolean {
@@ -200,7 +200,7 @@ function fits({ device: { limits }, pool }: BenchmarkDevice, kernel: KernelSpec,
   return sizes.every((sizeBytes) => sizeBytes <= bindableBytes(limits)) && totalBytes <= USABLE_SHARE * pool.capBytes;
 }
 
-/** Inputs for a larger size, by repetition: generating them would take longer than everything else. */
+/** Inputs for a larger size, by repetition: generating them would take most of the time. */
 function stretch(kernel: KernelSpec, inputs: KernelArrays, shape: KernelShape): KernelArrays {
   return Object.fromEntries(
     kernel.bindings

@@ -4,11 +4,11 @@ import type { Peak, Roofline, RooflinePosition } from "../../../protocol/fleet/r
 type Rates = Pick<BenchmarkResult, "dtype" | "gflops" | "gigabytesPerSecond" | "clock">;
 
 /**
- * Where a benchmark stands under the roofs of its device: the roof over an arithmetic intensity is
- * min(peak arithmetic, intensity × peak bandwidth) (Williams, Waterman and Patterson, "Roofline: an
- * insightful visual performance model for multicore architectures", Communications of the ACM, 2009).
- * A kernel without operations, or of a type whose arithmetic has no measured peak, is held against the
- * bandwidth alone. `roofline` is null where there is none, and `missing` says why.
+ * Position of a benchmark under its device's roofline: min(peak arithmetic, intensity × peak bandwidth). A kernel
+ * without operations, or of a type whose arithmetic has no measured peak, is compared with the bandwidth alone.
+ * `roofline` is null where there is none, and `missing` gives the reason.
+ * Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore
+ * architectures", Communications of the ACM, 2009.
  */
 export function locateUnderRoof(
   rates: Rates,
@@ -39,7 +39,7 @@ function applyRoof(
   compute: number | null,
   memory: number | null,
 ): Found {
-  // Without bytes only the flat roof is left; with bytes but no measured bandwidth nothing can be said of it.
+  // Without bytes only the flat roof applies. With bytes but no measured bandwidth there is no result.
   if (gflops !== null && compute !== null && (intensity === null || memory !== null)) {
     const slope = intensity === null || memory === null ? Number.POSITIVE_INFINITY : intensity * memory;
     const roof = Math.min(compute, slope);

@@ -8,23 +8,23 @@ import type { BenchmarkDevice } from "../benchmark/benchmark-kernel.ts";
 import { findPeak, type PeakSearch } from "./find-peak.ts";
 
 export interface RooflineOptions {
-  /** What the whole may take; once it is used up, each peak that is left is measured with least effort. */
+  /** Time limit of all searches. Once it is used up, each remaining peak is measured with least effort. */
   readonly budgetMs: number;
   readonly onProgress: (progress: JobProgress) => void;
-  /** Looked at between runs. */
+  /** Checked between runs. */
   readonly signal: AbortSignal;
 }
 
-/** A run of this length drowns what starting it costs. */
+/** A run of this length makes its launch cost negligible. */
 const LONG_RUN_MS = 20;
 
-/** A peak by its name in a roofline. */
+/** Name of a peak in a roofline. */
 export type PeakName = KernelPeak["name"];
 
-/** The peaks in the order of measuring, the most telling first, and how many shares of the budget each has. */
+/** Shares of the budget, in the order of measuring: the most important peak first. */
 const SHARES: Readonly<Record<PeakName, number>> = { float32: 2, triad: 2, int8: 1, copy: 1, read: 1, float16: 1 };
 
-/** The kernel that has this peak, at the sizes and settings of its spec. */
+/** Kernel of a peak, at the sizes and settings of its spec. */
 function searchFor(name: PeakName): PeakSearch {
   for (const kernel of KERNELS.values()) {
     const { peak } = kernel;
@@ -40,18 +40,18 @@ function searchFor(name: PeakName): PeakSearch {
   throw new TypeError(`no kernel measures the peak '${name}'`);
 }
 
-/** What makes one peak impossible and not the others. */
+/** Errors that exclude one peak and not the others. */
 const UNFIT: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "out-of-memory"]);
 
 /**
- * Measures a device's roofs with kernels of our own, which are checked first: each peak has its share of the
- * budget to find the best setting at the largest size. A peak that cannot be had is null with a reason.
- * Fails with `cancelled`, or `backend-failed` where the device does.
+ * Measures a device's roofs with our own kernels, which are checked first. Each peak has its share of the budget to
+ * find the best setting at the largest size. A peak that cannot be measured is null with a reason. Fails with
+ * `cancelled`, or with `backend-failed` where the device does.
  */
 export async function measureRoofline(target: BenchmarkDevice, options: RooflineOptions): Promise<Roofline> {
   const startedAt = performance.now();
   const loadAverage = loadavg()[0] ?? 0;
-  // Large buffers are given back at once, not kept for others, and leave what is in use its part of the budget.
+  // Large buffers are released at once instead of kept for reuse, which leaves their budget to buffers in use.
   const context = { ...target, pool: target.pool.splitOff(0) };
   const peaks: Partial<Record<PeakName, Peak>> = {};
   const missing: Record<string, string> = {};
@@ -79,7 +79,7 @@ export async function measureRoofline(target: BenchmarkDevice, options: Roofline
   };
 }
 
-/** Measures one of these peaks again, like `measureRoofline`; fails where the device cannot have it, too. */
+/** Measures one of these peaks again, like `measureRoofline`; also fails where the device cannot measure it. */
 export async function remeasurePeak(
   target: BenchmarkDevice,
   wanted: PeakName,

@@ -5,15 +5,15 @@ import { RunForecast } from "../../devices/gpu/wait-for-gpu.ts";
 import { type KernelContext, type PreparedKernel, prepareKernel } from "../dispatch/dispatch.ts";
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
 
-/** When a pass ran, on the GPU's clock. */
+/** Time span of a pass, on the GPU's clock. */
 export interface PassSpan {
   readonly startNs: number;
   readonly endNs: number;
 }
 
 /**
- * The share of a window in which at least one pass ran: the length of the union of the spans inside it
- * over its own length. The spans are in order of their starts. 0 for an empty window.
+ * Share of a window in which at least one pass ran: length of the union of the spans inside it, over the window's
+ * length. The spans are in order of their starts. 0 for an empty window.
  */
 export function busyShare(spans: readonly PassSpan[], fromNs: number, toNs: number): number {
   let busyNs = 0;
@@ -28,9 +28,9 @@ export function busyShare(spans: readonly PassSpan[], fromNs: number, toNs: numb
   return toNs > fromNs ? busyNs / (toNs - fromNs) : 0;
 }
 
-/** One submission's answer. */
+/** Answer of one submission. */
 export interface SlotAnswer {
-  /** By the order of the kernel's outputs. */
+  /** In the order of the kernel's outputs. */
   readonly outputs: readonly KernelArray[];
   /** Null on a device without timestamps. */
   readonly span: PassSpan | null;
@@ -39,9 +39,8 @@ export interface SlotAnswer {
 }
 
 /**
- * One place of a staging ring: a kernel with buffers of its own, and a staging buffer that its timestamps
- * and outputs are copied to by the same submission. While the device computes in one place, others
- * are filled and emptied.
+ * Slot of a staging ring: a kernel with its own buffers, and a staging buffer that receives its timestamps and outputs
+ * in the same submission. While the device computes in one slot, others are filled and emptied.
  */
 class StagingSlot {
   readonly #context: KernelContext;
@@ -58,7 +57,7 @@ class StagingSlot {
     this.#timer = device.features.has("timestamp-query") ? new GpuTimer(device, pool) : null;
   }
 
-  /** Makes a place for a kernel, which belongs to it from then on. Fails with `out-of-memory`. */
+  /** Opens a slot that owns a kernel from then on. Fails with `out-of-memory`. */
   static async open(context: KernelContext, kernel: PreparedKernel): Promise<StagingSlot> {
     const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
     const staging = await context.pool.acquireSurely(TICKS_BYTES + outputBytesOf(kernel), usage);
@@ -77,7 +76,7 @@ class StagingSlot {
     return outputBytesOf(this.#kernel);
   }
 
-  /** Uploads, computes and copies back in one submission. The slot is taken until `finish`. */
+  /** Uploads, computes and copies back in one submission. The slot is busy until `finish`. */
   submit(inputs: KernelArrays): void {
     const { device } = this.#context;
     this.#submittedAtMs = performance.now();
@@ -89,7 +88,7 @@ class StagingSlot {
     device.queue.submit([encoder.finish()]);
   }
 
-  /** Waits for the answer, which is expected in so many milliseconds. */
+  /** Waits for the answer, which is expected in this many milliseconds. */
   async finish(expectedMs: number): Promise<SlotAnswer> {
     const ticksBytes = this.#timer === null ? 0 : TICKS_BYTES;
     const bytes = await readStaging(this.#staging, ticksBytes + this.readBackBytes, expectedMs);
@@ -103,10 +102,10 @@ class StagingSlot {
     return { outputs, span: this.#timer === null ? null : toSpan(bytes), latencyMs };
   }
 
-  /** Gives everything back; nothing may be in flight. */
+  /** Releases all buffers; nothing may be in flight. */
   release(): void {
     this.#kernel.release();
-    // Where waiting for the answer failed, nobody knows whether it is mapped.
+    // After a failed wait the buffer may still be mapped.
     this.#context.pool.discard(this.#staging);
     this.#timer?.destroy();
   }
@@ -121,7 +120,7 @@ function toSpan(bytes: ArrayBuffer): PassSpan {
   return { startNs: Number(beginNs), endNs: Number(endNs) };
 }
 
-/** Slots that take turns, so that upload, compute and readback of neighbours overlap. */
+/** Slots in turn, so that upload, compute and readback of neighbours overlap. */
 export class StagingRing {
   readonly #context: KernelContext;
   readonly #choice: KernelChoice;
@@ -138,20 +137,20 @@ export class StagingRing {
     this.#inputs = inputs;
   }
 
-  /** Bytes that each submission moves to the device and back. */
+  /** Bytes that each submission uploads and reads back. */
   get bytes(): { readonly upload: number; readonly readBack: number } {
     const [slot] = [...this.#free, ...this.#inFlight];
     return { upload: slot?.uploadBytes ?? 0, readBack: slot?.readBackBytes ?? 0 };
   }
 
-  /** Makes places for so many submissions. Fewer take effect as answers come. Fails like `prepareKernel`. */
+  /** Sets the number of slots. A smaller number takes effect as answers arrive. Fails like `prepareKernel`. */
   async resize(depth: number): Promise<void> {
     this.#depth = depth;
     while (this.#free.length + this.#inFlight.length < depth) this.#free.push(await this.#openSlot());
     this.#shrink();
   }
 
-  /** Submits into every free place. */
+  /** Submits into every free slot. */
   fill(): void {
     for (let slot = this.#free.shift(); slot !== undefined; slot = this.#free.shift()) {
       slot.submit(this.#inputs);
@@ -159,7 +158,7 @@ export class StagingRing {
     }
   }
 
-  /** The oldest submission's answer. Something is in flight. */
+  /** Answer of the oldest submission; something must be in flight. */
   async next(): Promise<SlotAnswer> {
     const slot = this.#inFlight[0];
     if (slot === undefined) throw new TypeError("nothing is in flight");
@@ -174,7 +173,7 @@ export class StagingRing {
     return answer;
   }
 
-  /** Waits until the device is done with what is in flight and gives all buffers back. */
+  /** Waits for all work in flight and releases all buffers. */
   async release(): Promise<void> {
     if (this.#inFlight.length > 0) await this.#context.device.queue.onSubmittedWorkDone();
     for (const slot of [...this.#inFlight.splice(0), ...this.#free.splice(0)]) slot.release();

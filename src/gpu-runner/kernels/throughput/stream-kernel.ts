@@ -11,22 +11,22 @@ import { freeIdle } from "../dispatch/dispatch.ts";
 import { type KernelChoice, resolveBenchmark } from "../dispatch/resolve-benchmark.ts";
 import { limitGoal, type LoadGoal, type LoadSetting, startLoad, stepLoad } from "./utilisation.ts";
 
-/** A throughput job's result, less what only the runner around the device knows. */
+/** Result of a throughput job without the fields that only the runner around the device knows. */
 export interface ThroughputMeasurement extends Omit<ThroughputResult, "kind" | "environment"> {
-  /** The samples behind `latencyMs`. */
+  /** Samples of `latencyMs`. */
   readonly latenciesMs: Float64Array;
 }
 
-/** Answers of an interval of control, at least: fewer tell nothing of the tail. */
+/** Least answers in a control interval: fewer do not show the tail. */
 const LEAST_ANSWERS = 3;
 
-/** What one stretch of the stream showed. */
+/** Observations of one stretch of the stream. */
 interface Stretch {
   readonly answers: readonly Pick<SlotAnswer, "span" | "latencyMs">[];
   readonly durationMs: number;
 }
 
-/** One kernel as a stream at one batch: its ring, and what its answers are checked against. */
+/** Stream of one kernel at one batch: its ring, and the references of its answers. */
 interface Stream {
   readonly choice: KernelChoice;
   readonly inputs: KernelArrays;
@@ -35,10 +35,10 @@ interface Stream {
 }
 
 /**
- * Keeps the device busy with one kernel, each submission with upload and readback: first a controller
- * looks for the depth and batch that reach the goal, then that setting is measured. It grows no further than
- * the device has room. Answers are checked against the f64 reference at every batch before its stream begins,
- * and the last one again at the end. Fails like `benchmarkKernel`.
+ * Keeps the device busy with one kernel, each submission with upload and readback. A controller first looks for the
+ * depth and batch that reach the goal; then that setting is measured. It grows no further than the device's memory.
+ * Answers are checked against the f64 reference at every batch before its stream begins, and the last one again at the
+ * end. Fails like `benchmarkKernel`.
  */
 export async function streamKernel(
   target: BenchmarkDevice,
@@ -93,7 +93,7 @@ export async function streamKernel(
   }
 }
 
-/** Prepares a stream, checks its first answer, and makes it so deep. */
+/** Prepares a stream, checks its first answer, and sets its depth. */
 async function openStream(target: BenchmarkDevice, choice: KernelChoice, depth: number, seed: number): Promise<Stream> {
   const inputs = choice.kernel.generate(choice.shape, seed);
   const ring = new StagingRing(target, choice, inputs);
@@ -113,7 +113,7 @@ async function openStream(target: BenchmarkDevice, choice: KernelChoice, depth: 
 function checkAnswer({ kernel, shape }: KernelChoice, inputs: KernelArrays, { outputs }: SlotAnswer, seed: number) {
   const reference = kernel.reference(inputs, shape);
   const references = [reference, ...(reference.others ?? [])];
-  // Outputs of a slot come in the order of the bindings, references in their own.
+  // Outputs of a slot are in the order of the bindings, references in their own.
   const names = kernel.bindings.filter(({ access }) => access === "write").map(({ name }) => name);
   const ordered = references.map(({ output }) => outputs[names.indexOf(output)]!);
   return checkOutputs(ordered, references, kernel.tolerance, shape, seed, () => {});
@@ -156,7 +156,7 @@ async function measure(
   };
 }
 
-/** Keeps the ring full for so long, and for a few answers at least. The last ones stay in flight. */
+/** Keeps the ring full for this duration and at least a few answers. The last ones stay in flight. */
 async function runStretch(ring: StagingRing, depth: number, durationMs: number, signal: AbortSignal): Promise<Stretch> {
   await ring.resize(depth);
   const answers: Stretch["answers"][number][] = [];
@@ -175,7 +175,7 @@ function observe({ answers }: Stretch): { busyShare: number; latencyMs: number }
   const spans = answers.map(({ span }) => span).filter((span): span is PassSpan => span !== null);
   const latencyMs = summarise(answers.map((answer) => answer.latencyMs)).p99;
   if (spans.length === 0) return { busyShare: 1, latencyMs };
-  // From one pass's end to the last one's, so that the gap before the first is not lost.
+  // Runs from one pass's end to the last one's, so that the gap before the first counts.
   const [before, ...rest] = spans;
   return { busyShare: busyShare(rest, before!.endNs, spans.at(-1)!.endNs), latencyMs };
 }

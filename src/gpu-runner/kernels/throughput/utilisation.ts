@@ -1,10 +1,10 @@
-/** How work is given to a device: submissions in flight, and items in each. */
+/** Load on a device: submissions in flight, and items in each. */
 export interface LoadSetting {
   readonly depth: number;
   readonly batch: number;
 }
 
-/** What an interval showed. */
+/** Observations of an interval. */
 export interface LoadObservation {
   /** Share of the interval in which the device computed, 0 to 1. */
   readonly busyShare: number;
@@ -12,17 +12,17 @@ export interface LoadObservation {
   readonly latencyMs: number;
 }
 
-/** What the controller is to reach, and how boldly. */
+/** Goal of the controller, and its caution. */
 export interface LoadGoal {
   readonly targetBusyShare: number;
-  /** Null where nobody waits for a single answer. */
+  /** Null where single answers have no deadline. */
   readonly latencyBudgetMs: number | null;
   readonly mode: "careful" | "aggressive";
   readonly maxDepth: number;
   readonly maxBatch: number;
 }
 
-/** A level and its trend: double exponential smoothing. */
+/** Level and trend of double exponential smoothing. */
 interface Trend {
   readonly level: number;
   readonly slope: number;
@@ -32,11 +32,11 @@ export interface LoadState {
   readonly setting: LoadSetting;
   readonly busy: Trend | null;
   readonly latency: Trend | null;
-  /** Before the queue was last made deeper, to tell whether that helped. */
+  /** State before the queue was last deepened, to see whether that helped. */
   readonly beforeDeepening: { readonly depth: number; readonly busyShare: number } | null;
-  /** No queue is deeper than the first that did not help. */
+  /** Upper limit of the depth: the first one without a gain. */
   readonly deepest: number;
-  /** Items in flight that broke the latency budget; growth stays below. */
+  /** Items in flight that exceeded the latency budget; growth stays below. */
   readonly ceiling: number;
 }
 
@@ -45,19 +45,19 @@ export type LoadMove = "hold" | "deepen" | "widen" | "narrow" | "shallow";
 export interface LoadDecision {
   readonly state: LoadState;
   readonly move: LoadMove;
-  /** What the next interval is expected to show without a change. */
+  /** Forecast of the next interval without a change. */
   readonly forecast: LoadObservation;
 }
 
 /** Weights of the newest level and slope. */
 const LEVEL_WEIGHT = 0.6;
 const SLOPE_WEIGHT = 0.3;
-/** A deeper queue that brings less than this is no help. */
+/** Least gain for which a deeper queue is kept. */
 const LEAST_GAIN = 0.01;
-/** Room that a growing step leaves under the budget, for the tail that an interval does not show. */
+/** Share of the budget that a growing step may use; the rest is for the tail that an interval does not show. */
 const HEADROOM = { careful: 0.8, aggressive: 0.95 } as const;
 const GROWTH = { careful: 1.5, aggressive: 2 } as const;
-/** How fast a ceiling is forgotten, an interval: what was too much once may fit later. */
+/** Growth of a ceiling per interval: a load that was too much once may fit later. */
 const RELAXATION = { careful: 1.02, aggressive: 1.1 } as const;
 
 export function startLoad(setting: LoadSetting): LoadState {
@@ -72,12 +72,12 @@ export function startLoad(setting: LoadSetting): LoadState {
 }
 
 /**
- * One step of control. Both figures are forecast one interval ahead (Holt's linear method, 1957). A
- * latency that will break its budget is answered first: fewer items a submission, then fewer
- * submissions. A device that will be idle gets a deeper queue, which hides gaps, as long as that helps,
- * and then larger batches, which make the gaps rarer; neither where latency, taken as proportional to
- * the work in flight, would leave its budget. A change forgets the trends, since they were of another
- * setting.
+ * One step of control. Both figures are forecast one interval ahead. A latency that will exceed its budget is handled
+ * first: fewer items per submission, then fewer submissions. A device that will be idle gets a deeper queue, which
+ * hides gaps, as long as that helps, and then larger batches, which make gaps rarer. Neither happens where latency,
+ * taken as proportional to the work in flight, would exceed its budget. A change resets the trends, since they describe
+ * another setting.
+ * Source: Holt's linear method, 1957.
  */
 export function stepLoad(state: LoadState, seen: LoadObservation, goal: LoadGoal): LoadDecision {
   const busy = follow(state.busy, seen.busyShare);
@@ -92,7 +92,7 @@ export function stepLoad(state: LoadState, seen: LoadObservation, goal: LoadGoal
   return { ...changed, state: { ...changed.state, busy: null, latency: null }, forecast };
 }
 
-/** The goal on a device that had no room for a setting, in what it grew beyond the one before. */
+/** Goal limited to settings that fit the device, in the dimension that grew too large. */
 export function limitGoal(goal: LoadGoal, fitting: LoadSetting, tooLarge: LoadSetting): LoadGoal {
   return {
     ...goal,

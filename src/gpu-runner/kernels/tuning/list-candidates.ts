@@ -4,32 +4,32 @@ import { readWorkgroup } from "../benchmark/read-workgroup.ts";
 import type { KernelSources } from "../dispatch/kernel-sources.ts";
 import type { KernelChoice } from "../dispatch/resolve-benchmark.ts";
 
-/** A variant with a value for each of its axes. */
+/** Variant with a value for each of its axes. */
 export interface Candidate {
   readonly variant: KernelVariant;
   readonly axes: AxisValues;
 }
 
 export interface CandidateList {
-  /** In the order to try them: the default, each variant's own values, the rest as the seed shuffles it. */
+  /** Candidates in the order of trial: the default, each variant's own values, then the rest in seeded order. */
   readonly candidates: readonly Candidate[];
   /** Whether the first one is the untuned default. */
   readonly hasDefault: boolean;
-  /** What cannot run on the device, and why. */
+  /** Candidates that cannot run on the device, with reasons. */
   readonly rejected: readonly { readonly candidate: Candidate; readonly reason: string }[];
-  /** Combinations that there are. */
+  /** Number of combinations. */
   readonly total: number;
 }
 
-/** The limits of a device that a dispatch may break. */
+/** Limits of a device that a dispatch may exceed. */
 export type DispatchLimits = Readonly<Partial<Record<string, number>>>;
 
-/** Far from the streams that generators use. */
+/** Random stream that differs from those of the generators. */
 const SHUFFLE_STREAM = 1_000_004;
 
 /**
- * Every variant with every combination of its axes. Beyond `most`, as many as that are drawn: the
- * default and each variant's own values are always among them. A pure function of its arguments.
+ * Every variant with every combination of its axes. Beyond `most`, that many are drawn; the default and each variant's
+ * own values are always included. A pure function of its arguments.
  */
 export function listCandidates(
   untuned: KernelChoice,
@@ -56,7 +56,7 @@ export function listCandidates(
   return { candidates: candidates.slice(0, most), hasDefault, rejected: rejected.slice(0, most), total: all.length };
 }
 
-/** Why a candidate cannot run on a device at a shape, as far as that is known before it is compiled. */
+/** Reason why a candidate cannot run on a device at a shape, as far as it is known before compilation. */
 export function explainMisfit(
   { variant, axes }: Candidate,
   shape: KernelShape,
@@ -83,7 +83,7 @@ export function explainMisfit(
   return null;
 }
 
-/** A variant's own values, which it has until it is tuned. */
+/** Untuned values of a variant. */
 export function defaultAxes({ axes }: KernelVariant): AxisValues {
   return Object.fromEntries(axes.map((axis) => [axis.name, axis.default]));
 }
@@ -100,10 +100,10 @@ function isSame(a: Candidate, b: Candidate): boolean {
   return a.variant.name === b.variant.name && a.variant.axes.every(({ name }) => a.axes[name] === b.axes[name]);
 }
 
-/** Up to here sizes stand for themselves: many are choices (an activation, a stride) and no extents. */
+/** Up to here sizes are exact: many are choices (an activation, a stride) and no extents. */
 const EXACT = 8;
 
-/** The shapes that share a tuning: larger sizes are rounded to the nearest power of two, by their ratio. */
+/** Shape that shares a tuning with its neighbours: larger sizes are rounded to the nearest power of two, by ratio. */
 export function bucketShape(shape: KernelShape): Record<string, number> {
   return Object.fromEntries(
     Object.entries(shape).map(([name, size]) => [name, size <= EXACT ? size : 2 ** Math.round(Math.log2(size))]),

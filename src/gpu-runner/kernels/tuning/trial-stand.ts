@@ -15,13 +15,16 @@ export type Verdict =
   | { readonly outcome: "ran"; readonly ms: number }
   | { readonly outcome: "wrong" | "invalid"; readonly reason: string };
 
-/** Where candidates of one problem are checked and timed: they share inputs, reference and clock. */
+/** Checks and times candidates of one problem with shared inputs, reference and clock. */
 export interface TrialStand {
-  /** What all times are read from. */
+  /** Clock of all times. */
   readonly clock: Clock;
-  /** Compiles a candidate, compares its outputs, and gives the shorter of two runs; of one that took `hopelessMs`. */
+  /**
+   * Compiles a candidate, compares its outputs, and returns the shorter of two runs, or a single run longer than
+   * `hopelessMs`.
+   */
   check(index: number, candidate: Candidate, hopelessMs: number): Promise<Verdict>;
-  /** One more run of a candidate that was right, in milliseconds. */
+  /** Another run of a correct candidate, in milliseconds. */
   time(index: number): Promise<number>;
   release(): void;
 }
@@ -35,10 +38,12 @@ function shortestOf({ wallMs, gpuMs }: RunDurations): number {
   return Math.min(wallMs, gpuMs ?? wallMs);
 }
 
-/** Clocks tick; no run takes no time at all. */
+/** Least duration of a run, since a clock's tick may show none. */
 const SHORTEST_MS = 1e-6;
 
-/** Uploads the inputs of a problem once for all of its candidates. Fails with `kernel-invalid` where they do not fit. */
+/**
+ * Uploads the inputs of a problem once for all of its candidates. Fails with `kernel-invalid` where they do not fit.
+ */
 export async function openTrialStand(
   target: BenchmarkDevice,
   problem: Pick<KernelChoice, "kernel" | "shape">,
@@ -75,7 +80,7 @@ export async function openTrialStand(
     const outputs = await Promise.all(references.map(({ output }) => run.read(output)));
     await checkOutputs(outputs, references, kernel.tolerance, shape, seed, onSlice);
     runnable.set(index, run);
-    // The first may have paid for what the driver compiles late.
+    // The first run may include work that the driver compiles late.
     const second = shortestOf(first) > hopelessMs ? first : await runOnce(index, run);
     return Math.min(readClock(first), readClock(second));
   }
@@ -104,10 +109,10 @@ export async function openTrialStand(
   };
 }
 
-/** What an element has to cost before it pays to remember it. */
+/** Cost of an element from which it is remembered. */
 const WORTH_REMEMBERING_FLOPS = 64;
 
-/** Every candidate is compared with the same elements, so those that cost something are computed once. */
+/** Reference that remembers costly elements, since every candidate is compared with the same ones. */
 function rememberElements(reference: KernelReference): KernelReference {
   if (reference.elementFlops < WORTH_REMEMBERING_FLOPS) return reference;
   const known = new Map<number, number>();

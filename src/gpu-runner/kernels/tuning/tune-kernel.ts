@@ -19,7 +19,7 @@ import {
   type TunerStep,
 } from "./tuner.ts";
 
-/** What a search found, less what only the runner around the device knows. */
+/** Result of a search without the fields that only the runner around the device knows. */
 export interface TuningMeasurement {
   readonly tuning: Omit<Tuning, "fingerprint" | "deviceName" | "software" | "tunedAt">;
   readonly trials: TuningTrial[];
@@ -28,14 +28,14 @@ export interface TuningMeasurement {
 export interface TuneOptions {
   readonly settings?: TunerSettings;
   readonly onProgress: (progress: JobProgress) => void;
-  /** Looked at between runs. */
+  /** Checked between runs. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Searches a kernel's variants and axes for what is fastest at a shape, within about `budgetMs`. Every
- * candidate is compared with the f64 reference before it is timed. Fails with `unknown-kernel`,
- * `invalid-request`, `cancelled`, or, where no candidate is right, as the default would alone.
+ * Searches a kernel's variants and axes for the fastest at a shape, within about `budgetMs`. Every candidate is
+ * compared with the f64 reference before it is timed. Fails with `unknown-kernel`, `invalid-request`, `cancelled`, or,
+ * where no candidate is correct, as the default alone would.
  */
 export async function tuneKernel(
   target: BenchmarkDevice,
@@ -93,7 +93,7 @@ function perform(stand: TrialStand, list: CandidateList, step: TunerStep) {
   return stand.time(step.candidate).then((ms) => ({ outcome: "ran", ms }) as const);
 }
 
-/** The outcome with its best candidate; throws the first reason there is where no candidate is right. */
+/** Outcome with its best candidate; throws the first reason where no candidate is correct. */
 function demandBest(outcome: TunerOutcome, { candidates, rejected }: CandidateList) {
   const best = outcome.best === null ? undefined : candidates[outcome.best];
   if (best !== undefined) return { ...outcome, best };
@@ -102,7 +102,7 @@ function demandBest(outcome: TunerOutcome, { candidates, rejected }: CandidateLi
   throw new ProblemError(code, failed?.reason ?? rejected[0]?.reason ?? "The kernel has no candidate");
 }
 
-/** Every candidate in the order of the search, then those that never fitted. */
+/** All candidates in the order of the search, then those that do not fit. */
 function describeTrials({ candidates, rejected }: CandidateList, trials: readonly Trial[]): TuningTrial[] {
   const describe = ({ variant, axes }: Candidate, { outcome, reason, rungsMs }: Trial): TuningTrial => ({
     variant: variant.name,

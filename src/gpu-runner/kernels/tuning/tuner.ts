@@ -1,32 +1,32 @@
 import { median } from "../../../stats/distribution/summary.ts";
 import { isSurelyLarger, type RatioEstimate, ratioOfMedians } from "../../../stats/compare/resample-medians.ts";
 
-/** What the search wants done next, and how far it is. */
+/** Next step of a search, and its progress. */
 export type TunerStep = {
   readonly candidate: number;
   readonly rung: number;
   readonly candidatesLeft: number;
-  /** Steps of this rung that are done, and those planned. */
+  /** Completed and planned steps of this rung. */
   readonly done: number;
   readonly total: number;
 } & (
   | {
       /** Compile it, compare its outputs with the reference, and time it by the shortest run of this check. */
       readonly kind: "check";
-      /** A run that takes longer needs no second one. */
+      /** Run time from which a second run is not needed. */
       readonly hopelessMs: number;
     }
   /** Time one run. */
   | { readonly kind: "run" }
 );
 
-/** What a step came to, and how much of the budget is spent. */
+/** Outcome of a step, and the elapsed part of the budget. */
 export type TunerReport = { readonly elapsedMs: number } & (
   | { readonly outcome: "ran"; readonly ms: number }
   | { readonly outcome: "wrong" | "invalid"; readonly reason: string }
 );
 
-/** What became of a candidate. */
+/** Outcome of a candidate. */
 export interface Trial {
   outcome: "timed" | "too-slow" | "wrong" | "invalid" | "untried";
   reason: string | null;
@@ -35,11 +35,11 @@ export interface Trial {
 }
 
 export interface TunerOutcome {
-  /** By candidate. */
+  /** In the order of the candidates. */
   readonly trials: readonly Trial[];
-  /** Null where no candidate is right. */
+  /** Null where no candidate is correct. */
   readonly best: number | null;
-  /** Runs that the gain is taken from, in pairs; those of the default are null where it is out. */
+  /** Paired runs that the gain is computed from; those of the default are null where it is excluded. */
   readonly bestMs: readonly number[];
   readonly untunedMs: readonly number[] | null;
   readonly gain: RatioEstimate | null;
@@ -48,15 +48,15 @@ export interface TunerOutcome {
 }
 
 export interface TunerSettings {
-  /** At most this share of the budget is kept back from checking, for the rungs. */
+  /** Largest share of the budget that is reserved for the rungs. */
   readonly rungShare: number;
-  /** So many times slower than the fastest after its check, a candidate is given up. */
+  /** Factor to the fastest after its check beyond which a candidate is dropped. */
   readonly slowFactor: number;
-  /** Rounds of the first rung. Each further one doubles what a candidate has had so far. */
+  /** Rounds of the first rung. Each further rung doubles a candidate's runs. */
   readonly firstRounds: number;
   /** Share of the candidates that a rung keeps. */
   readonly keep: number;
-  /** Rounds of the last rung, in which the best meets the default. */
+  /** Rounds of the last rung, between the best and the default. */
   readonly lastRounds: number;
 }
 
@@ -68,27 +68,26 @@ export const SUCCESSIVE_HALVING: TunerSettings = {
   lastRounds: 24,
 };
 
-/** Up to here a second run is cheap, and the first may have paid for what a driver compiles late. */
+/** Up to here a second run is cheap, and the first may include work that a driver compiles late. */
 const CHEAP_RUN_MS = 250;
 
-/** The rungs get this share of the budget at least: what they will want is a guess. */
+/** Least share of the budget for the rungs, since their cost is an estimate. */
 const LEAST_RUNG_SHARE = 0.1;
-/** Submitting a run and reading its timestamps, about. */
+/** Approximate time to submit a run and read its timestamps. */
 const RUN_OVERHEAD_MS = 1;
-/** The first times tell little of those to come. */
+/** Safety factor on the first times, which predict later ones poorly. */
 const CAUTION = 1.5;
 
-/** More of them tell nothing new. */
+/** Limit beyond which further rounds add no information. */
 const MOST_ROUNDS = 48;
 
 /**
- * Searches candidates by successive halving (Jamieson and Talwalkar, AISTATS 2016): each rung times all
- * that are left, in turn and round by round, and keeps the faster half; every rung has an equal share
- * of what is left of the budget. The first candidate is the untuned default where `hasDefault` says so:
- * it stays to the last rung, whose runs alone decide between it and the best challenger, since the
- * runs that chose the challenger flatter it. The challenger wins where it is surely faster.
- *
- * A generator without clock or device: it yields steps and is told what they came to.
+ * Searches candidates by successive halving: each rung times all remaining ones in turn, round by round, and keeps the
+ * faster half. Every rung has an equal share of the remaining budget. The first candidate is the untuned default where
+ * `hasDefault` is set. It stays to the last rung, whose runs alone decide between it and the best challenger, because
+ * the runs that chose the challenger favour it. The challenger wins where it is clearly faster. This generator has no
+ * clock or device: it yields steps and receives their outcomes.
+ * Source: Jamieson and Talwalkar, AISTATS 2016.
  */
 export function* searchCandidates(
   count: number,
@@ -122,20 +121,20 @@ export function* searchCandidates(
 
 interface Contestant {
   readonly trial: Trial;
-  /** What its last step cost, all in. */
+  /** Total cost of its last step. */
   costMs: number;
-  /** Its runs of complete rounds: every candidate that is left has had the same ones. */
+  /** Its runs of complete rounds: every remaining candidate has had the same ones. */
   pairedMs: number[];
 }
 
 interface BudgetClock {
   elapsedMs: number;
   readonly budgetMs: number;
-  /** Whether anything was left out for want of time. */
+  /** Whether anything was left out for lack of time. */
   cut: boolean;
 }
 
-/** Checks candidates in order until only what the rungs will want is left, the default in any case. */
+/** Checks candidates in order, and always the default, until the remaining budget is only enough for the rungs. */
 function* screen(
   search: readonly Contestant[],
   hasDefault: boolean,
@@ -177,7 +176,7 @@ function* screen(
   }
 }
 
-/** What the rungs of those checked so far will cost: from the second on, half the candidates run twice as often. */
+/** Expected cost of the rungs for the candidates so far: from the second on, half the candidates run twice as often. */
 function expectRungsMs(search: readonly Contestant[], slowMs: number, settings: TunerSettings): number {
   const costs = search.flatMap(({ trial, costMs }) =>
     trial.outcome === "timed" && costMs <= slowMs ? [costMs + RUN_OVERHEAD_MS] : [],
@@ -189,9 +188,9 @@ function expectRungsMs(search: readonly Contestant[], slowMs: number, settings: 
 }
 
 /**
- * Times whole rounds, in each of which every candidate runs once: the order turns from round to round,
- * so that none always follows the same. A round that would not fit is not begun. Gives the runs of the
- * complete rounds, by place in `left`.
+ * Times whole rounds in which every candidate runs once. The order rotates from round to round, so that none always
+ * follows the same. A round that would not fit is not begun. Returns the runs of the complete rounds, by place in
+ * `left`.
  */
 function* runRung(
   search: readonly Contestant[],
@@ -254,18 +253,18 @@ function decide(
   return { trials, best: 0, bestMs: untunedMs, untunedMs, gain: { ratio: 1, low: 1, high: 1 }, complete };
 }
 
-/** Candidates that are right and fast enough. */
+/** Candidates that are correct and fast enough. */
 function indexesOf(search: readonly Contestant[]): number[] {
   return [...search.keys()].filter((index) => search[index]?.trial.outcome === "timed");
 }
 
-/** The fastest first; the earlier one where two are equal. */
+/** Fastest first; of two equal ones the earlier. */
 function rank(search: readonly Contestant[], indexes: readonly number[]): number[] {
   const medians = new Map(indexes.map((index) => [index, median(search[index]!.pairedMs)]));
   return indexes.toSorted((a, b) => (medians.get(a) ?? 0) - (medians.get(b) ?? 0) || a - b);
 }
 
-/** The first of a ranking, and the default whatever its rank. */
+/** First of a ranking, and always the default. */
 function narrow(ranked: readonly number[], count: number, isDefaultIn: boolean): number[] {
   const kept = ranked.slice(0, count);
   return !isDefaultIn || kept.includes(0) ? kept : [...kept.slice(0, -1), 0];
@@ -279,7 +278,7 @@ function keepCount(left: number, { keep }: TunerSettings): number {
   return Math.max(2, Math.min(left - 1, Math.ceil(left * keep)));
 }
 
-/** Rungs from here on, the last one included. */
+/** Number of rungs from here on, including the last. */
 function countRungs(left: number, settings: TunerSettings): number {
   return left <= 2 ? 1 : 1 + countRungs(keepCount(left, settings), settings);
 }

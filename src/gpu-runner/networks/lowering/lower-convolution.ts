@@ -6,7 +6,7 @@ import { emitWalk } from "./lower-movement.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 import type { WeightMatrix } from "./weight-pool.ts";
 
-/** `Conv` over one axis or two: by groups, or each filter by itself where it sees one channel. */
+/** `Conv` over one or two axes: by groups, or filter by filter where each sees one channel. */
 export function lowerConvolution(lowering: Lowering, node: OnnxNode): void {
   const weights = lowering.constantOf(node, 1);
   const groups = intOf(node, "group", 1);
@@ -16,7 +16,7 @@ export function lowerConvolution(lowering: Lowering, node: OnnxNode): void {
   emitConvolution(lowering, node, weights, { groups, filters, channels, taps, at });
 }
 
-/** `ConvTranspose`: every pixel of the output looks for those of the input that reach it. */
+/** `ConvTranspose`: every output pixel gathers the input pixels that reach it. */
 export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
   const weights = lowering.constantOf(node, 1);
   const groups = intOf(node, "group", 1);
@@ -26,7 +26,7 @@ export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
     throw unsupported(node, "its padding follows from a shape");
   }
   const phases = findPhases(lowering, node, weights);
-  // A channel by itself gains nothing, and weights of few bits share scales that their taps would leave.
+  // A single channel gains nothing. Weights of few bits share scales along taps, which phases would separate.
   if (phases !== null && groups === 1 && channels > 1 && weights.grain === undefined) {
     emitPhases(lowering, node, weights, phases);
     return;
@@ -38,7 +38,7 @@ export function lowerTransposed(lowering: Lowering, node: OnnxNode): void {
   emitConvolution(lowering, node, weights, { groups, filters, channels, taps, at, which: 1 });
 }
 
-/** What slides over an axis that is not there: a series is a picture of height 1. */
+/** Window along a missing axis: a series is an image of height 1. */
 const STILL: Window = { kernel: 1, stride: 1, dilation: 1, before: 0, after: 0 };
 
 /** An axis of a transposed convolution whose output is `stride` times as long as its input. */
@@ -47,11 +47,11 @@ interface PhasedAxis {
   readonly stride: number;
   readonly kernel: number;
   readonly before: number;
-  /** The window over the input that reaches whatever a pixel of any phase needs. */
+  /** Window over the input that covers the inputs of a pixel in any phase. */
   readonly window: Window;
 }
 
-/** The axes, or null where the output is of another length. */
+/** Axes of the phases; null where the output has another length. */
 function findPhases(lowering: Lowering, node: OnnxNode, weights: Constant): PhasedAxis[] | null {
   const sizes = lowering.activationOf(node, 0).shape.slice(2);
   const out = lowering.shapeOf(node).shape.slice(2);
@@ -66,9 +66,9 @@ function findPhases(lowering: Lowering, node: OnnxNode, weights: Constant): Phas
 }
 
 /**
- * A transposed convolution as one over its input, with filters of its own for each phase of the output, whose pixels are
- * then put between each other (Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016): no
- * pixel looks at taps that do not reach it.
+ * Transposed convolution as a convolution over its input with separate filters for each phase of the output. The pixels
+ * of the phases are then interleaved, so that no pixel visits taps that do not reach it.
+ * Source: Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.
  */
 function emitPhases(lowering: Lowering, node: OnnxNode, weights: Constant, axes: readonly PhasedAxis[]): void {
   const input = lowering.activationOf(node, 0);
@@ -106,12 +106,12 @@ function emitPhases(lowering: Lowering, node: OnnxNode, weights: Constant, axes:
 
 interface Filters extends Pick<WeightMatrix, "at"> {
   readonly groups: number;
-  /** Of one group, as are the channels that each of them sees. */
+  /** Filters of one group, like the channels that each of them sees. */
   readonly filters: number;
   readonly channels: number;
   readonly taps: number;
   readonly which?: number;
-  /** Where they are not the node's own: what slides over the input, what it gives, and filters that share a bias. */
+  /** Replacements for the node's own windows, output and filters that share a bias. */
   readonly windows?: readonly Window[];
   readonly output?: Activation;
   readonly phases?: number;
@@ -144,7 +144,7 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
     lowering.emit(node, { kind: "convolveEach", numbers, input, work }, output);
     return;
   }
-  // Eights do not reach over the end of a group.
+  // Blocks of eight do not cross the end of a group.
   const padded = Math.ceil(filters / 8) * 8;
   const filterAt = (slot: number) => {
     const within = slot % padded;
@@ -167,7 +167,7 @@ function emitConvolution(lowering: Lowering, node: OnnxNode, weights: Constant, 
   lowering.emit(node, { kind: "convolve", numbers, input, work }, output);
 }
 
-/** Sizes of pictures and windows; a series is a picture of height 1. */
+/** Sizes of images and windows; a series is an image of height 1. */
 export function pictures(
   node: OnnxNode,
   shape: readonly number[],

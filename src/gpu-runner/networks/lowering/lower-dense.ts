@@ -3,7 +3,7 @@ import { emitBinary } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 
-/** `Gemm` with weights from the file. */
+/** `Gemm` with constant weights. */
 export function lowerGemm(lowering: Lowering, node: OnnxNode): void {
   if (intOf(node, "transA", 0) !== 0) throw unsupported(node, "its rows lie along the last axis");
   const weights = scaled(lowering.constantOf(node, 1), floatOf(node, "alpha", 1));
@@ -18,7 +18,7 @@ export function lowerGemm(lowering: Lowering, node: OnnxNode): void {
   emitDense(lowering, node, { weights, inputs: inputs!, outputs: outputs!, isTransposed, bias: values });
 }
 
-/** `MatMul` with a matrix from the file behind an activation of any rank. */
+/** `MatMul` of an activation of any rank with a constant matrix. */
 export function lowerMatMul(lowering: Lowering, node: OnnxNode): void {
   const weights = lowering.constantOf(node, 1);
   if (weights.shape.length !== 2) throw unsupported(node, `its weights have ${weights.shape.length} axes`);
@@ -26,7 +26,10 @@ export function lowerMatMul(lowering: Lowering, node: OnnxNode): void {
   emitDense(lowering, node, { weights, inputs: inputs!, outputs: outputs!, isTransposed: false });
 }
 
-/** Adds a constant to what a dense operator or a convolution gives: as its bias where it has none, else by itself. */
+/**
+ * Adds a constant to the output of a dense operator or convolution: as its bias where it has none, else as its own
+ * operator.
+ */
 export function lowerAdd(lowering: Lowering, node: OnnxNode): void {
   const sides = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
   if (sides.every(({ kind }) => kind === "activation") && lowering.add(node)) return;
@@ -40,7 +43,7 @@ interface Dense {
   readonly weights: Constant;
   readonly inputs: number;
   readonly outputs: number;
-  /** Whether an output's weights lie together. */
+  /** Whether the weights of one output are contiguous. */
   readonly isTransposed: boolean;
   readonly bias?: readonly number[] | undefined;
 }
@@ -52,7 +55,7 @@ function emitDense(lowering: Lowering, node: OnnxNode, dense: Dense): void {
   emitDenseInto(lowering, input, output, dense, (op) => lowering.emit(node, op, output));
 }
 
-/** The same with an output that no node names. */
+/** Dense operator whose output no node names. */
 export function emitDenseInto(
   lowering: Lowering,
   input: Activation,

@@ -3,7 +3,7 @@ import type { Lowering } from "./lowering.ts";
 import { broadcastStrides, type OpNumbers, stridesOf, walkOver } from "./network-op.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 
-/** Functions of two operands in kernels/network/map.wgsl, and of those changed over; null where there is no such. */
+/** Binary functions in kernels/network/map.wgsl, and the same with swapped operands; null where there is none. */
 const FUNCTIONS: Readonly<Record<string, readonly [number, number | null]>> = {
   Add: [1, 1],
   Sub: [2, 9],
@@ -34,16 +34,16 @@ export const ACTIVATIONS = {
 } as const;
 const LARGEST = 3.4028234e38;
 
-/** Arithmetic on two operands, one of which may stand in the file. */
+/** Arithmetic on two operands, one of which may be a constant. */
 export function emitBinary(lowering: Lowering, node: OnnxNode): void {
   const functions = FUNCTIONS[node.operator];
-  if (functions === undefined || node.inputs.length !== 2) throw unsupported(node, "it takes other than two operands");
+  if (functions === undefined || node.inputs.length !== 2) throw unsupported(node, "it does not have two operands");
   const [first, second] = [lowering.valueOf(node, 0), lowering.valueOf(node, 1)];
   const swapped = first.kind === "constant";
   const [a, b] = swapped ? [second, first] : [first, second];
   if (a.kind === "constant") throw unsupported(node, "both operands stand in the file");
   const which = functions[swapped ? 1 : 0];
-  if (which === null || which === undefined) throw unsupported(node, "its first operand stands in the file");
+  if (which === null || which === undefined) throw unsupported(node, "its first operand is a constant");
   if (node.operator === "Pow" && b.kind === "constant" && b.floats.every((value) => value === 2)) {
     emitMap(lowering, node, a, { which: SQUARE });
     return;
@@ -51,7 +51,7 @@ export function emitBinary(lowering: Lowering, node: OnnxNode): void {
   emitMap(lowering, node, a, { which }, b);
 }
 
-/** An operator that goes through all elements of a node's output. */
+/** Operator over all elements of a node's output. */
 export function emitMap(
   lowering: Lowering,
   node: OnnxNode,
@@ -76,7 +76,7 @@ export function emitMap(
   );
 }
 
-/** A function of one operand, behind whatever computed it. */
+/** Unary function, applied at the end of the operator before it where possible. */
 export function lowerActivation(lowering: Lowering, node: OnnxNode): void {
   const numbers = activationOf(lowering, node);
   if (!lowering.finish(node, numbers)) emitMap(lowering, node, lowering.activationOf(node, 0), numbers);
@@ -100,7 +100,7 @@ function activationOf(lowering: Lowering, node: OnnxNode): OpNumbers {
   }
 }
 
-/** Batch normalisation as it is in use: a factor and a summand for each channel. */
+/** Batch normalisation at inference: a factor and a summand for each channel. */
 export function lowerBatchNorm(lowering: Lowering, node: OnnxNode): void {
   const input = lowering.activationOf(node, 0);
   const [scale, shift, mean, variance] = [1, 2, 3, 4].map((index) => lowering.constantOf(node, index).floats);

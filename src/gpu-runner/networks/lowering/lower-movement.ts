@@ -4,17 +4,17 @@ import type { Lowering } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 import { stridesOf, type WalkedAxis, walkOver } from "./network-op.ts";
 
-/** Elements of a slice or a selection that are moved one by one. */
+/** Largest number of elements that a slice or selection copies one by one. */
 const MAX_PICKED = 64;
 
-/** The same elements in the same order: `Reshape` and the like. */
+/** View with the same elements in the same order: `Reshape` and similar operators. */
 export function lowerView(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.valueOf(node, 0);
   if (value.kind === "activation") lowering.view(node, value);
   else lowering.define(node.outputs[0]!, { ...value, shape: lowering.constantShapeOf(node) });
 }
 
-/** `Transpose`; a view where the axes that change places have one element. */
+/** `Transpose`; a view where the permuted axes have one element. */
 export function lowerTranspose(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.valueOf(node, 0);
   const order = intsOf(node, "perm") ?? [...value.shape.keys()].toReversed();
@@ -53,7 +53,7 @@ function transposed({ shape, floats, grain }: Constant, order: readonly number[]
   return { ...moved, grain: { ...grain, levels: pick(grain.levels), scales: pick(grain.scales) } };
 }
 
-/** `Slice`; a view where what is taken lies together. */
+/** `Slice`; a view where the selected elements are contiguous. */
 export function lowerSlice(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.activationOf(node, 0);
   const [starts, ends, named, steps] = [1, 2, 3, 4].map((input) => lowering.optionalConstant(node, input)?.floats);
@@ -73,7 +73,7 @@ export function lowerSlice(lowering: Lowering, node: OnnxNode): void {
   emitPart(lowering, node, value, { sizes, moves, from });
 }
 
-/** `Gather` of places that stand in the file. */
+/** `Gather` with constant indices. */
 export function lowerGather(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.activationOf(node, 0);
   const axis = along(intOf(node, "axis", 0), value);
@@ -83,7 +83,7 @@ export function lowerGather(lowering: Lowering, node: OnnxNode): void {
   const places = Array.from(floats, (place) => (place < 0 ? place + size : place));
   const step = (places[1] ?? 1) - (places[0] ?? 0);
   if (places.length === 0 || places.some((place) => place < 0 || place >= size)) {
-    throw unsupported(node, "it picks what is not there");
+    throw unsupported(node, "its indices are empty or out of range");
   }
   const strides = stridesOf(value.shape);
   if (places.every((place, index) => place === places[0]! + index * step)) {
@@ -110,7 +110,7 @@ export function lowerGather(lowering: Lowering, node: OnnxNode): void {
 
 interface Part {
   readonly sizes: readonly number[];
-  /** By how much the input moves along each axis. */
+  /** Stride of the input along each axis. */
   readonly moves: readonly number[];
   readonly from: number;
 }
@@ -125,7 +125,7 @@ function emitPart(lowering: Lowering, node: OnnxNode, value: Activation, { sizes
   emitWalk(lowering, node, { ...value, offset: value.offset + from }, axes, lowering.reserve(node));
 }
 
-/** `Concat`: each part is written to its place. */
+/** `Concat`: each part is written to its offset. */
 export function lowerConcat(lowering: Lowering, node: OnnxNode): void {
   const parts = node.inputs.map((_, input) => lowering.activationOf(node, input));
   const output = lowering.reserve(node);
@@ -149,7 +149,7 @@ export function lowerResize(lowering: Lowering, node: OnnxNode): void {
   const places = textOf(node, "coordinate_transformation_mode", "half_pixel");
   const nearest = textOf(node, "nearest_mode", "round_prefer_floor");
   const factors = output.shape.map((size, axis) => size / value.shape[axis]!);
-  // With whole factors it is the same whether pixels are found by their middles or by their beginnings.
+  // With whole factors, pixel centres and pixel corners select the same pixels.
   const isPlain = places === "half_pixel" || (places === "asymmetric" && nearest === "floor");
   if (mode !== "nearest" || !isPlain || !factors.every((factor) => Number.isInteger(factor))) {
     throw unsupported(node, `it is ${mode}, ${places}, ${nearest}, by ${factors.join(" × ")}`);
@@ -162,7 +162,7 @@ export function lowerResize(lowering: Lowering, node: OnnxNode): void {
   emitWalk(lowering, node, value, axes, output);
 }
 
-/** Copies elements along axes to where they stand from `first` on in an output. */
+/** Copies elements along axes into an output, from offset `first`. */
 export function emitWalk(
   lowering: Lowering,
   node: OnnxNode,

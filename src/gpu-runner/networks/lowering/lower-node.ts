@@ -13,7 +13,7 @@ type Lower = (lowering: Lowering, node: OnnxNode) => void;
 
 const each = (operators: string, lower: Lower) => operators.split(" ").map((operator) => [operator, lower] as const);
 
-/** Everything that is known of ONNX's operators here. */
+/** Lowering of every supported ONNX operator. */
 const LOWERS: ReadonlyMap<string, Lower> = new Map([
   ["Constant", lowerConstant],
   ["Conv", lowerConvolution],
@@ -38,7 +38,10 @@ const LOWERS: ReadonlyMap<string, Lower> = new Map([
   ...each("GRU LSTM", lowerRecurrent),
 ]);
 
-/** Adds the operators of a node, or says what its outputs are otherwise. Fails with `invalid-model` where it cannot. */
+/**
+ * Adds the operators of a node, or defines its outputs as views or constants. Fails with `invalid-model` where it
+ * cannot.
+ */
 export function lowerNode(lowering: Lowering, node: OnnxNode): void {
   const lower = node.domain === "" ? LOWERS.get(node.operator) : undefined;
   if (lower === undefined) throw unsupported(node, "the operator is not known");

@@ -5,7 +5,7 @@ import type { Lowering } from "./lowering.ts";
 import { type Activation, unsupported } from "./network-value.ts";
 import { stridesOf, type WalkedAxis, writeWalk } from "./network-op.ts";
 
-/** What is made of many elements: kernels/network/reduce.wgsl. */
+/** Reductions in kernels/network/reduce.wgsl. */
 const WHICH = { mean: 0, sum: 1, largest: 2, smallest: 3, norm: 4, paddedMean: 5 } as const;
 const REDUCTIONS: Readonly<Record<string, number>> = {
   ReduceMean: WHICH.mean,
@@ -20,22 +20,22 @@ const REDUCTIONS: Readonly<Record<string, number>> = {
 /** `MaxPool` and `AveragePool`. */
 export function lowerPool(lowering: Lowering, node: OnnxNode): void {
   const input = lowering.activationOf(node, 0);
-  if (node.outputs.length > 1) throw unsupported(node, "it tells where the largest elements are");
+  if (node.outputs.length > 1) throw unsupported(node, "it returns the indices of the largest elements");
   const output = lowering.reserve(node);
   const geometry = pictures(node, input.shape, output.shape, windowsOf(node, input.shape.slice(2)));
   const isMax = node.operator === "MaxPool";
   const isPadded = !isMax && intOf(node, "count_include_pad", 0) !== 0;
-  // Windows that hang over the padding count what is there, and not all of the kernel.
+  // Windows that extend beyond the padding average over the elements inside, not over the whole kernel.
   if (isPadded && intOf(node, "ceil_mode", 0) !== 0) throw unsupported(node, "it counts padding and rounds up");
   const which = isMax ? WHICH.largest : isPadded ? WHICH.paddedMean : WHICH.mean;
   const items = countElements(output.shape);
   const work = items * geometry["kernelHeight"]! * geometry["kernelWidth"]!;
-  // The largest of numbers on a grid is on it.
+  // The maximum of numbers on a grid is on that grid.
   const kept = isMax && input.grid !== undefined ? { ...output, grid: input.grid } : output;
   lowering.emit(node, { kind: "pool", numbers: { ...geometry, which, items }, input, work }, kept);
 }
 
-/** Means, sums and the like over axes, and pools over whole pictures. */
+/** Means, sums and similar reductions over axes, and pools over whole images. */
 export function lowerReduction(lowering: Lowering, node: OnnxNode): void {
   const input = lowering.activationOf(node, 0);
   const { shape } = input;
@@ -77,7 +77,7 @@ function axesOf({ shape }: Activation): WalkedAxis[] {
   return shape.map((size, axis) => ({ size, a: strides[axis]!, b: 0, out: 0 }));
 }
 
-/** Neighbours that are walked through as one. */
+/** Neighbouring axes that can be walked as one. */
 function joinAxes(axes: readonly WalkedAxis[]): WalkedAxis[] {
   const joined: WalkedAxis[] = [];
   for (const axis of axes) {
@@ -89,7 +89,7 @@ function joinAxes(axes: readonly WalkedAxis[]): WalkedAxis[] {
   return joined;
 }
 
-/** Three axes, those in front being of one element. */
+/** Three axes; missing leading ones have one element. */
 function padAxes(node: OnnxNode, axes: readonly WalkedAxis[]): WalkedAxis[] {
   if (axes.length > 3) throw unsupported(node, "its axes do not lie together");
   return [...Array.from({ length: 3 - axes.length }, () => ({ size: 1, a: 0, b: 0, out: 0 })), ...axes];

@@ -3,7 +3,7 @@ import { emitMap } from "./lower-elementwise.ts";
 import type { Lowering } from "./lowering.ts";
 import { type Constant, type Grid, unsupported } from "./network-value.ts";
 
-/** The levels of each type that activations are quantised to. */
+/** Range of levels of each type that activations are quantised to. */
 const RANGES: Readonly<Record<string, readonly [number, number]>> = {
   int8: [-128, 127],
   uint8: [0, 255],
@@ -12,8 +12,8 @@ const RANGES: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /**
- * `QuantizeLinear` of an activation: it is rounded to its grid and stays a float, so that the `DequantizeLinear`
- * behind it has nothing to do.
+ * `QuantizeLinear` of an activation: rounds it to its grid and keeps it as float, so that the `DequantizeLinear` after
+ * it does nothing.
  */
 export function lowerQuantise(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.activationOf(node, 0);
@@ -27,7 +27,7 @@ export function lowerQuantise(lowering: Lowering, node: OnnxNode): void {
     emitMap(lowering, node, value, { which: 0, quantised: 1, ...grid }, undefined, { ...lowering.reserve(node), grid });
 }
 
-/** `DequantizeLinear` of weights, which stay packed, or of what was quantised before. */
+/** `DequantizeLinear` of weights, which stay packed, or of an activation that was quantised before. */
 export function lowerDequantise(lowering: Lowering, node: OnnxNode): void {
   const value = lowering.valueOf(node, 0);
   if (value.kind === "constant") {
@@ -62,7 +62,7 @@ function dequantise(lowering: Lowering, node: OnnxNode, { shape, floats: levels 
   return { kind: "constant", shape, floats, grain: { bits, levels: Int8Array.from(levels), scales } };
 }
 
-/** Which scale an element has: the only one, that of its place along an axis, or that of its block there. */
+/** Scale of an element: a single one, one by its place along an axis, or one by its block. */
 function findScale(node: OnnxNode, shape: readonly number[], { floats, shape: own }: Constant) {
   if (floats.length === 1) return () => 0;
   const named = intOf(node, "axis", 1);

@@ -4,12 +4,12 @@ import { emitWalk } from "./lower-movement.ts";
 import type { Lowering, Spot } from "./lowering.ts";
 import { type Activation, type Constant, unsupported } from "./network-value.ts";
 
-/** Gates of a unit, by operator. */
+/** Gates per unit, by operator. */
 const GATES: Readonly<Record<string, number>> = { GRU: 3, LSTM: 4 };
 
 /**
- * `GRU` and `LSTM` in one direction or both: the product of all steps' inputs, then the steps one by one. Inputs are
- * steps × rows × features, as ONNX has them.
+ * `GRU` and `LSTM` in one direction or both: one product for the inputs of all steps, then the steps in turn. Inputs
+ * are steps × rows × features, as in ONNX.
  */
 export function lowerRecurrent(lowering: Lowering, node: OnnxNode): void {
   refuseOddities(node);
@@ -47,7 +47,7 @@ function refuseOddities(node: OnnxNode): void {
     throw unsupported(node, "its layout is another");
   }
   if (node.operator === "GRU" && intOf(node, "linear_before_reset", 0) === 0) {
-    throw unsupported(node, "its reset gate stands before the product");
+    throw unsupported(node, "its reset gate is applied before the product");
   }
   if (floatOf(node, "clip", 0) !== 0) throw unsupported(node, "it clips");
 }
@@ -92,7 +92,7 @@ function emitDirection(lowering: Lowering, node: OnnxNode, each: Direction): voi
   });
 }
 
-/** A state that is given; zeros are what a layer begins with anyway. */
+/** Initial state that is given; none for zeros, which layers use by default. */
 function beginning(
   lowering: Lowering,
   node: OnnxNode,
@@ -101,11 +101,11 @@ function beginning(
   if (!node.inputs[input]) return {};
   const value = lowering.valueOf(node, input);
   if (value.kind === "activation") return { [key]: { region: value.region, offset: value.offset + at } };
-  if (value.floats.some((each) => each !== 0)) throw unsupported(node, "it begins with a state from the file");
+  if (value.floats.some((each) => each !== 0)) throw unsupported(node, "its initial state is a constant");
   return {};
 }
 
-/** The other outputs: the last states, and the last cells. */
+/** Further outputs: the last states and the last cells. */
 function defineLast(
   lowering: Lowering,
   node: OnnxNode,
@@ -130,7 +130,7 @@ function defineLast(
   }
 }
 
-/** What stands for one direction in weights that have an axis of them. */
+/** Weights of one direction, from a constant with an axis of directions. */
 function sliceOf({ shape, floats, grain }: Constant, direction: number): Constant {
   const size = floats.length / shape[0]!;
   const range = [direction * size, (direction + 1) * size] as const;

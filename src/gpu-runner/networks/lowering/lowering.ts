@@ -12,35 +12,35 @@ import {
 import type { Kind, OpNumbers } from "./network-op.ts";
 import { WeightPool } from "./weight-pool.ts";
 
-/** Where elements lie. */
+/** Location of elements in the arena. */
 export type Spot = Pick<Activation, "region" | "offset">;
 
-/** An operator whose place in the arena is not known yet. */
+/** Operator whose place in the arena is not known yet. */
 export interface PlannedOp {
   readonly kind: Kind;
   numbers: OpNumbers;
   readonly input?: Spot;
   other?: Spot;
   readonly output?: Spot;
-  /** Of recurrent layers with cells: where they lie, and where they begin. */
+  /** Cells of recurrent layers, and their initial values. */
   readonly cells?: Spot;
   readonly firstCells?: Spot;
-  /** Of recurrent layers: where what the states give to the gates stands meanwhile. */
+  /** Recurrent layers: temporary location of the products of the states for the gates. */
   readonly products?: Spot;
-  /** Multiplications and the like, by which operators are spread over workgroups. */
+  /** Number of multiplications or similar, which decides how operators are spread over workgroups. */
   readonly work: number;
 }
 
-/** Kinds that may add an operand of their output's shape, and those that end with an activation. */
+/** Kinds that can add an operand of their output's shape; kinds that can end with an activation. */
 const ADDS: ReadonlySet<Kind> = new Set(["convolve", "convolveEach", "dense", "pool", "reduce"]);
 const FINISHES: ReadonlySet<Kind> = new Set([...ADDS, "map"]);
 
-/** A network while its nodes are turned into operators of the kernels, one after the other. */
+/** State of a network while its nodes become operators of the kernels, one after the other. */
 export class Lowering {
   readonly weights = new WeightPool();
   readonly operators: PlannedOp[] = [];
   readonly #values = new Map<string, NetworkValue>();
-  /** Who reads a value, the caller of the network included. */
+  /** Number of readers of each value, the caller of the network included. */
   readonly #readers = new Map<string, number>();
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
   readonly #shapesOfTwo: ReadonlyMap<string, readonly number[]>;
@@ -62,12 +62,12 @@ export class Lowering {
     return this.#values.get(name);
   }
 
-  /** The type of a tensor that stands in the file. */
+  /** Type of a constant. */
   dtypeOf(name: string): OnnxDtype | undefined {
     return this.#model.weights.get(name)?.dtype;
   }
 
-  /** An input of a node; refuses what nothing is known of. */
+  /** Input of a node; refuses values that are unknown. */
   valueOf(node: OnnxNode, input: number): NetworkValue {
     const name = node.inputs[input] ?? "";
     const value = this.#values.get(name);
@@ -78,7 +78,7 @@ export class Lowering {
   activationOf(node: OnnxNode, input: number): Activation {
     const value = this.valueOf(node, input);
     if (value.kind === "activation") return value;
-    throw unsupported(node, `input ${input} stands in the file`);
+    throw unsupported(node, `input ${input} is a constant`);
   }
 
   constantOf(node: OnnxNode, input: number): Constant {
@@ -87,16 +87,16 @@ export class Lowering {
     throw unsupported(node, `input ${input} is computed`);
   }
 
-  /** A constant, or undefined where a node has no such input. */
+  /** Constant input of a node; undefined where the node lacks this input. */
   optionalConstant(node: OnnxNode, input: number): Constant | undefined {
     return node.inputs[input] ? this.constantOf(node, input) : undefined;
   }
 
-  /** The shape of what a node gives for one row, and the axis that grows with the rows. */
+  /** Shape of a node's output for one row, and the axis that grows with the rows. */
   shapeOf(node: OnnxNode, output = 0): Pick<Activation, "shape" | "rowAxis"> {
     const name = node.outputs[output] ?? "";
     const [shape, ofTwo] = [this.#shapes.get(name), this.#shapesOfTwo.get(name)];
-    if (shape === undefined || ofTwo === undefined) throw unsupported(node, "its shape depends on what is computed");
+    if (shape === undefined || ofTwo === undefined) throw unsupported(node, "its shape depends on computed values");
     const grown = ofTwo.flatMap((size, axis) => (size === shape[axis] ? [] : [axis]));
     const [rowAxis] = grown;
     if (rowAxis === undefined || grown.length > 1 || ofTwo[rowAxis] !== 2 * shape[rowAxis]!) {
@@ -105,10 +105,10 @@ export class Lowering {
     return { shape, rowAxis };
   }
 
-  /** The shape of what follows from constants. */
+  /** Shape of a value that follows from constants. */
   constantShapeOf(node: OnnxNode): readonly number[] {
     const shape = this.#shapes.get(node.outputs[0] ?? "");
-    if (shape === undefined) throw unsupported(node, "its shape depends on what is computed");
+    if (shape === undefined) throw unsupported(node, "its shape depends on computed values");
     return shape;
   }
 
@@ -116,7 +116,7 @@ export class Lowering {
     this.#values.set(name, value);
   }
 
-  /** A place of its own for what a node gives. */
+  /** New place for a node's output. */
   reserve(node: OnnxNode, output = 0): Activation {
     const form = this.shapeOf(node, output);
     return { kind: "activation", ...form, region: { words: countElements(form.shape) }, offset: 0 };
@@ -128,7 +128,7 @@ export class Lowering {
     this.define(node.outputs[0]!, output);
   }
 
-  /** The same elements under another name and shape, perhaps a part of them. */
+  /** Same elements, or part of them, under another name and shape. */
   view(node: OnnxNode, { region, offset, grid }: Activation, from = 0): void {
     const form = this.shapeOf(node);
     this.define(node.outputs[0]!, {
@@ -140,7 +140,7 @@ export class Lowering {
     });
   }
 
-  /** Puts an activation behind the operator that computed a node's input, where nobody else sees that. */
+  /** Appends an activation to the operator that computed a node's input, where that input has no other reader. */
   finish(node: OnnxNode, numbers: OpNumbers): boolean {
     const op = this.#soleWriter(node.inputs[0]!);
     if (op === null || !FINISHES.has(op.kind) || "activation" in op.numbers || "quantised" in op.numbers) return false;
@@ -149,7 +149,7 @@ export class Lowering {
     return true;
   }
 
-  /** The same of the grid of a quantised network, which may stand behind an activation. */
+  /** Appends the grid of a quantised network likewise; it may follow an activation. */
   quantise(node: OnnxNode, grid: Grid): boolean {
     const op = this.#soleWriter(node.inputs[0]!);
     if (op === null || !FINISHES.has(op.kind) || "quantised" in op.numbers) return false;
@@ -157,7 +157,7 @@ export class Lowering {
     return true;
   }
 
-  /** Has the operator that computed one summand add the other, which must be there before it. */
+  /** Lets the operator that computed one summand add the other, which must be computed before it. */
   add(node: OnnxNode): boolean {
     const output = this.shapeOf(node);
     const sides = [0, 1].map((input) => {
@@ -178,7 +178,7 @@ export class Lowering {
     return false;
   }
 
-  /** Has a dense operator without a bias add a constant to each row of its output. */
+  /** Lets a dense operator without a bias add a constant to each row of its output. */
   addBias(node: OnnxNode, input: number, { shape, floats }: Constant): boolean {
     const op = this.#soleWriter(node.inputs[input]!);
     const filters = op?.numbers["filters"];
@@ -194,7 +194,7 @@ export class Lowering {
     return this.operators.findLastIndex(({ output, cells }) => output?.region === region || cells?.region === region);
   }
 
-  /** The operator that computes all of a value, if one node alone reads that; else null. */
+  /** Operator that computes all of a value that only one node reads; else null. */
   #soleWriter(name: string): PlannedOp | null {
     const value = this.#values.get(name);
     if (value?.kind !== "activation" || this.#readers.get(name) !== 1) return null;

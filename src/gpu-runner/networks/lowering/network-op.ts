@@ -1,4 +1,4 @@
-/** What the kernels know of an operator, in the order of `Op` in kernels/network/network.wgsl. */
+/** Fields of an operator in the kernels, in the order of `Op` in kernels/network/network.wgsl. */
 const FIELDS = [
   "kind run items input output other otherIsConstant weights weightType bias scales scaleBlock activation alpha beta",
   "quantised step zero low high which channels filters height width outHeight outWidth kernelHeight kernelWidth",
@@ -9,15 +9,15 @@ const FIELDS = [
   .split(" ");
 const PLACES = new Map(FIELDS.map((field, place) => [field, place]));
 const FLOATS = new Set(["alpha", "beta", "step", "zero", "low", "high"]);
-/** What stands for "none" is -1 where an offset could be 0. */
+/** Fields in which -1 means none, because 0 is a valid offset. */
 const NONE = ["other", "weights", "bias", "scales", "d2"];
 
-/** Bytes of one operator in the table, which is also how offsets of uniform buffers are aligned. */
+/** Bytes of one operator in the table; also the alignment of offsets into uniform buffers. */
 export const OP_BYTES = 256;
-/** Operators of one dispatch at most: the length of the table in the kernel. */
+/** Largest number of operators in a dispatch: the length of the table in the kernel. */
 export const MAX_RUN = 64;
 
-/** `Op`'s kinds. */
+/** Kinds of `Op`. */
 export const KIND = {
   load: 0,
   store: 1,
@@ -33,7 +33,7 @@ export const KIND = {
 } as const;
 export type Kind = keyof typeof KIND;
 
-/** Numbers of an operator by the fields of the kernels' `Op`; what is not named is 0, or none. */
+/** Numbers of an operator by the fields of the kernels' `Op`; absent ones are 0 or none. */
 export type OpNumbers = Readonly<Record<string, number>>;
 
 /** Writes an operator into its 256 bytes of a table. */
@@ -47,10 +47,10 @@ export function writeOp(table: DataView, offset: number, numbers: OpNumbers): vo
   }
 }
 
-/** Axes that a kernel walks through. */
+/** Number of axes that a kernel can walk. */
 const AXES = 6;
 
-/** An axis: its size, and by how many elements the operands a and b and the output move along it. */
+/** Axis of a walk: its size, and the strides of the operands a and b and of the output along it. */
 export interface WalkedAxis {
   readonly size: number;
   readonly a: number;
@@ -65,14 +65,14 @@ export function stridesOf(shape: readonly number[]): number[] {
   return strides;
 }
 
-/** Strides of a tensor that is repeated to fill a larger shape: 0 along the axes that it lacks. */
+/** Strides of a tensor that is broadcast to a larger shape: 0 along missing axes. */
 export function broadcastStrides(shape: readonly number[], into: readonly number[]): number[] {
   const own = stridesOf(shape);
   const missing = into.length - shape.length;
   return into.map((_, axis) => (axis < missing || shape[axis - missing] === 1 ? 0 : own[axis - missing]!));
 }
 
-/** A walk as an operator's fields, axes that move as one being joined; null where they are more than kernels know. */
+/** Fields of a walk over axes, with joinable axes joined; null where more remain than kernels support. */
 export function walkOver(axes: readonly WalkedAxis[]): OpNumbers | null {
   const joined: WalkedAxis[] = [];
   for (const axis of axes) {
@@ -86,7 +86,7 @@ export function walkOver(axes: readonly WalkedAxis[]): OpNumbers | null {
   return writeWalk(joined, Math.max(1, joined.length));
 }
 
-/** Axes as they are, the last one last. */
+/** Fields of a walk over axes without joining; the last axis stays last. */
 export function writeWalk(axes: readonly WalkedAxis[], rank = axes.length): OpNumbers {
   const padded = [...Array.from({ length: AXES - axes.length }, () => ({ size: 1, a: 0, b: 0, out: 0 })), ...axes];
   const fields = padded.flatMap(({ size, a, b, out }, axis) => [

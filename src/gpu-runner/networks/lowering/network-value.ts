@@ -2,12 +2,12 @@ import { ELEMENTS, type OnnxNode, type OnnxTensor } from "../../../onnx/onnx-mod
 import { floatsOf, integersOf } from "../../../onnx/tensor-values.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 
-/** Words of a row's arena that live and die together. */
+/** Words of a row's arena that share a lifetime. */
 export interface Region {
   readonly words: number;
 }
 
-/** The grid on which numbers of a quantised network lie: (level - zero) · step for levels from low to high. */
+/** Grid of the numbers in a quantised network: (level - zero) · step for levels from low to high. */
 export interface Grid {
   readonly step: number;
   readonly zero: number;
@@ -15,25 +15,25 @@ export interface Grid {
   readonly high: number;
 }
 
-/** What a node computes for one row: elements in ONNX's order, anywhere in a region. */
+/** Output of a node for one row: elements in ONNX's order, at any place in a region. */
 export interface Activation {
   readonly kind: "activation";
-  /** Where every free dimension is 1. */
+  /** Shape with every free dimension 1. */
   readonly shape: readonly number[];
-  /** The axis that grows with the rows of a batch; no operator may mix what lies along it. */
+  /** Axis that grows with the rows of a batch; no operator may mix elements along it. */
   readonly rowAxis: number;
   readonly region: Region;
   readonly offset: number;
-  /** What it was rounded to. */
+  /** Grid that it was rounded to. */
   readonly grid?: Grid;
 }
 
-/** How weights are kept if not as float32; levels are whole numbers, each with a scale of its own here. */
+/** Format of weights that are not float32; levels are integers, each with its own scale here. */
 export type Grain =
   | { readonly bits: 16 }
   | { readonly bits: 8 | 4; readonly levels: Int8Array; readonly scales: Float32Array };
 
-/** What stands in the file, or follows from it. */
+/** Value from the file, or computed from such values. */
 export interface Constant {
   readonly kind: "constant";
   readonly shape: readonly number[];
@@ -45,7 +45,7 @@ export type NetworkValue = Activation | Constant;
 
 const FLOATS = new Set<keyof typeof ELEMENTS>(["float32", "float64", "float16"]);
 
-/** The numbers of a tensor of the file; null where they are none that activations are computed from. */
+/** Numbers of a tensor of the file; null for types that activations are not computed from. */
 export function readConstant(tensor: OnnxTensor): Constant | null {
   const { dtype, dims: shape } = tensor;
   if (FLOATS.has(dtype)) {
@@ -56,7 +56,7 @@ export function readConstant(tensor: OnnxTensor): Constant | null {
   return { kind: "constant", shape, floats: Float32Array.from(integersOf(tensor)) };
 }
 
-/** The problem of a network that this backend leaves to ONNX Runtime: `invalid-model`, with operator and reason. */
+/** Error for a network that this backend leaves to ONNX Runtime: `invalid-model`, with operator and reason. */
 export function unsupported(node: Pick<OnnxNode, "name" | "operator">, reason: string): ProblemError {
   const named = node.name === "" ? node.operator : `${node.operator} (${node.name})`;
   return new ProblemError("invalid-model", `The wgsl backend does not run ${named}: ${reason}.`);

@@ -1,6 +1,6 @@
 import type { Constant } from "./network-value.ts";
 
-/** A constant seen as outputs × inputs: where in the constant each weight stands, -1 for padding. */
+/** Constant viewed as outputs × inputs: index of each weight in the constant, -1 for padding. */
 export interface WeightMatrix {
   readonly outputs: number;
   readonly inputs: number;
@@ -8,24 +8,24 @@ export interface WeightMatrix {
 }
 
 /**
- * How a matrix lies: fours of outputs × inputs × 4, inputs × fours of outputs × 4, or as one of few inputs: fours of
- * inputs × outputs × 4, floats as they stand, one scale for each output.
+ * Memory order of a matrix. `outputs`: fours of outputs × inputs × 4; `channels`: inputs × fours of outputs × 4.
+ * `inputs`, for few inputs: fours of inputs × outputs × 4, in unchanged floats, with one scale for each output.
  */
 export type WeightOrder = "outputs" | "channels" | "inputs";
 
-/** Where weights lie, as an operator's fields. */
+/** Location of weights, as fields of an operator. */
 export type PlacedWeights = Readonly<Record<"weights" | "weightType" | "scales" | "scaleBlock", number>>;
 
 const TYPES = { 32: 0, 16: 1, 8: 2, 4: 3 } as const;
-/** Inputs that may share a scale without all of them doing so. */
+/** Sizes of blocks of inputs that may share a scale. */
 const BLOCKS = [16, 32, 64, 128, 256];
 
-/** The weights of a network as the kernels read them: words, four of a matrix together, still packed. */
+/** Weights of a network in the layout of the kernels: 32-bit words, four of a matrix together, still packed. */
 export class WeightPool {
   readonly #pieces: Uint32Array[] = [];
   #words = 0;
 
-  /** Everything that was put in, a multiple of 16 bytes. */
+  /** All contents, padded to a multiple of 16 bytes. */
   toBytes(): Uint8Array<ArrayBuffer> {
     const all = new Uint32Array(Math.max(4, this.#words));
     let at = 0;
@@ -36,12 +36,12 @@ export class WeightPool {
     return new Uint8Array(all.buffer);
   }
 
-  /** Floats one after the other; gives their offset in words. */
+  /** Appends floats; returns their offset in words. */
   putFloats(values: ArrayLike<number>): number {
     return this.#put(new Uint32Array(Float32Array.from(values).buffer));
   }
 
-  /** A matrix, and its scales if there are any, in the same order with blocks in place of inputs. */
+  /** Appends a matrix and any scales in the same order, with blocks in place of inputs. */
   putMatrix(constant: Constant, matrix: WeightMatrix, by: WeightOrder): PlacedWeights {
     const { grain } = constant;
     const fours = SLOTS[by](matrix);
@@ -110,7 +110,7 @@ function inOrder({ outputs, inputs, at }: WeightMatrix): Int32Array {
   return Int32Array.from({ length: outputs * inputs }, (_, slot) => at(Math.floor(slot / inputs), slot % inputs));
 }
 
-/** How many inputs of every output share a scale; null where they do so otherwise than the kernels know. */
+/** Number of inputs of every output that share a scale; null for layouts that the kernels do not support. */
 function findBlock(
   scales: Float32Array,
   { outputs, inputs, at }: WeightMatrix,
@@ -152,7 +152,7 @@ function scalesOf(
   );
 }
 
-/** Eight to a word, the lowest bits first. */
+/** Packs eight levels into a word, the lowest bits first. */
 function packNibbles(levels: Int8Array): Uint32Array {
   const words = new Uint32Array(Math.ceil(levels.length / 8));
   for (const [index, level] of levels.entries()) words[index >> 3]! |= (level & 15) << (4 * (index & 7));

@@ -7,27 +7,27 @@ import {
 } from "../../../../kernels/rollout/policy-layout.ts";
 import type { PolicyNetwork } from "../../../protocol/models/policy-network.ts";
 
-/** Where a thread's program finds what it works with, in the memory that all threads share; see rollout.as. */
+/** Addresses of a thread's data in the memory that all threads share; see rollout.as. */
 export interface ProgramPlaces {
   /** Arguments of `placeShared`. */
   readonly shared: readonly number[];
-  /** How outputs become continuous actions: base and spread. */
+  /** Base and spread that turn outputs into continuous actions. */
   readonly spread: readonly number[];
   /** Arguments of `placeOwn`, by thread. */
   readonly own: readonly (readonly number[])[];
 }
 
-/** What threads are asked to take part in: each takes one share of so many, and then what the work needs. */
+/** Kinds of work for threads: each takes its share of the total, and the arguments of the work. */
 export const WORK = ["rollOut", "perturb", "recombine", "breed"] as const;
 export type WorkName = (typeof WORK)[number];
 
-/** A thread's program, ready to take part in any of it. */
+/** Program of a thread, ready for any kind of work. */
 export type CpuProgram = Readonly<Record<WorkName | "replay", (...numbers: number[]) => void>>;
 
-/** What rollout.as exports, and the files around it. */
+/** Exports of rollout.as and the files around it. */
 type Exports = CpuProgram & Readonly<Record<"placeShared" | "placeOwn" | "spreadActions", CpuProgram["replay"]>>;
 
-/** Makes the program of a thread, by its number from 0. */
+/** Instantiates the program of a thread, by its number from 0. */
 export async function startCpuProgram(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
@@ -42,18 +42,18 @@ export async function startCpuProgram(
   return program;
 }
 
-/** The program's own numbers, such as they are, stand in front. */
+/** First address after the program's own data. */
 const FIRST_BYTE = 65_536;
 const VECTOR_BYTES = 16;
-/** A line of the cache, at whose multiples arrays begin. */
+/** Cache line, at whose multiples arrays begin. */
 const LINE_BYTES = 64;
-/** Vectors of what a thread knows of its lanes; see rollout.as. */
+/** Vectors of a thread's lane state; see rollout.as. */
 const LANE_VECTORS = 8;
 
-/** Sixteen floats: what noise is drawn for at once; see noise.as. */
+/** Sixteen floats: the unit of noise; see noise.as. */
 export const GROUP_BYTES = 64;
 
-/** Hands out a memory from its beginning. */
+/** Allocates a memory from its beginning. */
 export class Places {
   sizeBytes: number;
 
@@ -68,7 +68,7 @@ export class Places {
   }
 }
 
-/** Where everything of a population stands but its results, which differ in size from call to call. */
+/** Addresses of all data of a population except its results, whose size differs from call to call. */
 export function placePopulation(
   places: Places,
   environment: EnvironmentSpec,

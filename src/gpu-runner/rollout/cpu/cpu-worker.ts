@@ -1,9 +1,9 @@
-/** Entry of a thread that takes part in what a population does until it is ended. */
+/** Entry of a thread that does a population's work until it is terminated. */
 import { workerData } from "node:worker_threads";
 import { serveRounds } from "../../devices/cpu-simd/work-shares.ts";
 import { type ProgramPlaces, startCpuProgram, WORK } from "./cpu-program.ts";
 
-/** What a thread is started with. */
+/** Data of a thread's start. */
 export interface CpuWork {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -11,7 +11,7 @@ export interface CpuWork {
   readonly thread: number;
   readonly threads: number;
   readonly shares: Int32Array<SharedArrayBuffer>;
-  /** Index of the work of this round, and its arguments. */
+  /** Index of this round's work, and its arguments. */
   readonly order: Float64Array<SharedArrayBuffer>;
 }
 

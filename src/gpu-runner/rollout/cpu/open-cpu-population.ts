@@ -24,21 +24,21 @@ export interface CpuPopulationRequest {
   readonly environment: EnvironmentSpec;
   readonly network: PolicyNetwork;
   readonly members: number;
-  /** Threads that work at it; as many as there are cores where it is absent. */
+  /** Number of threads; by default one for each core. */
   readonly threads?: number;
 }
 
 const PAGE_BYTES = 65_536;
-/** WebAssembly addresses 4 GiB; a runner has other uses for memory, too. */
+/** WebAssembly addresses 4 GiB, and a runner needs memory for other purposes. */
 const MAX_BYTES = 3 * 2 ** 30;
-/** Episodes are taken so many times by each lane, if there are enough, that none is left to wait for. */
+/** Least turns of episodes per lane, where there are enough episodes, so that little is left to wait for. */
 const TURNS = 16;
 const LANES = 4;
 const REPORT_MS = 200;
 
 /**
- * A population in memory that threads share, four lanes each; see `Population`. Fails with `backend-failed` where the
- * environment runs on WGSL only, with `out-of-memory` where weights or results are larger than three gigabytes.
+ * Population in memory that threads share, four lanes each; see `Population`. Fails with `backend-failed` where the
+ * environment runs on WGSL only, and with `out-of-memory` where weights or results exceed three gigabytes.
  */
 export async function openCpuPopulation({
   environment,
@@ -64,7 +64,7 @@ export async function openCpuPopulation({
   const rows = (first: number, count: number) => floats(places.rows + 4 * first * parameters, count * parameters);
   const taken = new Uint32Array(memory.buffer, places.taken, 1);
 
-  /** Places behind the rest, until the next call. */
+  /** Addresses after the rest, until the next call. */
   function lend(sizes: readonly number[]): readonly number[] {
     const lent = new Places(fixed.sizeBytes);
     const at = sizes.map((sizeBytes) => lent.take(sizeBytes));
@@ -110,14 +110,14 @@ export async function openCpuPopulation({
     const slots = members * episodes;
     const measureCount = slots * environment.measures;
     const at = lend([4 * slots, 4 * slots, slots, 4 * measureCount, members]);
-    // Lanes that take several episodes of a member at once need its weights only once.
+    // Lanes with several episodes of a member at once need its weights only once.
     const atOnce = Math.max(1, Math.min(episodes, Math.floor(slots / (threads * LANES * TURNS))));
     const [returns = 0, lengths = 0, causes = 0, measures = 0, unsound = 0] = at;
     floats(measures, measureCount).fill(0);
     bytes(unsound, members).fill(0);
     taken[0] = 0;
     const watch = setInterval(() => {
-      // Nothing is left to take, and what is under way comes to its end.
+      // No further episodes start, and running ones end.
       if (signal?.aborted) Atomics.store(taken, 0, slots);
       else onProgress?.(Math.min(slots, Atomics.load(taken, 0)), slots);
     }, REPORT_MS);
@@ -155,7 +155,7 @@ export async function openCpuPopulation({
   };
 }
 
-/** The layers that a program has places for; the nodes of a graph are one of them. */
+/** Layers that a program allocates; the nodes of a graph form one of them. */
 function layOutNodes(network: PolicyNetwork, environment: EnvironmentSpec): PolicyLayer[] {
   if (network.kind !== "graph") return layOutPolicy(network, environment);
   const outputs = layOutGraph(environment).firstHidden + network.hiddenNodes;
@@ -177,7 +177,7 @@ function grow(memory: WebAssembly.Memory, bytes: number): void {
   if (missing > 0) memory.grow(missing);
 }
 
-/** Threads that begin late join the first round late; what ends one fails every run. */
+/** Threads that start late join the first round late; a thread that fails makes every run fail. */
 function startTeam(module: WebAssembly.Module, memory: WebAssembly.Memory, places: ProgramPlaces, threads: number) {
   const shares = createWorkShares();
   const order = new Float64Array(new SharedArrayBuffer(8 * 16));

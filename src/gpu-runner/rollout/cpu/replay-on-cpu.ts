@@ -11,10 +11,12 @@ import {
 } from "../../environments/replay-environment.ts";
 
 const PAGE_BYTES = 65_536;
-/** The program has one; a replay does not ask it. */
+/** The program needs a network; a replay does not use it. */
 const NETWORK = { kind: "direct" } as const;
 
-/** Takes an environment's twin on the CPU through given actions, whether it ends or not. Fails like `openCpuPopulation`. */
+/**
+ * Runs an environment's CPU twin through given actions, even beyond an episode's end. Fails like `openCpuPopulation`.
+ */
 export async function replayOnCpu(
   environment: EnvironmentSpec,
   { starts, actions, steps, seed, tape }: ReplayRequest,
@@ -54,7 +56,7 @@ export async function replayOnCpu(
   };
 }
 
-/** Observations of zeros and ones as the WGSL has them: bit i of a row of words is number i. */
+/** Observations of zeros and ones as bits, as in the WGSL: bit i of a row of words is number i. */
 function packBits(numbers: Float32Array, observationSize: number): ArrayBuffer {
   const words = Math.ceil(observationSize / 32);
   const packed = new Uint32Array((numbers.length / observationSize) * words);

@@ -10,12 +10,12 @@ import { partBlocks } from "./noise-pass.ts";
 const LANES = 64;
 const PLAN_BYTES = 48;
 
-/** Members with the buffer that has their weights. */
+/** Members with the buffer of their weights. */
 export interface PartWeights extends MemberPart {
   readonly weights: GPUBuffer;
 }
 
-/** Makes generations out of each other on a device; see breed.wgsl. */
+/** Breeds generations on a device; see breed.wgsl. */
 export class BreedPass {
   readonly #device: GPUDevice;
   readonly #pool: BufferPool;
@@ -29,7 +29,7 @@ export class BreedPass {
     this.#program = new RolloutProgram(device, () => compileBreeding(device));
   }
 
-  /** The next generation in buffers of its own, in the same parts; see `Population.breed`. */
+  /** Next generation in new buffers, in the same parts; see `Population.breed`. */
   async breed(parts: readonly PartWeights[], breeding: Breeding, parameters: number): Promise<GPUBuffer[]> {
     const pipeline = await this.#program.pipeline("breed", this.#lanes);
     const parents = await this.#pool.acquireSurely(breeding.parents.byteLength, storageUsage());

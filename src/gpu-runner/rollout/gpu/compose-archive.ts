@@ -5,7 +5,7 @@ import { RolloutProgram } from "./rollout-program.ts";
 
 const ARCHIVE_FOLDER = new URL("../archive/", ROLLOUT_FOLDER);
 
-/** What an archive runs on a device: one that judges batches, one that copies genomes, one that makes members of them. */
+/** Programs of archives on a device: judging batches, copying genomes, and emitting members. */
 interface ArchivePrograms {
   readonly insert: RolloutProgram;
   readonly keep: RolloutProgram;
@@ -14,7 +14,7 @@ interface ArchivePrograms {
 
 const known = new WeakMap<GPUDevice, ArchivePrograms>();
 
-/** The programs of a device, which all archives there share: compiling takes longer than most of what they do. */
+/** Programs of a device, shared by its archives: compilation takes longer than most of their work. */
 export function archivePrograms(device: GPUDevice): ArchivePrograms {
   const programs = known.get(device) ?? openPrograms(device);
   known.set(device, programs);

@@ -1,12 +1,12 @@
-/** What one dispatch may take: no watchdog bites, and a cancelled call ends soon. */
+/** Time limit of a dispatch, so that no watchdog ends it and a cancelled call ends soon. */
 const LONGEST_MS = 200;
 const FEWEST_STEPS = 16;
 const MOST_STEPS = 256;
 
-/** How many steps one dispatch takes. No result depends on it. */
+/** Number of steps per dispatch. No result depends on it. */
 export class DispatchPace {
   readonly #fixed: number | undefined;
-  /** Of one step of one episode, where dispatches were dearest of late. */
+  /** Time of one step of one episode, in recent costly dispatches. */
   #msPerStep = 0;
 
   /** Always `fixed`, where it is given. */
@@ -15,9 +15,8 @@ export class DispatchPace {
   }
 
   /**
-   * Steps of the next dispatch for so many episodes that have gone so far: as many again, since an episode that has
-   * lasted is likely to last, and a lane whose episode ends idles until the dispatch does. Fewer where they would take
-   * too long.
+   * Steps of the next dispatch for episodes that have run this long: as many again, since a long episode is likely to
+   * continue, and a lane idles from its episode's end until the dispatch ends. Fewer where they would take too long.
    */
   stepsFor(playing: number, taken: number): number {
     if (this.#fixed !== undefined) return this.#fixed;
@@ -26,24 +25,24 @@ export class DispatchPace {
     return Math.max(1, Math.min(wanted, affordable));
   }
 
-  /** Learns what a dispatch took; what is long past is forgotten slowly. */
+  /** Learns from a dispatch's time; older times are forgotten slowly. */
   note(steps: number, playing: number, elapsedMs: number): void {
     this.#msPerStep = Math.max(elapsedMs / (steps * Math.max(1, playing)), 0.8 * this.#msPerStep);
   }
 }
 
-/** Lanes of a workgroup that every device takes, the usual first. */
+/** Lanes of a workgroup that every device supports, the default first. */
 const CANDIDATES = [64, 32, 128, 256] as const;
-/** Each is tried so often, and its fastest counts. */
+/** Trials of each candidate; the fastest counts. */
 const TRIALS = 2;
-/** Steps that are played before a search pays: a pipeline is compiled for each candidate. */
+/** Steps before a search pays: each candidate needs a compiled pipeline. */
 const STEPS_BEFORE = 2 ** 23;
-/** A trial of fewer steps says little. */
+/** Least steps of a meaningful trial. */
 const TRIAL_STEPS = 2 ** 15;
-/** By so much another has to be faster than the usual. */
+/** Least speed-up of another candidate over the default. */
 const GAIN = 1.05;
 
-/** Finds the size of workgroup that plays fastest, on the waves that are played anyway. No result depends on it. */
+/** Finds the fastest workgroup size during waves that run anyway. No result depends on it. */
 export class LaneSearch {
   #played = 0;
   readonly #trials = new Map<number, number[]>(CANDIDATES.map((lanes) => [lanes, []]));
@@ -58,7 +57,7 @@ export class LaneSearch {
     return this.#stepMs(usual) > GAIN * this.#stepMs(fastest) ? fastest : usual;
   }
 
-  /** What a wave took, its pipelines compiled before. */
+  /** Records the time of a wave, without compilation. */
   note(lanes: number, steps: number, elapsedMs: number): void {
     const isTrial = this.#played >= STEPS_BEFORE && steps >= TRIAL_STEPS;
     this.#played += steps;

@@ -9,11 +9,11 @@ import type { DispatchPace } from "./dispatch-tuning.ts";
 import type { MemberPart } from "./member-parts.ts";
 import type { EpisodePlan } from "../population.ts";
 
-/** Of everything but `play`. */
+/** Lanes of all entry points except `play`. */
 export const ENGINE_LANES = 64;
-/** Dispatches on their way: while the host reads of one, the device has the next. */
+/** Dispatches in flight: while the host reads one's result, the device runs the next. */
 const DEPTH = 2;
-/** Of rollout.wgsl: bytes of `Groups`, the word in it that counts episodes, and where `Plan` has its steps. */
+/** Layout of rollout.wgsl: bytes of `Groups`, its word that counts episodes, and the offset of the steps in `Plan`. */
 const GROUPS_BYTES = 16;
 const PLAYING = 3;
 const STEPS_AT = 28;
@@ -27,17 +27,17 @@ export interface Wave extends MemberPart {
   readonly episodes: number;
 }
 
-/** How one is watched: `onProgress` is told what part of its steps is taken or saved. */
+/** Observation of a wave: `onProgress` receives the share of its steps that are taken or saved. */
 export interface WaveWatch {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (share: number) => void;
 }
 
-/** What became of it, as it stands on the device: episode by episode, each of all members. */
+/** Results of a wave in the device's order: episode by episode, each with all members. */
 export interface WaveResults {
   readonly outcomes: ArrayBuffer;
   readonly behaviours: Float32Array;
-  /** Of each member; see `EpisodeResults.unsound`. */
+  /** Flag of each member; see `EpisodeResults.unsound`. */
   readonly unsound: Uint32Array;
 }
 
@@ -79,7 +79,7 @@ export class EpisodeEngine {
     this.#parameters = parameters;
   }
 
-  /** Plays a wave to its end, with workgroups of so many lanes. Fails with `out-of-memory` where it is too large. */
+  /** Plays a wave to its end, with workgroups of this many lanes. Fails with `out-of-memory` where it is too large. */
   async play(
     wave: Wave,
     plan: Pick<EpisodePlan, "seed" | "commonRandom">,
@@ -120,7 +120,7 @@ export class EpisodeEngine {
     };
   }
 
-  /** Checks the weights, resets the environments and lists the episodes that are to be played. */
+  /** Checks the weights, resets the environments and lists the episodes to play. */
   async #begin(
     { first, count, weights, firstEpisode, episodes }: Wave,
     { seed, commonRandom }: Pick<EpisodePlan, "seed" | "commonRandom">,
@@ -147,7 +147,7 @@ export class EpisodeEngine {
     ];
     const { queue } = this.#device;
     queue.writeBuffer(plan, 0, Uint32Array.from(words));
-    // No episode is on a list, and the first is written first.
+    // Both lists are empty, and the first one is written first.
     queue.writeBuffer(lists, 0, Uint32Array.of(0, 0, 1));
     const encoder = this.#device.createCommandEncoder();
     if (behaviours !== null) encoder.clearBuffer(behaviours);
@@ -163,7 +163,7 @@ export class EpisodeEngine {
     queue.submit([encoder.finish()]);
   }
 
-  /** Dispatches steps until no episode is in play, and reads behind them how many are. */
+  /** Dispatches steps until no episode is in play, and reads the number in play after each. */
   async #playOn(
     wave: Wave,
     lanes: number,
@@ -186,7 +186,7 @@ export class EpisodeEngine {
         const steps = pace.stepsFor(playing, taken);
         taken += steps;
         const left = this.#submit(play, takeTurns, wave.weights, buffers, steps);
-        // Whoever waits for it learns of a failure; until then nobody does.
+        // The waiting caller sees the failure; until then the rejection must count as handled.
         left.catch(() => {});
         flight.push({ steps, taken, left });
         if (flight.length < DEPTH) continue;
@@ -203,7 +203,7 @@ export class EpisodeEngine {
     }
   }
 
-  /** Dispatches so many steps; gives how many episodes are in play behind them. */
+  /** Dispatches this many steps; returns the number of episodes in play afterwards. */
   async #submit(
     play: GPUComputePipeline,
     takeTurns: GPUComputePipeline,
@@ -246,7 +246,7 @@ export class EpisodeEngine {
   }
 }
 
-/** Workgroups for so many invocations. */
+/** Workgroups for this many invocations. */
 function layOut(invocations: number): [number, number] {
   const groups = Math.ceil(invocations / ENGINE_LANES);
   const rows = Math.ceil(groups / MAX_GROUPS);

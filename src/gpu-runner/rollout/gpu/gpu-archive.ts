@@ -9,17 +9,17 @@ import { InsertPass } from "./insert-pass.ts";
 import type { MemberPart } from "./member-parts.ts";
 import { addDispatch, type RolloutProgram, storageUsage, uniformUsage } from "./rollout-program.ts";
 
-/** The population on the device that the archive's elites come from. */
+/** Population on the device whose members the archive's elites come from. */
 interface HeldMembers {
   readonly parameters: number;
   readonly parts: readonly MemberPart[];
-  /** A part's weights, until another part is asked for: parameter p of its member m stands at p · count + m. */
+  /** Weights of a part, until another part is requested: parameter p of its member m is at p · count + m. */
   take(index: number): Promise<GPUBuffer>;
 }
 
 /**
- * An archive on a GPU: who gets in is judged there, and genomes never leave it but to be read. What else is known of
- * elites is kept on the host, which has it anyway. `lanes` changes nothing but the speed.
+ * Archive on a GPU: additions are judged there, and genomes leave it only when they are read. Other data of elites is
+ * kept on the host, which has it anyway. `lanes` changes only the speed.
  */
 export async function openGpuArchive(
   gpu: { readonly device: GPUDevice; readonly pool: BufferPool },
@@ -58,12 +58,12 @@ export async function openGpuArchive(
   };
 }
 
-/** Workgroups along the second axis: what is beyond them is looped over. */
+/** Workgroups along the second axis; the kernel loops over the rest. */
 const MAX_ROWS = 1_024;
-/** Parameters that one invocation makes, since it draws the member's parents for all of them. */
+/** Parameters per invocation, since it draws the member's parents once for all of them. */
 const EMITTED_AT_ONCE = 32;
 
-/** Genomes of elites on a device, a row in each slot, and the members that come from there and go there. */
+/** Genomes of elites on a device, one row per slot, and their copies from and to members. */
 class GenomeStore {
   readonly #device: GPUDevice;
   readonly #pool: BufferPool;
@@ -87,7 +87,7 @@ class GenomeStore {
     this.#emit = archivePrograms(device).emit;
   }
 
-  /** Copies members to slots, of which `filled` are taken then. */
+  /** Copies members to slots; afterwards `filled` slots are in use. */
   async keep(members: Uint32Array, slots: Uint32Array, filled: number): Promise<void> {
     const genomes = await this.#makeRoom(filled);
     const pipeline = await this.#keep.pipeline("keep", this.#lanes);
@@ -110,7 +110,7 @@ class GenomeStore {
     });
   }
 
-  /** Makes every member anew of elites; see emit.wgsl. */
+  /** Replaces every member with a child of elites; see emit.wgsl. */
   async emit({ seed, generation, sigma, lineSigma, low, high }: Emission, filled: number): Promise<void> {
     const genomes = await this.#makeRoom(filled);
     const pipeline = await this.#emit.pipeline("emit", this.#lanes);
@@ -149,7 +149,7 @@ class GenomeStore {
   }
 
   /**
-   * A buffer for so many slots: at least twice as many as there were, so that rows are seldom moved. Fails with
+   * Buffer for this many slots: at least twice the previous number, so that rows are seldom moved. Fails with
    * `out-of-memory` where the device has no room for them.
    */
   async #makeRoom(slots: number): Promise<GPUBuffer> {
@@ -183,7 +183,7 @@ class GenomeStore {
     addDispatch(this.#device, pass, pipeline, [plan, ...buffers], workgroups);
     pass.end();
     this.#device.queue.submit([encoder.finish()]);
-    // What is submitted later is done later: the next user of this buffer comes behind.
+    // The queue runs submissions in order, so the next user of this buffer comes later.
     this.#pool.release(plan);
   }
 }

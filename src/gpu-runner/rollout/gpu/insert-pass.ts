@@ -14,7 +14,7 @@ const ADDITION_WORDS = 4;
 const WON = 4;
 const ENTRY_POINTS = ["judge", "choose", "settle"];
 
-/** Thresholds on a device, and who gets above them; see insert.wgsl. */
+/** Thresholds on a device, and the judgement of members against them; see insert.wgsl. */
 export class InsertPass {
   readonly #device: GPUDevice;
   readonly #pool: BufferPool;
@@ -44,12 +44,12 @@ export class InsertPass {
     this.#cells = cells;
     this.#dims = this.#upload(Uint32Array.from(grid.dims));
     const edges = listEdges(grid);
-    // One cell has no edges, and an empty buffer cannot be bound.
+    // A single cell has no edges, and an empty buffer cannot be bound.
     this.#edges = this.#upload(edges.length === 0 ? new Float32Array(1) : edges);
     this.#clear();
   }
 
-  /** Judges a batch, and moves the thresholds of those who won. */
+  /** Judges a batch, and moves the thresholds of the winners' cells. */
   async judge(fitness: Float32Array<ArrayBuffer>, measures: Float32Array<ArrayBuffer>): Promise<Judged> {
     const pipelines = await Promise.all(ENTRY_POINTS.map((entry) => this.#program.pipeline(entry, this.#lanes)));
     const count = fitness.length;
@@ -77,7 +77,7 @@ export class InsertPass {
     return readAdditions(bytes, count);
   }
 
-  /** Takes the thresholds of other elites. */
+  /** Loads the thresholds of other elites. */
   write({ cells, thresholds }: Elites): void {
     this.#clear();
     const words = new Uint32Array(CELL_WORDS * countCells(this.#grid));
@@ -116,7 +116,7 @@ export class InsertPass {
   }
 }
 
-/** The exponent of the largest finite fitness as it stands in a float, at least 1. */
+/** Exponent bits of the largest finite fitness as a float, at least 1. */
 function largestExponent(fitness: Float32Array): number {
   let largest = 1;
   for (const bits of new Uint32Array(fitness.buffer, fitness.byteOffset, fitness.length)) {

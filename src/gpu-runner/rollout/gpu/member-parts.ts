@@ -1,22 +1,22 @@
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 
-/** Members whose weights stand in one buffer. */
+/** Members whose weights share a buffer. */
 export interface MemberPart {
   readonly first: number;
   readonly count: number;
 }
 
-/** Parts begin at a multiple of this where so many fit: lanes read whole lines. */
+/** Alignment of parts, where so many members fit: lanes read whole lines. */
 const GRAIN = 64;
 
 /**
- * Members in as few parts as have no more than `mostMembers` each, of even number, so that pairs stay together; a part
- * has at least two, whatever fits.
+ * Splits members into the fewest parts of at most `mostMembers`, of even number, so that pairs stay together. A part
+ * has at least two members, whatever the limit.
  */
 export function partMembers(members: number, mostMembers: number): MemberPart[] {
   const grain = mostMembers >= GRAIN ? GRAIN : 2;
   const size = Math.max(grain, Math.floor(mostMembers / grain) * grain);
-  // Of like size: the last would else be left with a rest that fills no device.
+  // Parts of similar size: otherwise a small last part would leave the device underused.
   const even = Math.ceil(members / Math.ceil(members / size) / grain) * grain;
   return Array.from({ length: Math.ceil(members / even) }, (_, index) => ({
     first: index * even,
@@ -24,28 +24,28 @@ export function partMembers(members: number, mostMembers: number): MemberPart[] 
   }));
 }
 
-/** What a device has for a population, in bytes. */
+/** Memory for a population, in bytes. */
 export interface Room {
-  /** The largest buffer that a kernel may see. */
+  /** Largest buffer that a kernel may bind. */
   readonly bindingBytes: number;
-  /** All buffers together; infinite where nobody knows. */
+  /** All buffers together; infinite where unknown. */
   readonly totalBytes: number;
-  /** Weights that the host may keep where the device has no room for them. */
+  /** Memory of the host for weights that do not fit the device. */
   readonly hostBytes: number;
 }
 
-/** How a population is held and played where it may be too large to be so at once. */
+/** Storage and waves of a population that may not fit at once. */
 export interface PopulationPlan {
   readonly parts: readonly MemberPart[];
-  /** Whether the weights of all parts stand on the device; else of one at a time, and the host keeps them. */
+  /** Whether the weights of all parts stay on the device; otherwise one part at a time, and the host keeps them. */
   readonly resident: boolean;
-  /** Episodes that are played at once at most. */
+  /** Largest number of episodes that are played at once. */
   readonly waveSlots: number;
 }
 
 /**
- * Half of the room is for weights and half for episodes, since either may be what there is more of. Throws
- * `out-of-memory` where neither the device nor the host has room for the weights.
+ * Plans with half of the room for weights and half for episodes, since either may be larger. Throws `out-of-memory`
+ * where neither the device nor the host has room for the weights.
  */
 export function planPopulation(
   members: number,

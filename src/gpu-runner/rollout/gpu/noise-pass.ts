@@ -9,7 +9,7 @@ import type { MemberPart } from "./member-parts.ts";
 import { addDispatch, RolloutProgram, storageUsage, uniformUsage } from "./rollout-program.ts";
 
 const LANES = 64;
-/** Blocks of noise in one dispatch: some hundred milliseconds of a software device. */
+/** Blocks of noise per dispatch: some hundred milliseconds on a software device. */
 const DISPATCH_BLOCKS = 2 ** 21;
 
 /** Noise of populations on a device; see noise.wgsl. */
@@ -26,7 +26,7 @@ export class NoisePass {
     this.#recombine = new RolloutProgram(device, () => compileNoise(device, "recombine.wgsl"));
   }
 
-  /** Makes the members of a part anew round a mean; see `Population.perturb`. */
+  /** Redraws the members of a part around a mean; see `Population.perturb`. */
   async perturb(
     { first, count }: MemberPart,
     weights: GPUBuffer,
@@ -103,7 +103,7 @@ export class NoisePass {
   }
 }
 
-/** The blocks of four parameters, so many in a dispatch that no watchdog bites. */
+/** Blocks of four parameters, limited per dispatch so that no watchdog ends it. */
 export function partBlocks(
   parameters: number,
   draws: number,

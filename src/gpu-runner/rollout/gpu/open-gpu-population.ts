@@ -17,15 +17,15 @@ import { RolloutProgram } from "./rollout-program.ts";
 import { RowMover } from "./row-mover.ts";
 import { WeightShelf } from "./weight-shelf.ts";
 
-/** Where rollout.wgsl has its states, among the bindings of `begin`. */
+/** Binding of the states in rollout.wgsl, among those of `begin`. */
 const STATES = 2;
 const BINDINGS = [0, STATES, 3, 4, 5, 6];
-/** More than each of the others needs. */
+/** More than any of the other bindings needs. */
 const OTHER_BYTES = 256;
 
 /**
- * Throws `kernel-invalid` where a `State` takes more words than are told of it. A device knows how large one is, and
- * refuses to bind a buffer that has not room for one.
+ * Throws `kernel-invalid` where a `State` is larger than the announced words. A device knows the size, and refuses to
+ * bind a buffer that is too small for one.
  */
 async function assertStateSize(device: GPUDevice, begin: GPUComputePipeline, words: number): Promise<void> {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.UNIFORM;
@@ -42,20 +42,20 @@ async function assertStateSize(device: GPUDevice, begin: GPUComputePipeline, wor
   }
 }
 
-/** What is held back: rows on their way, results that are read, and what a driver needs for itself. */
+/** Reserve for rows in transfer, results during readback, and the driver. */
 const SPARE_BYTES = 2 ** 26;
 
 export interface GpuPopulationRequest {
   readonly environment: EnvironmentSpec;
   readonly network: PolicyNetwork;
   readonly members: number;
-  /** How episodes are dispatched; found out where it is absent. Never seen in a result. */
+  /** Dispatch settings; determined here where absent. They do not affect results. */
   readonly settings?: { readonly lanes?: number; readonly steps?: number; readonly room?: Partial<Room> };
 }
 
 /**
- * A population on a GPU; see `Population`. Fails with `kernel-invalid` where the environment's WGSL is, with
- * `out-of-memory` where not even a part of it fits, or the host has no room for the others.
+ * Population on a GPU; see `Population`. Fails with `kernel-invalid` for faulty WGSL of the environment, and with
+ * `out-of-memory` where not even a part fits, or the host has no room for the others.
  */
 export async function openGpuPopulation(
   place: { readonly device: GPUDevice; readonly pool: BufferPool },
@@ -65,7 +65,7 @@ export async function openGpuPopulation(
   const parameters = countParameters(network, environment);
   const program = new RolloutProgram(device, () => compileRollout(device, environment, network));
   const search = new LaneSearch();
-  // What is wrong with it is told before anything is written.
+  // Reports compile errors before anything is written.
   await program.pipeline("play", settings.lanes ?? search.lanes);
   await assertStateSize(device, await program.pipeline("begin", ENGINE_LANES), countStateWords(environment));
   const room = { ...readRoom(place), ...settings.room };
@@ -157,7 +157,7 @@ function readRoom({ device, pool }: { readonly device: GPUDevice; readonly pool:
   };
 }
 
-/** Opens the shelf for a population: in less room than there seems to be, where the driver has not so much. */
+/** Opens the shelf for a population, with less room than planned where the driver does not have it. */
 async function openShelf(
   place: { readonly device: GPUDevice; readonly pool: BufferPool },
   members: number,
@@ -190,7 +190,7 @@ function createResults(members: number, episodes: number, measures: number): Col
   };
 }
 
-/** Puts what a wave brought, episode by episode, to where it stands member by member; gives its steps. */
+/** Reorders a wave's results from episode-major to member-major; returns its steps. */
 function collect(
   { returns, lengths, causes, measures, unsound }: Collected,
   wave: WaveResults,

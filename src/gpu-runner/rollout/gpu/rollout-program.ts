@@ -1,16 +1,19 @@
 import { withErrorScopes } from "../../devices/gpu/error-scopes.ts";
 
-/** Read and written by kernels, filled from the host and read back. Functions: Dawn brings the constants when it is opened. */
+/**
+ * Usage of buffers that kernels read and write and the host fills and reads back. A function, since Dawn defines the
+ * constants only when it opens.
+ */
 export function storageUsage(): GPUBufferUsageFlags {
   return GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
 }
 
-/** A few words that the host writes before a dispatch. */
+/** Usage of a few words that the host writes before a dispatch. */
 export function uniformUsage(): GPUBufferUsageFlags {
   return GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
 }
 
-/** WGSL that stands behind a `lanes` override: its pipelines are made where they are first wanted. */
+/** WGSL with a `lanes` override; its pipelines are made at their first use. */
 export class RolloutProgram {
   readonly #device: GPUDevice;
   readonly #compile: () => Promise<GPUShaderModule>;
@@ -22,7 +25,7 @@ export class RolloutProgram {
     this.#compile = compile;
   }
 
-  /** The pipeline of an entry point with workgroups of so many lanes, null of one without a choice. Fails like `compileModule`. */
+  /** Pipeline of an entry point with this many lanes; null for one without a choice. Fails like `compileModule`. */
   pipeline(entryPoint: string, lanes: number | null): Promise<GPUComputePipeline> {
     const key = `${entryPoint} ${lanes}`;
     const known = this.#pipelines.get(key);
@@ -43,7 +46,10 @@ export class RolloutProgram {
   }
 }
 
-/** Adds a dispatch to a pass, with buffers as the bindings that the entry point uses, by number; null: one that it does not. */
+/**
+ * Adds a dispatch to a pass. Buffers are in the order of the binding numbers; null for bindings that the entry point
+ * does not use.
+ */
 export function addDispatch(
   device: GPUDevice,
   pass: GPUComputePassEncoder,

@@ -7,9 +7,9 @@ import { compileInterleave } from "../../environments/compose-rollout.ts";
 import type { MemberPart } from "./member-parts.ts";
 
 const LANES = 64;
-/** Of interleave.wgsl. */
+/** Size of a piece in interleave.wgsl. */
 const PIECE = 16;
-/** Rows on their way, in one buffer. */
+/** Bytes of rows in transfer, in one buffer. */
 const STAGED_BYTES = 2 ** 24;
 
 /** Moves rows of members to and from the layout of a device; see interleave.wgsl. */
@@ -26,7 +26,7 @@ export class RowMover {
     this.#program = new RolloutProgram(device, () => compileInterleave(device));
   }
 
-  /** Puts rows into a part's buffer, `first` counted from the part's first member. */
+  /** Writes rows into a part's buffer; `first` is counted from the part's first member. */
   async write(
     { count }: MemberPart,
     weights: GPUBuffer,
@@ -40,7 +40,7 @@ export class RowMover {
     });
   }
 
-  /** Reads so many rows of a part into `rows`. */
+  /** Reads this many rows of a part into `rows`. */
   async read({ count }: MemberPart, weights: GPUBuffer, first: number, rows: Float32Array<ArrayBuffer>): Promise<void> {
     const pipeline = await this.#program.pipeline("separate", LANES);
     await this.#staged(rows.length / this.#parameters, async (staging, from, some) => {
@@ -50,7 +50,7 @@ export class RowMover {
     });
   }
 
-  /** Goes through rows in steps that fit into a buffer. */
+  /** Moves rows in steps that fit into a buffer. */
   async #staged(count: number, step: (staging: GPUBuffer, from: number, some: number) => Promise<void>): Promise<void> {
     const each = Math.min(count, Math.max(1, Math.floor(STAGED_BYTES / (4 * this.#parameters))));
     if (each === 0) return;
@@ -79,7 +79,7 @@ export class RowMover {
       pass.end();
       this.#device.queue.submit([encoder.finish()]);
     }
-    // What is submitted later is done later: the next user of this buffer comes behind.
+    // The queue runs submissions in order, so the next user of this buffer comes later.
     this.#pool.release(plan);
   }
 }

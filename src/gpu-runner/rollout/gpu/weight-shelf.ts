@@ -6,8 +6,8 @@ import { storageUsage } from "./rollout-program.ts";
 import type { MemberPart, PopulationPlan } from "./member-parts.ts";
 
 /**
- * Where the weights of a population's parts stand: each in a buffer of its own, or, where the device has no room for
- * all, in one buffer in turn, with the host keeping the others.
+ * Storage of the weights of a population's parts: a buffer for each, or, where the device has no room for all, one
+ * buffer in turn, with the others on the host.
  */
 export class WeightShelf {
   readonly parts: readonly MemberPart[];
@@ -15,9 +15,9 @@ export class WeightShelf {
   readonly #pool: BufferPool;
   readonly #bytesOf: (part: MemberPart) => number;
   #buffers: readonly GPUBuffer[];
-  /** What the host keeps: parts as they stand on the device. */
+  /** Parts on the host, in the device's layout. */
   readonly #kept: (Uint8Array<ArrayBuffer> | null)[];
-  /** The part that is in the one buffer. */
+  /** Part that is in the single buffer. */
   #present: number | null = null;
 
   private constructor(
@@ -34,7 +34,7 @@ export class WeightShelf {
     this.#kept = parts.map(() => null);
   }
 
-  /** Fails with `out-of-memory` where the device has less room than was planned with. */
+  /** Fails with `out-of-memory` where the device has less room than planned. */
   static async open(
     place: { readonly device: GPUDevice; readonly pool: BufferPool },
     { parts, resident }: PopulationPlan,
@@ -53,7 +53,7 @@ export class WeightShelf {
     return new WeightShelf(place, parts, bytesOf, buffers);
   }
 
-  /** The buffer with a part's weights, until another part is asked for. */
+  /** Buffer with a part's weights, until another part is requested. */
   async take(index: number): Promise<GPUBuffer> {
     const own = this.#buffers[index];
     if (this.#buffers.length === this.parts.length) return own!;
@@ -75,7 +75,7 @@ export class WeightShelf {
     return this.parts.map((part, index) => ({ ...part, weights: this.#buffers[index]! }));
   }
 
-  /** Has other buffers in place of those of all parts. */
+  /** Replaces the buffers of all parts. */
   replace(buffers: readonly GPUBuffer[]): void {
     this.release();
     this.#buffers = buffers;

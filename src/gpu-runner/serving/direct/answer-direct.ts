@@ -16,21 +16,21 @@ export interface DirectParts {
   readonly outcomes: { add(outcome: DirectOutcome): void };
 }
 
-/** A request whose ticket was good. */
+/** Request with a valid ticket. */
 export interface DirectRequest {
   readonly grant: TicketGrant;
   readonly body: Uint8Array;
   /** On the monotonic clock. */
   readonly arrivedMs: number;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** The span that it is answered within; null where it is not traced. */
+  /** Span around the answer; null where the request is not traced. */
   readonly scope: SpanScope | null;
 }
 
 /**
- * Answers a frame with a frame, through the same queue as what comes over the link, and when its budget
- * ends at the latest. What was answered is told to the edge.
+ * Answers a frame with a frame, through the same queue as requests from the link, at the latest when its budget ends.
+ * The outcome is reported to the edge.
  */
 export async function answerDirect(parts: DirectParts, request: DirectRequest): Promise<Uint8Array> {
   const { grant, arrivedMs, scope } = request;
@@ -47,14 +47,14 @@ export async function answerDirect(parts: DirectParts, request: DirectRequest): 
   traceService(scope, startMs, answer);
   const { times, rows, faults } = answer;
   const totalMs = performance.now() - arrivedMs;
-  // What a device did that stood in is no measurement of the placement.
+  // Times of a substitute device do not measure the placement.
   const standsIn = faults?.some(({ action }) => action === "cpu-backend") ?? false;
   parts.outcomes.add({ placementId: grant.placementId, rows, totalMs, times: standsIn ? null : times });
   const reply = { requestId, latency: { totalMs, ...times }, batch: rows, budgetMs, budgetMet: totalMs <= budgetMs };
   return encodeFrame({ ...reply, ...(faults && { faults }) }, answer.tensors);
 }
 
-/** Serves, or throws `budget-exceeded` at the deadline; the work is dropped then, or when the caller goes away. */
+/** Serves, or throws `budget-exceeded` at the deadline; the work is dropped then, or when the caller disconnects. */
 async function untilDeadline(
   { fleet, models }: DirectParts,
   requestId: string,
@@ -78,7 +78,7 @@ async function untilDeadline(
   }
 }
 
-/** Budget and tensors of a frame, once they fit ticket and model. */
+/** Budget and tensors of a frame, checked against ticket and model. */
 function readFrame(
   { models }: DirectParts,
   grant: TicketGrant,

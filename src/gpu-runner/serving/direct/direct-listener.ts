@@ -11,11 +11,11 @@ import type { SpanExport } from "../../host/span-export.ts";
 import { answerDirect, type DirectParts } from "./answer-direct.ts";
 import { TicketBook, type TicketKeys } from "./tickets.ts";
 
-/** How much of a body that nobody wants is taken off the wire, and how long that may take. */
+/** Limits for reading the rest of an unwanted body: bytes and time. */
 const DISCARDED_BYTES = 16 * 2 ** 20;
 const DISCARD_MS = 1_000;
 
-/** A request's body, or null where it is longer than `maxBytes`. Rejects where the caller goes away. */
+/** Body of a request; null where it is longer than `maxBytes`. Rejects where the caller disconnects. */
 function takeBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | null> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | null>();
   const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ function takeBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   return promise;
 }
 
-/** Takes what is left of a body off the wire, within bounds: a caller that still writes never reads the reply. */
+/** Reads the rest of a body, within limits: a caller that is still writing does not read the reply. */
 async function discardBody(request: IncomingMessage): Promise<void> {
   if (request.readableEnded || request.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -59,9 +59,9 @@ export interface ListenerParts extends DirectParts {
   readonly logger: Pick<Logger, "info" | "error">;
 }
 
-/** The runner's own way in: `POST /v1/infer` with a ticket, frames both ways, over plain HTTP. */
+/** HTTP listener of the runner: `POST /v1/infer` with a ticket, frames both ways, over plain HTTP. */
 export class DirectListener {
-  /** The address that clients are told. */
+  /** Address that clients receive. */
   readonly url: string;
   readonly #server: OpenServer;
 
@@ -70,7 +70,7 @@ export class DirectListener {
     this.url = url;
   }
 
-  /** Listens; rejects where the address cannot be had. */
+  /** Listens; rejects where the address is not available. */
   static async open({ host, port, url }: DirectAddress, parts: ListenerParts): Promise<DirectListener> {
     const answerer = new Answerer(parts);
     const server = createServer(
@@ -89,7 +89,7 @@ export class DirectListener {
   }
 }
 
-/** Answers requests, so many at once. */
+/** Answers a limited number of requests at once. */
 class Answerer {
   readonly #parts: ListenerParts;
   readonly #tickets: TicketBook;
@@ -109,7 +109,7 @@ class Answerer {
       const problem = toProblem(error);
       if (problem.code === "internal" && !request.destroyed)
         this.#parts.logger.error({ error: String(error) }, "a direct request failed unexpectedly");
-      // At the deadline nothing else is waited for.
+      // At the deadline it does not wait for anything else.
       if (problem.code !== "budget-exceeded") await discardBody(request);
       refuse(response, problem, request.complete);
     }
@@ -131,7 +131,7 @@ class Answerer {
         this.#inferFor(grant, request, arrivedMs, gone.signal, within),
       );
     } catch (error) {
-      if (!gone.signal.aborted) this.#tellRefusal(grant, toProblem(error).code, arrivedMs);
+      if (!gone.signal.aborted) this.#reportRefusal(grant, toProblem(error).code, arrivedMs);
       throw error;
     }
   }
@@ -157,15 +157,15 @@ class Answerer {
     }
   }
 
-  /** A mistake of the caller's was never a request to answer. */
-  #tellRefusal({ placementId }: TicketGrant, code: Problem["code"], arrivedMs: number): void {
+  /** Reports a refusal to the edge; a caller's mistake does not count as a request. */
+  #reportRefusal({ placementId }: TicketGrant, code: Problem["code"], arrivedMs: number): void {
     if (PROBLEMS[code].fault === "client") return;
     const totalMs = performance.now() - arrivedMs;
     this.#parts.outcomes.add({ placementId, rows: 1, totalMs, times: null, refusedFor: code });
   }
 }
 
-/** The whole body; throws `budget-exceeded` where it takes longer than the budget to come. */
+/** Reads the whole body; throws `budget-exceeded` where it takes longer than the budget. */
 async function readBody(request: IncomingMessage, budgetMs: number): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(

@@ -7,18 +7,18 @@ import { ProblemError } from "../../../protocol/wire/problem.ts";
 interface Key {
   readonly keyId: string;
   readonly secret: Buffer;
-  /** When a newer one came; infinite for the newest. */
+  /** Time of the next key's arrival; infinite for the newest. */
   readonly replacedAtMs: number;
 }
 
-/** How long the edge may sign with a key that it has replaced, with some room for the messages' way. */
+/** Time for which the edge may sign with a replaced key, with a margin for message delays. */
 const HANDOVER_MS = 10_000;
-/** No ticket of a key lives longer after the next key came. */
+/** Longest life of a key's tickets after the next key's arrival. */
 const KEPT_MS = HANDOVER_MS + LIMITS.ticketMs;
 
 /**
- * The keys that the edge signs this runner's tickets with, and the edge's time, by which they end. That is
- * reckoned from the last hand-over on the monotonic clock, so it lags by that message's way, and no more.
+ * Keys with which the edge signs this runner's tickets, and the edge's time, by which they expire. That time continues
+ * from the last hand-over on the monotonic clock, so it lags only by that message's delay.
  */
 export class TicketKeys {
   #keys: readonly Key[] = [];
@@ -26,7 +26,7 @@ export class TicketKeys {
 
   /** `nowMs` is the monotonic clock, here as below. */
   take({ keyId, secret, atMs }: Omit<TicketKey, "type">, nowMs: number): void {
-    // Every connection brings one, so that there may be many.
+    // Every connection brings one, so there may be many.
     const before = this.#keys
       .map((key) => ({ ...key, replacedAtMs: Math.min(key.replacedAtMs, nowMs) }))
       .filter(({ replacedAtMs }) => nowMs - replacedAtMs < KEPT_MS);
@@ -44,8 +44,8 @@ export class TicketKeys {
 }
 
 /**
- * What a ticket allows. Nothing in it is read before its MAC was found right. Throws `unauthorized` for
- * what is none of this runner's; whether it has ended is not looked at.
+ * Contents of a ticket, read only after its MAC was verified. Throws `unauthorized` for a ticket that is not this
+ * runner's; expiry is not checked.
  */
 function readTicket(ticket: string, keys: Pick<TicketKeys, "find">, runnerId: string): TicketGrant {
   const split = splitTicket(ticket);
@@ -72,8 +72,8 @@ interface Entry {
 }
 
 /**
- * The tickets that are in use, until they end. Each is verified when it first comes: reading it anew took a
- * tenth of a millisecond of every request. It is good for so many requests and no more, should it leak.
+ * Tickets in use, until they expire. Each is verified at its first use: reading it anew took a tenth of a millisecond
+ * of every request. A ticket is valid for a limited number of requests, in case it leaks.
  */
 export class TicketBook {
   readonly #keys: Pick<TicketKeys, "find" | "edgeTimeMs">;
@@ -86,8 +86,8 @@ export class TicketBook {
   }
 
   /**
-   * What the ticket in an `Authorization` header allows for one more request, at a time of the monotonic
-   * clock. Throws `unauthorized`, or `ticket-expired` where its time or its requests are over.
+   * Grant of the ticket in an `Authorization` header for one more request, at a time of the monotonic clock. Throws
+   * `unauthorized`, or `ticket-expired` where its time or its requests are used up.
    */
   use(authorization: string | undefined, nowMs: number): TicketGrant {
     const ticket = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];

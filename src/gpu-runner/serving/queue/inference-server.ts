@@ -12,7 +12,7 @@ import { type BatchPlan, planBatch, type Running, type Waiting } from "./play-qu
 import { levelOf } from "./service-times.ts";
 import { ServingMeter } from "./serving-meter.ts";
 
-/** What executes a request: a device's process, with the model loaded. */
+/** Backend of a request: a device's process, with the model loaded. */
 export interface InferenceBackend {
   infer(
     modelKey: string,
@@ -22,11 +22,11 @@ export interface InferenceBackend {
 }
 
 /**
- * What a server has to know of a request beside its tensors. `maxInFlight` counts what waits and runs of its
- * model under its threads on this device, whoever asked; of a higher priority it takes the place of another.
+ * Request data for the queue, besides the tensors. `maxInFlight` limits the waiting and running requests of its model
+ * with its threads on this device, from all callers; one of a higher priority replaces another.
  */
 export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVersionId" | "variant" | "budgetMs">, Caps {
-  /** Threads that the model was loaded with; one where it is absent. */
+  /** Threads of the loaded model; one by default. */
   readonly threads?: number;
   /** 0.99 where it is absent. */
   readonly confidence?: number;
@@ -35,22 +35,22 @@ export interface ServerRequest extends Pick<InferOffer, "requestId" | "modelVers
   /** Whether it may share a batch: the model computes each row by itself. */
   readonly joins?: boolean;
   /**
-   * Whether nobody waits for its answer but the watch. It gives way to whoever waits, is computed by itself, and
-   * neither counts nor teaches anything.
+   * Whether it is a probe of the watch. A probe gives way to callers, is computed by itself, and affects no counts or
+   * times.
    */
   readonly isProbe?: boolean;
-  /** Aborted where nobody waits for the answer any more. */
+  /** Aborted where the answer is no longer wanted. */
   readonly signal?: AbortSignal;
 }
 
 export interface Answer {
   readonly tensors: Tensor[];
   readonly times: ServiceTimes;
-  /** Rows of the batch that it was computed in. */
+  /** Rows of its batch. */
   readonly rows: number;
-  /** How long what waits and runs now is expected to take. */
+  /** Expected time of the work that waits and runs now. */
   readonly backlogMs: number;
-  /** What was mended on the way; absent where there was nothing. */
+  /** Faults that were corrected; absent where there were none. */
   readonly faults?: Fault[];
 }
 
@@ -75,19 +75,19 @@ interface RunningBatch extends Running {
 const PROBE_PRIORITY = -1;
 
 /**
- * The requests of one device. Each is judged when it comes, by what the queue is expected to do; then
- * those that may share a batch are computed together, one batch at a time.
+ * Requests of one device. Each is judged on arrival by a forecast of the queue; then those that may share a batch are
+ * computed together, one batch at a time.
  */
 export class InferenceServer {
   readonly meter = new ServingMeter();
   readonly #backend: InferenceBackend;
   readonly #now: () => number;
   readonly #lines = new LineTable();
-  /** What waits, most urgent first. */
+  /** Waiting requests, the most urgent first. */
   #order: readonly Work[] = [];
   #running: RunningBatch | null = null;
   readonly #refusals = new RefusalMemory();
-  /** When all that waits is expected to be done, as it was last found out. */
+  /** Expected end of all waiting work, as of the last forecast. */
   #doneMs = 0;
 
   constructor(backend: InferenceBackend, now = () => performance.now()) {
@@ -96,8 +96,8 @@ export class InferenceServer {
   }
 
   /**
-   * Answers a request that came at `arrivedMs`, or throws: `overloaded` at once where it would be late or
-   * make others late, `budget-exceeded` once it is plain that it cannot be in time.
+   * Answers a request that arrived at `arrivedMs`, or throws: `overloaded` at once where it would be late or make
+   * others late, `budget-exceeded` once it cannot be in time.
    */
   serve(request: ServerRequest, tensors: readonly Tensor[], arrivedMs: number = this.#now()): Promise<Answer> {
     const { requestId: id, budgetMs, confidence = 0.99, joins = false, isProbe = false, signal } = request;
@@ -117,19 +117,19 @@ export class InferenceServer {
     return answer;
   }
 
-  /** Requests that wait; probes, which come last, are none. */
+  /** Number of waiting requests, without probes, which come last. */
   get waiting(): number {
     let count = this.#order.length;
     while (this.#order[count - 1]?.isProbe) count--;
     return count;
   }
 
-  /** Requests that are computed now, without probes. */
+  /** Requests in computation, without probes. */
   get computing(): number {
     return this.#running?.works.filter(({ isProbe }) => !isProbe).length ?? 0;
   }
 
-  /** Waits until nothing of a model waits or runs here, what was about to come when this was called included. */
+  /** Waits until no request of a model waits or runs here, including those about to arrive at the time of the call. */
   async settled(modelKey: string): Promise<void> {
     for (;;) {
       await nextTurn();
@@ -139,7 +139,7 @@ export class InferenceServer {
     }
   }
 
-  /** Drops a request that waits; one that runs is finished and its answer ignored by the edge. */
+  /** Drops a waiting request; a running one is finished and the edge ignores its answer. */
   cancel(requestId: string): void {
     const cancelled = this.#order.find(({ id }) => id === requestId);
     if (cancelled === undefined) return;
@@ -150,7 +150,7 @@ export class InferenceServer {
   #enter(work: Work): void {
     const nowMs = this.#now();
     if (this.#refusals.covers(work)) {
-      return this.#refuse(work, createOverloaded("What waits already leaves no room for it.", this.#doneMs - nowMs));
+      return this.#refuse(work, createOverloaded("The queue already leaves no room for it.", this.#doneMs - nowMs));
     }
     const verdict = judgeArrival(this.#order, work, nowMs, this.#running);
     switch (verdict.kind) {
@@ -165,7 +165,7 @@ export class InferenceServer {
         this.#order = [{ ...work, isTrial: true }];
         return;
       case "doomed":
-        return this.#refuse(work, createOverloaded("The model takes longer here now than the budget lasts.", 0));
+        return this.#refuse(work, createOverloaded("The model takes longer here now than the budget.", 0));
       case "overloaded":
         this.#refusals.note(work);
         this.#doneMs = nowMs + verdict.backlogMs;
@@ -193,7 +193,7 @@ export class InferenceServer {
     }
   }
 
-  /** Takes what is to be computed now out of the queue, and answers the doomed. */
+  /** Takes the next batch out of the queue, and refuses requests that cannot be in time. */
   #takeBatch(): Pick<BatchPlan<Work>, "batch" | "backlogMs"> {
     const startedMs = this.#now();
     const { doomed, batch, backlogMs } = planBatch(this.#order, startedMs);
@@ -208,7 +208,7 @@ export class InferenceServer {
     return { batch, backlogMs };
   }
 
-  /** Computes a batch. Gives back what answers its requests, once it is known what waits now. */
+  /** Computes a batch. Returns the function that answers its requests, to be called once the backlog is known. */
   async #compute(batch: readonly Work[]): Promise<(backlogMs: number) => void> {
     const startedMs = this.#now();
     const { modelKey, id: requestId, line, isProbe } = batch[0]!;
@@ -228,15 +228,15 @@ export class InferenceServer {
       if (outputs === null) throw new ProblemError("backend-failed", "The outputs have not the rows of the inputs.");
       const endedMs = this.#now();
       const serviceMs = endedMs - startedMs;
-      // A device that was lost has been started again meanwhile.
+      // A lost device has been restarted meanwhile.
       if (!isProbe && batch.every(({ faults }) => faults.length === 0)) line.times.note(rows, serviceMs, endedMs);
       const queuedMs = batch.map(({ arrivedMs }) => startedMs - arrivedMs);
       meter?.computed(rows, times, queuedMs);
-      // The way into and out of the device's process counts with the transfers.
+      // The way to and from the device's process counts with the transfers.
       const readbackMs = Math.max(0, serviceMs - times.uploadMs - times.computeMs);
       return (backlogMs) => {
         for (const [index, { faults, resolve }] of batch.entries()) {
-          // What an attempt that was lost took is time that the request waited.
+          // The time of a lost attempt counts as queueing.
           const all = { ...times, queueMs: queuedMs[index]!, readbackMs };
           resolve({ tensors: outputs[index]!, times: all, rows, backlogMs, ...(faults.length > 0 && { faults }) });
         }
@@ -250,8 +250,8 @@ export class InferenceServer {
   }
 
   /**
-   * What fails alone is refused, but once more tried where the device was lost under it. Of a joined batch
-   * one request may be to blame: each of them is tried by itself.
+   * Refuses a request that fails alone, after a second try where the device was lost under it. In a joined batch one
+   * request may be the cause, so each is tried by itself.
    */
   #fail(batch: readonly Work[], error: unknown): void {
     const lost = error instanceof ProblemError && error.problem.code === "device-lost" ? error.problem : null;

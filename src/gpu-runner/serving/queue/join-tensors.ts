@@ -2,25 +2,25 @@ import type { PlacedModel } from "../../../protocol/link.ts";
 import type { TensorSpec } from "../../../protocol/models/model.ts";
 import { countElements, measureElements, type Tensor } from "../../../protocol/wire/tensor.ts";
 
-/** Whether a model says of all its inputs and outputs that their leading dimension is free: rows of a batch, perhaps. */
+/** Whether all inputs and outputs of a model have a free leading dimension: possibly rows of a batch. */
 export function hasRows({ inputs, outputs }: Pick<PlacedModel, "inputs" | "outputs">): boolean {
   const isFree = ({ shape }: TensorSpec) => shape[0] === -1;
   return inputs.length > 0 && inputs.every(isFree) && outputs.every(isFree);
 }
 
-/** The leading dimension that all tensors of a request have in common; null where they have none. */
+/** Common leading dimension of a request's tensors; null where there is none. */
 export function rowsOf(tensors: readonly Tensor[]): number | null {
   const rows = tensors[0]?.shape[0];
   return rows !== undefined && rows > 0 && tensors.every(({ shape }) => shape[0] === rows) ? rows : null;
 }
 
-/** What requests have to have in common to be joined: names, types and all dimensions but the leading one. */
+/** Properties that joined requests must share: names, types and all dimensions but the leading one. */
 export function rowShapeOf(tensors: readonly Tensor[]): string {
   const parts = tensors.map(({ name, dtype, shape }) => `${JSON.stringify(name)} ${dtype} ${shape.slice(1).join("x")}`);
   return parts.toSorted().join();
 }
 
-/** The tensors of several requests as those of one, rows after rows. Their `rowShapeOf` must be the same. */
+/** Tensors of several requests as those of one, rows after rows. Their `rowShapeOf` must be equal. */
 export function joinTensors(requests: readonly (readonly Tensor[])[]): Tensor[] {
   const [first = []] = requests;
   return first.map(({ name, dtype, shape: [, ...rest] }) => {
@@ -36,8 +36,8 @@ export function joinTensors(requests: readonly (readonly Tensor[])[]): Tensor[] 
 }
 
 /**
- * Joined outputs as those of each request, by its rows; views of the same memory. Null where an output
- * has not as many rows as the requests together: these were not rows of a batch.
+ * Joined outputs split by each request's rows; views of the same memory. Null where an output does not have as many
+ * rows as the requests together: these were not rows of a batch.
  */
 export function splitRows(outputs: readonly Tensor[], rows: readonly number[]): Tensor[][] | null {
   const all = rows.reduce((sum, each) => sum + each, 0);

@@ -9,12 +9,12 @@ interface Urgent {
   readonly priority: number;
 }
 
-/** By priority, then deadline; equal ones by their ids, so that a decision depends on nothing else. */
+/** Order by priority, then deadline, then id, so that a decision depends on nothing else. */
 export function byUrgency(a: Urgent, b: Urgent): number {
   return b.priority - a.priority || a.deadlineMs - b.deadlineMs || (a.id < b.id ? -1 : 1);
 }
 
-/** A queue that is ordered by urgency, with one more in its place. */
+/** Inserts one more request into a queue that is ordered by urgency. */
 export function insertByUrgency<Work extends Urgent>(order: readonly Work[], work: Work): readonly Work[] {
   let low = 0;
   let high = order.length;
@@ -26,37 +26,36 @@ export function insertByUrgency<Work extends Urgent>(order: readonly Work[], wor
   return order.toSpliced(low, 0, work);
 }
 
-/** What becomes of a request that has just come. */
+/** Verdict on a new request. */
 export type Verdict<Work extends Waiting> =
-  /** It waits from now on. What had to make room for it is less important, and is not in the queue any more. */
+  /** Accepted. Requests of lower priority that made room for it are no longer in the queue. */
   | {
       readonly kind: "admitted";
       readonly order: readonly Work[];
       readonly pushedOut: readonly Work[];
-      /** How long everything is expected to take now. */
+      /** Expected time of all work now. */
       readonly backlogMs: number;
     }
-  /** Nothing says that it can be in time, but nothing new does: it may find out. */
+  /** Accepted as a trial: the old times say that it would be late, and its run renews them. */
   | { readonly kind: "trial" }
-  /** It could not be in time even if nothing else were there. */
+  /** It would be late even on an idle device. */
   | { readonly kind: "doomed" }
-  /** There is no room, or it would be late or make another one late. */
+  /** The queue is full, or it would be late or make another one late. */
   | { readonly kind: "overloaded"; readonly reason: string; readonly backlogMs: number };
 
-/** An idle device that was silent for so long may try what its times say it cannot do. */
+/** Idle time after which a device may try a request that its times exclude. */
 const TRIAL_AFTER_MS = 100;
 /**
- * How many times as far off the times of what is before a request may be. Once would do for one look into
- * the future; but whoever comes later eats what time was left again, until something is slow.
+ * Safety factor on the deviation of the work before a request. A factor of one is right for a single forecast, but
+ * later arrivals use up the slack again, until something is slow.
  */
 const CAUTION = 1.25;
-/** Batches that wait when each newcomer has to have room for a full one. */
+/** Number of waiting batches from which each new request must leave room for a full one. */
 const BATCHES_UNTIL_ROOM = 3;
 
 /**
- * Decides on arrival: a request that is let in is to be in time, and so are those that were let in before
- * it, so the queue is played through with it. One of higher priority may push out others; else nobody who
- * was safe without it may be late with it.
+ * Decides on arrival: an accepted request must be in time, and so must all accepted before it. The queue is simulated
+ * with it. A request of higher priority may displace others; otherwise none that was safe may become late.
  */
 export function judgeArrival<Work extends Waiting>(
   order: readonly Work[],
@@ -85,14 +84,14 @@ export function judgeArrival<Work extends Waiting>(
   const { late, endsMs, endMs } = playQueue(grown, nowMs, running, options);
   const backlogMs = endMs - nowMs;
   if (late.includes(newcomer) || endsMs[grown.indexOf(newcomer)]! + roomMs(kept, line) > deadlineMs) {
-    return { kind: "overloaded", reason: "What waits already leaves too little of the budget.", backlogMs };
+    return { kind: "overloaded", reason: "The queue leaves too little of the budget.", backlogMs };
   }
   if (late.length === 0) return { kind: "admitted", order: grown, pushedOut, backlogMs };
   const before = playQueue(kept, nowMs, running, options).endsMs;
   const place = grown.indexOf(newcomer);
   const isHarmed = (each: Work, at: number) => {
     const beforeMs = before[at < place ? at : at - 1]!;
-    // Who is lost anyway holds up nobody, and who is done as early as before has nothing to complain of.
+    // Requests that are late anyway, or end no later than before, are not harmed.
     return beforeMs <= each.deadlineMs && !(endsMs[at]! <= beforeMs);
   };
   const isLate = new Set(late);
@@ -110,10 +109,10 @@ export function judgeArrival<Work extends Waiting>(
 }
 
 /**
- * What a request has to have left at its expected end: nothing while one batch takes all that waits, the
- * time of a full batch once three do not, and in between in proportion. Who is let in without it leads a
- * batch when there is time for a small one only; a queue of such requests is computed in small batches,
- * which cost most a row, and have nothing to spare when the device stalls.
+ * Time that a request must have left at its expected end: none while one batch takes all that waits, the time of a full
+ * batch from three on, and proportional in between. Without this, a request leads a batch when there is time for a
+ * small one only. A queue of such requests runs in small batches, which cost most per row and leave no slack when the
+ * device stalls.
  */
 function roomMs(order: readonly Waiting[], line: Line): number {
   if (!line.joins) return 0;
@@ -123,8 +122,8 @@ function roomMs(order: readonly Waiting[], line: Line): number {
 }
 
 /**
- * Leaves out the least urgent ones of lower priority, as long as there are too many: first of the newcomer's
- * model, as long as that is at its cap, then of all, as long as the queue is full.
+ * Displaces the least urgent requests of lower priority while there are too many: first of the new request's model
+ * while it is at its cap, then of all while the queue is full.
  */
 function makeRoom<Work extends Waiting>(order: readonly Work[], newcomer: Work, running: Running | null) {
   let kept = order;
@@ -138,7 +137,7 @@ function makeRoom<Work extends Waiting>(order: readonly Work[], newcomer: Work, 
   return { kept, pushedOut: order.filter((each) => !left.has(each)) };
 }
 
-/** Whether as many requests of the newcomer's model wait and run as may. */
+/** Whether the new request's model is at its cap of waiting and running requests. */
 function isModelFull(order: readonly Waiting[], newcomer: Waiting, running: Running | null): boolean {
   const most = newcomer.line.maxInFlight ?? null;
   if (most === null) return false;
@@ -159,12 +158,12 @@ function isFull(order: readonly Waiting[], newcomer: Waiting): boolean {
 }
 
 /**
- * Who was refused since the last batch began. Until the next one begins a queue only grows, so whoever is no
- * better off than a refused one is refused, too, and nothing has to be played for it: of the same line,
- * with as many rows, no later a deadline, no higher a priority, and to be as sure.
+ * Refused requests since the last batch began. Until the next batch a queue only grows, so a request no better off than
+ * a refused one is refused without a simulation: of the same line, with as many rows, no later deadline, no higher
+ * priority, and at least the same confidence.
  */
 export class RefusalMemory {
-  /** Of each line the one with the latest deadline. */
+  /** For each line the refused request with the latest deadline. */
   readonly #refused = new Map<Line, Waiting>();
 
   note(refused: Waiting): void {

@@ -4,32 +4,32 @@ import { rowShapeOf } from "./join-tensors.ts";
 import type { Line } from "./play-queue.ts";
 import { ServiceTimes } from "./service-times.ts";
 
-/** A line with the times that are learnt of it. */
+/** Line with its measured times. */
 export interface ServedLine extends Line {
   readonly times: ServiceTimes;
   readonly modelKey: string;
-  /** The line of those among them that have to be computed by themselves. */
+  /** Line for requests of it that must be computed by themselves. */
   readonly alone: ServedLine;
 }
 
-/** What a line may hold at most; null or absent: no cap. */
+/** Limits of a line; null or absent: no cap. */
 export type Caps = Partial<Pick<ServingConfiguration, "maxRows" | "maxInFlight">>;
 
-/** Tensors of one shape for one model: what is learnt of them holds under whatever caps. */
+/** Tensors of one shape for one model: its times hold under any caps. */
 interface Shape {
   readonly times: ServiceTimes;
   readonly linesByCaps: Map<string, ServedLine>;
 }
 
-/** Shapes whose times are kept; callers choose the shapes that they send. */
+/** Number of shapes with times; callers choose the shapes that they send. */
 const KEPT_SHAPES = 64;
-/** Caps under which a shape was served last. */
+/** Number of recent caps of a shape. */
 const KEPT_CAPS = 8;
 
-/** No model's key. */
+/** Key that no model has. */
 const PROBES = "probes";
 
-/** The lines of a device; what was used longest ago is forgotten. */
+/** Lines of a device; the least recently used are forgotten. */
 export class LineTable {
   readonly #shapes = new Map<string, Shape>();
 
@@ -40,14 +40,14 @@ export class LineTable {
     return joins ? line : line.alone;
   }
 
-  /** A line for one probe: planned by what is known of its tensors, it is remembered nowhere and counts under no cap. */
+  /** Line for one probe: planned by the known times of its tensors, but not recorded and without caps. */
   probeLineOf(modelKey: string, tensors: readonly Tensor[]): ServedLine {
     const times = this.#shapes.get(`${modelKey} ${rowShapeOf(tensors)}`)?.times ?? new ServiceTimes();
     return createLine(PROBES, times, {}).alone;
   }
 }
 
-/** The value of a key, made where there is none, as the one that was used last; of more than `most` the first goes. */
+/** Value of a key, created if absent, and marked as most recently used; beyond `most` the first is removed. */
 function useOf<Value>(map: Map<string, Value>, key: string, most: number, create: () => Value): Value {
   const value = map.get(key) ?? create();
   map.delete(key);

@@ -1,7 +1,7 @@
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../../protocol/fleet/serving.ts";
 import type { PlacedModel } from "../../../protocol/link.ts";
 
-/** How the edge wants a variant served on a device; what it says nothing of begins like every placement. */
+/** Configuration of a variant on a device from the edge, with the defaults of every placement. */
 export function configurationIn(
   { places = [] }: PlacedModel,
   deviceKey: string,
@@ -11,15 +11,15 @@ export function configurationIn(
   return place?.configuration ?? DEFAULT_CONFIGURATION;
 }
 
-/** Which file of which version. */
+/** Version and variant of a file. */
 export interface ServedVariant {
   readonly modelVersionId: string;
   readonly variant: string;
 }
 
 /**
- * A file under so many threads, as a device's process knows it: several may be loaded at once. What else a
- * configuration says is the queue's business, and shares what is loaded.
+ * Key of a file with a number of threads in a device's process: several may be loaded at once. Other settings belong to
+ * the queue, and share the loaded file.
  */
 export function modelKeyOf({
   modelVersionId,

@@ -5,17 +5,17 @@ import { EVEN, type Level, levelOf, RECENT_SAMPLES, type ServiceTimes } from "./
 export interface Line {
   /** False where each request is a batch of its own. */
   readonly joins: boolean;
-  /** What its batches take. */
+  /** Times of its batches. */
   readonly times: Pick<ServiceTimes, "expectedMs" | "quantileMs" | "maxRows" | "notedAtMs">;
-  /** The model that they ask for, whatever their tensors. */
+  /** Model of the requests, whatever their tensors. */
   readonly modelKey?: string;
-  /** Rows that several requests together may have; no cap where it is absent or null. One alone may bring more. */
+  /** Most rows of several requests together; no cap where absent or null. A single request may have more. */
   readonly maxRows?: number | null;
-  /** Requests of the model that may wait and run, this line's next one among them; no cap where it is absent or null. */
+  /** Most waiting and running requests of the model, this line's next one included; no cap where absent or null. */
   readonly maxInFlight?: number | null;
 }
 
-/** A request that waits for a device. */
+/** Request that waits for a device. */
 export interface Waiting {
   readonly id: string;
   readonly line: Line;
@@ -23,50 +23,50 @@ export interface Waiting {
   readonly deadlineMs: number;
   /** Higher goes first, whatever the deadlines. */
   readonly priority: number;
-  /** How sure its answer has to be in time. */
+  /** Required confidence that its answer is in time. */
   readonly level: Level;
-  /** Items of the batch dimension that it brings, and bytes of its tensors. */
+  /** Items of the batch dimension, and bytes of its tensors. */
   readonly rows: number;
   readonly sizeBytes: number;
-  /** Begun while there is time at all, whatever is known of the times: they are old. */
+  /** A trial starts before its deadline whatever the known times, because they are old. */
   readonly isTrial?: boolean;
 }
 
-/** What a device computes now. */
+/** Current work of a device. */
 export interface Running {
   readonly line: Line;
   readonly rows: number;
   readonly startedMs: number;
-  /** How many are computed together; one where it is absent. */
+  /** Number of requests in the batch; one by default. */
   readonly requests?: number;
 }
 
-/** A moment in the future of a device: when it is expected, and how far that may be off. */
+/** Future moment of a device: expected time and uncertainty. */
 interface Moment {
   atMs: number;
-  /** Of what each batch before takes more or less by itself. */
+  /** Independent variation of each earlier batch. */
   variance: number;
-  /** One deviation of what they all take more or less alike, as their expectation is a mean of few. */
+  /** One deviation of their common error, as their expectation is a mean of few samples. */
   commonMs: number;
-  /** How many times as far off it may be as its deviations say. */
+  /** Factor on the uncertainty. */
   readonly caution: number;
 }
 
-/** How a queue is expected to go on. */
+/** Forecast of a queue. */
 interface Outcome<Work extends Waiting> {
-  /** The first batch: it is safe together, but for a request that is not even safe alone. */
+  /** First batch: safe together, unless a request is not even safe alone. */
   readonly batch: readonly Work[];
-  /** Those that will not be in time as surely as they have to. */
+  /** Requests that will not be in time with the required confidence. */
   readonly late: readonly Work[];
-  /** When each is expected to be done, by its place in the queue; NaN for those that are not begun. */
+  /** Expected end of each, by its place in the queue; NaN for those that do not begin. */
   readonly endsMs: Float64Array;
-  /** When all are. */
+  /** Expected end of all. */
   readonly endMs: number;
 }
 
-/** How far behind its leader in the queue a batch looks for members; bounds what a decision costs. */
+/** Distance behind its leader in the queue within which a batch looks for members; bounds the cost of a decision. */
 const HORIZON = 256;
-/** Requests of other lines that keep a batch from growing. */
+/** Number of requests of other lines that limit a batch's growth. */
 const OTHERS = 8;
 
 /** Standard normal quantiles of the levels, from 0 (never above) to 0.999. */
@@ -74,10 +74,10 @@ const DEVIATIONS = [0, 0, 0.674, 1.282, 1.645, 2.054, 2.326, 2.576, 3.09];
 const SURE = levelOf(0.99);
 
 /**
- * Plays a queue through that is ordered by urgency: at each step the first request that waits leads a
- * batch. A batch takes what it is expected to; what comes before a request widens its spread as that of
- * independent normal times does (variances add). `leader` is the place in the queue of the first batch's
- * leader. Costs time in proportion to the queue, times `HORIZON` at worst.
+ * Simulates a queue that is ordered by urgency: at each step the first waiting request leads a batch. A batch takes its
+ * expected time; the work before a request widens its uncertainty like independent normal times (variances add).
+ * `leader` is the place in the queue of the first batch's leader. Costs time in proportion to the queue, times
+ * `HORIZON` at worst.
  */
 export function playQueue<Work extends Waiting>(
   order: readonly Work[],
@@ -109,14 +109,14 @@ export function playQueue<Work extends Waiting>(
   return { batch, late, endsMs, endMs: moment.atMs };
 }
 
-/** Whether it would rather be late than not if it began at this time; a trial only knows its deadline. */
+/** Whether it would more likely than not be late if it began at this time; a trial only has its deadline. */
 function isHopeless({ line, rows, level, deadlineMs, isTrial = false }: Waiting, atMs: number): boolean {
   return atMs + (isTrial ? 0 : line.times.quantileMs(rows, Math.min(level, EVEN))) > deadlineMs;
 }
 
 /**
- * Grows a batch from its leader on, by urgency. It stays so small that each member is in time as surely
- * as it has to be, and that those of other lines which are more urgent than a further member still are.
+ * Grows a batch from its leader on, by urgency. It stays small enough that each member is in time with its required
+ * confidence, and that more urgent requests of other lines still are.
  */
 function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number, moment: Moment) {
   const head = order[leader]!;
@@ -137,7 +137,7 @@ function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number,
     }
     const grown = rows + each.rows;
     if (grown > limit || sizeBytes + each.sizeBytes > LIMITS.batchBytes) continue;
-    // What is safe for the head is safe for whoever is as sure and has as long.
+    // A size that is safe for the head is safe for members with no higher level and no earlier deadline.
     if (each.level > head.level || each.deadlineMs < head.deadlineMs) {
       const own = safeRows(each, grown, limit, moment);
       if (own < grown) continue;
@@ -151,24 +151,24 @@ function growBatch(order: readonly Waiting[], taken: Uint8Array, leader: number,
   return { places, rows, isSafe };
 }
 
-/** Rows of a full batch: as many as are worth it, under its cap. */
+/** Rows of a full batch: the most that are worthwhile, under its cap. */
 export function fullRowsOf({ times, maxRows }: Line): number {
   return Math.min(times.maxRows, maxRows ?? Number.POSITIVE_INFINITY);
 }
 
-/** The largest batch, of `fewest` rows to `most`, in which a request is in time; less than `fewest` where none is. */
+/** Largest batch, of `fewest` rows to `most`, in which a request is in time; less than `fewest` where none is. */
 function safeRows(work: Waiting, fewest: number, most: number, moment: Moment): number {
   return largest(fewest, most, (rows) => moment.atMs + spanMs(work, rows, moment) <= work.deadlineMs);
 }
 
-/** The largest batch behind which a request of another line can begin in time; `most` where none is. */
+/** Largest batch after which a request of another line can begin in time; `most` where none is. */
 function rowsBefore(other: Waiting, { times }: Line, fewest: number, most: number, moment: Moment): number {
   const startMs = other.deadlineMs - spanMs(other, other.rows, moment);
   const rows = largest(fewest, most, (each) => moment.atMs + times.expectedMs(each) <= startMs);
   return rows < fewest ? most : rows;
 }
 
-/** The last number from `low` to `high` for which something holds that stops holding once; less than `low` where it never does. */
+/** Last number from `low` to `high` for which a monotonic condition holds; less than `low` where it never does. */
 function largest(low: number, high: number, holds: (value: number) => boolean): number {
   if (holds(high)) return high;
   let last = low - 1;
@@ -181,7 +181,7 @@ function largest(low: number, high: number, holds: (value: number) => boolean): 
   return last;
 }
 
-/** From the expected moment of a batch's start to the end that it stays under at the level of a member. */
+/** Time from the expected start of a batch to an end that holds at a member's level. */
 function spanMs({ line, level }: Waiting, rows: number, { variance, commonMs, caution }: Moment): number {
   const expectedMs = line.times.expectedMs(rows);
   const ownMs = line.times.quantileMs(rows, level) - expectedMs;
@@ -189,12 +189,12 @@ function spanMs({ line, level }: Waiting, rows: number, { variance, commonMs, ca
   return expectedMs + Math.sqrt(ownMs ** 2 + (caution * DEVIATIONS[level]!) ** 2 * (variance + commonMs ** 2));
 }
 
-/** The standard deviation of a normal time with the same distance from its expectation to its 0.99 quantile. */
+/** Standard deviation of a normal time with the same distance from its expectation to its 0.99 quantile. */
 function deviationOf({ times }: Line, rows: number): number {
   return Math.max(0, times.quantileMs(rows, SURE) - times.expectedMs(rows)) / DEVIATIONS[SURE]!;
 }
 
-/** When a device is done. What is overdue is taken to need as long again as it is overdue: nobody knows. */
+/** Expected end of a device's work. Overdue work is assumed to need as long again as it is overdue. */
 function endOf(running: Running | null, nowMs: number): Pick<Moment, "atMs" | "variance"> {
   if (running === null) return { atMs: nowMs, variance: 0 };
   const { line, rows, startedMs } = running;
@@ -204,24 +204,24 @@ function endOf(running: Running | null, nowMs: number): Pick<Moment, "atMs" | "v
 }
 
 export interface BatchPlan<Work extends Waiting> {
-  /** Requests that would rather be late than not even if they were alone and began now. */
+  /** Requests that would more likely than not be late even if they were alone and began now. */
   readonly doomed: readonly Work[];
-  /** Requests to compute now, together; empty where nothing is left to do. */
+  /** Requests to compute together now; empty where none are left. */
   readonly batch: readonly Work[];
-  /** How long the batch and what waits behind it are expected to take. */
+  /** Expected time of the batch and the work after it. */
   readonly backlogMs: number;
 }
 
-/** Leaders of a batch that are compared where not all can be in time, by their place in the queue. */
+/** Batch leaders that are compared where not all can be in time, by their place in the queue. */
 const LEADERS = [1, 2, 4, 8, 16];
 
 /**
- * Chooses what an idle device computes next, of a queue that is ordered by urgency: by priority, then
- * earliest deadline first, which serves all in time wherever that is possible without batches (Liu and
- * Layland, 1973). Where not all can be in time, the earliest deadline leaves room for small batches only
- * and would drag the others down with it: then some later leaders are tried, too, the queue is played
- * through for each, and the one with most answers in time wins (as Nexus' early drop, Shen et al., SOSP
- * 2019, but by playing instead of a fixed window).
+ * Chooses the next batch of an idle device from a queue that is ordered by urgency: by priority, then earliest deadline
+ * first, which serves all in time wherever that is possible without batches. Where not all can be in time, the earliest
+ * deadline leaves room for small batches only and would make the others late too. Then some later leaders are tried,
+ * the queue is simulated for each, and the one with most answers in time wins. This is Nexus' early drop, with a
+ * simulation instead of a fixed window.
+ * Source: Liu and Layland, 1973 (earliest deadline first); Shen et al., SOSP 2019 (Nexus).
  */
 export function planBatch<Work extends Waiting>(order: readonly Work[], nowMs: number): BatchPlan<Work> {
   const doomed = order.filter((each) => isHopeless(each, nowMs));
@@ -229,7 +229,7 @@ export function planBatch<Work extends Waiting>(order: readonly Work[], nowMs: n
   let best: Outcome<Work> = playQueue(viable, nowMs, null);
   if (best.late.length > 0) {
     for (const leader of LEADERS) {
-      // A later leader may not push aside what is more important.
+      // A later leader must not displace a request of higher priority.
       if (viable[leader]?.priority !== viable[0]?.priority) break;
       const tried = playQueue(viable, nowMs, null, { leader });
       if (tried.late.length < best.late.length) best = tried;

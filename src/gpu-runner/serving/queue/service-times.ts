@@ -1,38 +1,40 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 
-/** Confidences that times are told at; one between two of them counts as the higher. */
+/** Confidences of the known times; one between two of them counts as the higher. */
 const CONFIDENCES = [0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999] as const;
 
-/** A confidence as its place among those that times are told at. */
+/** Index of a confidence in that list. */
 export type Level = number;
 
-/** The level of a confidence, at least as sure. */
+/** Level of a confidence, rounded up. */
 export function levelOf(confidence: number): Level {
   const level = CONFIDENCES.findIndex((known) => known >= confidence);
   return level < 0 ? CONFIDENCES.length - 1 : level;
 }
 
-/** The level of a coin's toss. */
+/** Level of even chances. */
 export const EVEN: Level = levelOf(0.5);
 
-/** Batches of a size whose mean is what it is expected to take. */
+/** Number of batches of a size in the mean that is expected. */
 export const RECENT_SAMPLES = 32;
-/** Samples of a size that are kept, and how long one counts. */
+/** Number of samples of a size, and their age limit. */
 const KEPT_SAMPLES = 512;
 const LIFETIME_MS = 60_000;
-/** Of a size that ran less often in that time, older samples count, too. */
+/** Least samples of a size; one that ran less often keeps older ones. */
 const FEWEST_SAMPLES = 16;
-/** A size is known from so many samples on: before that one hiccup would be all that is seen of it. */
+/** Samples from which a size is known: before that a single hiccup would dominate. */
 const KNOWN_FROM = 4;
-/** Times are read anew when this share of a size's samples is new. */
+/** Share of new samples of a size from which times are computed again. */
 const STALE_SHARE = 1 / 16;
-/** What a row may cost above the least where a size is chosen, and where it is kept: noise shall not move it. */
+/**
+ * Relative cost of a row above the least at which a size is chosen, and at which it is kept: noise must not move it.
+ */
 const CHOSEN_COST = 1.03;
 const KEPT_COST = 1.05;
-/** Confidence up to which the last few samples are asked, too. */
+/** Confidence up to which the last few samples count too. */
 const RECENT_CONFIDENCE = 0.9;
 
-/** Batches of one octave of rows, (2^(n-1), 2^n]: their rows and durations, oldest first, and what was read of them. */
+/** Batches of one octave of rows, (2^(n-1), 2^n]: rows and durations, oldest first, and their statistics. */
 interface Size {
   readonly octave: number;
   readonly rows: number[];
@@ -43,29 +45,28 @@ interface Size {
 }
 
 /**
- * What batches of one kind took lately, by their size. A quantile of a size is the nearest rank of its
- * last minute, or that of its last few batches up to nine tenths where they are slower: so a drift shows
- * within as many batches. Between two sizes a time is on the straight line between theirs, outside of
- * them on the line through the nearest two.
+ * Recent times of batches of one kind, by size. A quantile of a size is the nearest rank of its last minute, or, up to
+ * nine tenths, that of its last few batches where they are slower: so a drift shows within as many batches. Between two
+ * sizes times are interpolated linearly; outside of them they are extrapolated from the nearest two.
  */
 export class ServiceTimes {
-  /** By octave, rising. */
+  /** By octave, ascending. */
   #sizes: Size[] = [];
-  /** Times by rows, first those that are expected, then each level's; NaN is not read yet. */
+  /** Times by rows, first the expected ones, then each level's; NaN is not computed yet. */
   readonly #curves = new Float64Array((LIMITS.batchRows + 1) * (CONFIDENCES.length + 1)).fill(Number.NaN);
   #maxRows = 1;
-  /** The octave in which a row costs little enough. */
+  /** Octave in which a row is cheap enough. */
   #cheapOctave = 0;
   #notedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** When the last batch ended; -∞ before the first. */
+  /** End of the last batch; -∞ before the first. */
   get notedAtMs(): number {
     return this.#notedAtMs;
   }
 
   /**
-   * The largest batch to form: twice what was seen, until a row costs no less in a larger one; then the
-   * smallest in which it costs next to the least. What is larger only keeps the next ones waiting.
+   * Largest batch to form: twice the largest so far, until a row costs no less in a larger one; then the smallest in
+   * which it costs next to the least. A larger one only delays the next ones.
    */
   get maxRows(): number {
     return this.#maxRows;
@@ -80,19 +81,19 @@ export class ServiceTimes {
     if (size.rows.length > KEPT_SAMPLES) for (const list of [size.rows, size.durationsMs, size.atMs]) list.shift();
     size.unread++;
     if (size.unread < STALE_SHARE * size.rows.length) return;
-    // What has aged meanwhile goes from all sizes: one that is not formed any more would keep its spikes.
+    // Old samples are dropped from all sizes: one that is no longer formed would keep its spikes.
     for (const each of this.#sizes) each.read = readSize(each, nowMs);
     size.unread = 0;
     this.#curves.fill(Number.NaN);
     this.#maxRows = this.#findMaxRows();
   }
 
-  /** What a batch usually takes, the slowest of the last ones left out; 0 as long as nothing was seen. */
+  /** Usual time of a batch, without the slowest of the last ones; 0 without samples. */
   expectedMs(rows: number): number {
     return this.#time(rows, 0);
   }
 
-  /** The duration that a batch stays under at this level; 0 as long as nothing was seen. */
+  /** Duration that a batch stays under at this level; 0 without samples. */
   quantileMs(rows: number, level: Level): number {
     return this.#time(rows, level + 1);
   }
@@ -108,15 +109,15 @@ export class ServiceTimes {
     const known = this.#known();
     const [only] = known;
     if (only === undefined) return 0;
-    // With one size alone, time is taken as proportional: nothing is known of what is fixed.
+    // With one size alone, time is assumed proportional: the fixed part is unknown.
     if (known.length === 1) return timeOf(only, curve) * Math.max(1, rows / only.read.rows);
     const above = known.findIndex(({ read }) => read.rows >= rows);
     const right = above < 0 ? known.length - 1 : Math.max(1, above);
     const [left, { read }] = [known[right - 1]!, known[right]!];
     const [leftMs, rightMs] = [timeOf(left, curve), timeOf(known[right]!, curve)];
-    // Noise may make a larger batch look faster; it is never taken to be.
+    // Noise may make a larger batch look faster; that is ignored.
     const slope = Math.max(0, rightMs - leftMs) / (read.rows - left.read.rows);
-    // Nor can a smaller one cost less than its share.
+    // A smaller one cannot cost less than its share either.
     return Math.max(leftMs + slope * (rows - left.read.rows), leftMs * Math.min(1, rows / left.read.rows));
   }
 
@@ -170,12 +171,12 @@ function sort(values: readonly number[]): Float64Array {
   return Float64Array.from(values).toSorted();
 }
 
-/** Of fewer than 100 the one below the slowest is the 0.99 quantile: one spike is no tail. */
+/** Below 100 samples the second slowest is the 0.99 quantile: one spike is no tail. */
 function nearestRank(sorted: Float64Array, confidence: number): number {
   return sorted[Math.floor((sorted.length - 1) * confidence)]!;
 }
 
-/** The mean of all values but the one at this index. */
+/** Mean of all values but the one at this index. */
 function meanBut(values: readonly number[], left: number): number {
   let sum = 0;
   for (const value of values) sum += value;

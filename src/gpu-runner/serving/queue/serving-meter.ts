@@ -5,7 +5,7 @@ import {
   openDistribution,
 } from "../../../stats/distribution/distribution.ts";
 
-/** For how long something was under way, however many at once; all times in milliseconds of one monotonic clock. */
+/** Time with anything in progress, however many at once; all times in milliseconds of one monotonic clock. */
 export class BusyClock {
   #underWay = 0;
   #sinceMs = 0;
@@ -27,13 +27,13 @@ export class BusyClock {
     return busyMs;
   }
 
-  /** The same without a cut. */
+  /** Milliseconds since the last cut, without a new cut. */
   peek(nowMs: number): number {
     return this.#busyMs + (this.#underWay > 0 ? nowMs - this.#sinceMs : 0);
   }
 }
 
-/** What one device's queue did in a span, in milliseconds where it is a time. */
+/** Counts and times of one device's queue in a span, times in milliseconds. */
 export interface ServingTally {
   requests: number;
   refused: number;
@@ -43,7 +43,7 @@ export interface ServingTally {
   busyMs: number;
   computeMs: number;
   transferMs: number;
-  /** Most requests that waited at once. */
+  /** Longest queue. */
   longestWaiting: number;
   readonly queueMs: OpenDistribution;
 }
@@ -63,11 +63,11 @@ function createTally(): ServingTally {
   };
 }
 
-/** Counts what a device's queue does, but for probes of the watch, which it is not told of. */
+/** Meter of a device's queue, without the watch's probes. */
 export class ServingMeter {
   readonly #busy = new BusyClock();
   #tally = createTally();
-  /** What was before the last cut. */
+  /** Tally before the last cut. */
   #before = createTally();
 
   came(waiting: number): void {
@@ -83,7 +83,7 @@ export class ServingMeter {
     this.#tally.errors++;
   }
 
-  /** A batch is computed from now on, of requests that waited so long. */
+  /** Records the start of a batch whose requests waited this long. */
   began(nowMs: number): void {
     this.#busy.begin(nowMs);
   }
@@ -92,7 +92,7 @@ export class ServingMeter {
     this.#busy.end(nowMs);
   }
 
-  /** A batch was computed; what it took inside the device's process counts where it ends. */
+  /** Records the end of a batch; its time in the device's process counts in the span where it ends. */
   computed(
     rows: number,
     { uploadMs, computeMs, readbackMs }: { uploadMs: number; computeMs: number; readbackMs: number },
@@ -106,7 +106,7 @@ export class ServingMeter {
     for (const each of queuedMs) addToDistribution(tally.queueMs, each);
   }
 
-  /** What was since the last cut. */
+  /** Tally since the last cut. */
   cut(nowMs: number): ServingTally {
     const tally = { ...this.#tally, busyMs: this.#busy.cut(nowMs) };
     this.#tally = createTally();
@@ -114,14 +114,14 @@ export class ServingMeter {
     return tally;
   }
 
-  /** What was since the start. */
+  /** Tally since the start. */
   total(nowMs: number): ServingTally {
     const since = { ...this.#tally, busyMs: this.#busy.peek(nowMs) };
     return mergeServing(this.#before, since);
   }
 }
 
-/** Two spans that follow each other as one. */
+/** Merges two consecutive spans. */
 export function mergeServing(one: ServingTally, other: ServingTally): ServingTally {
   return {
     requests: one.requests + other.requests,

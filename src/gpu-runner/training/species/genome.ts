@@ -1,18 +1,18 @@
 import { normalQuantile } from "../../../stats/distribution/normal.ts";
 import { createDraws, toUniform } from "../../../stats/random/draws.ts";
 
-/** Random choices, one after the other. */
+/** Sequence of random choices. */
 export interface Chance {
   /** In [0, 1). */
   uniform(): number;
   normal(): number;
   happens(probability: number): boolean;
-  /** One of so many things, from 0. */
+  /** One of this many items, from 0. */
   below(count: number): number;
   pick<Thing>(things: readonly Thing[]): Thing;
 }
 
-/** Choices of one child of one generation, whatever is drawn elsewhere. */
+/** Random choices of one child of one generation, independent of other draws. */
 export function createChance(key: {
   readonly seed: number;
   readonly stream: number;
@@ -39,10 +39,10 @@ export function createChance(key: {
   };
 }
 
-/** A connection of a genome. Genes of one innovation are the same structure wherever they stand. */
+/** Connection of a genome. Genes of one innovation are the same structure in every genome. */
 export interface Gene {
   readonly innovation: number;
-  /** Nodes by number, as policy-layout.ts has them; hidden ones have the number of their innovation. */
+  /** Node numbers as in policy-layout.ts; hidden ones have the number of their innovation. */
   readonly source: number;
   readonly target: number;
   readonly weight: number;
@@ -50,24 +50,25 @@ export interface Gene {
 }
 
 /**
- * A network by its connections, in the order of their innovations (Stanley and Miikkulainen, "Evolving neural networks
- * through augmenting topologies", Evolutionary Computation 10, 2002). Nodes are those that connections name. No
- * connection leads from an output or into an input, and none closes a ring.
+ * Network as its connections, in the order of their innovations. Nodes are those that connections name. No connection
+ * leads from an output or into an input, and none closes a cycle.
+ * Source: Stanley and Miikkulainen, "Evolving neural networks through augmenting topologies", Evolutionary Computation
+ * 10, 2002.
  */
 export type Genome = readonly Gene[];
 
-/** What a genome starts from: inputs, then the bias, then outputs. */
+/** Fixed nodes of a genome: inputs, then the bias, then outputs. */
 export interface Ports {
   readonly inputs: number;
   readonly outputs: number;
 }
 
-/** Nodes below this take nothing in: inputs and bias. */
+/** Number of nodes without incoming connections: inputs and bias. */
 export function countSources({ inputs }: Ports): number {
   return inputs + 1;
 }
 
-/** The first hidden node. */
+/** Number of the first hidden node. */
 export function countPorts({ inputs, outputs }: Ports): number {
   return inputs + 1 + outputs;
 }

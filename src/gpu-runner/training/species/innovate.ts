@@ -11,18 +11,18 @@ import {
 
 /** Numbers of new structure. */
 export interface Innovations {
-  /** The next one of a gene, and of a node. */
+  /** Next number of a gene, and of a node. */
   readonly next: { innovation: number; node: number };
-  /** What was made in this generation, so that the same structure gets the same numbers. */
+  /** New structure in this generation, so that the same structure gets the same numbers. */
   readonly made: Map<string, number>;
 }
 
-/** Numbers that go on from others, in a generation that has made nothing yet. */
+/** Numbers that continue from others, in a new generation. */
 export function beginInnovations(next: { readonly innovation: number; readonly node: number }): Innovations {
   return { next: { ...next }, made: new Map() };
 }
 
-/** How much structure a genome may have. */
+/** Limits of a genome's structure. */
 export interface Bounds {
   readonly hiddenNodes: number;
   readonly connections: number;
@@ -31,7 +31,7 @@ export interface Bounds {
 /** Pairs of nodes that are tried for a connection. */
 const DRAWS = 20;
 
-/** Every input and the bias connected to every output. Weights are standard normal. */
+/** Connects every input and the bias to every output. Weights are standard normal. */
 export function createGenome(ports: Ports, chance: Chance): Genome {
   const sources = countSources(ports);
   return Array.from({ length: sources * ports.outputs }, (_, innovation) => ({
@@ -43,14 +43,15 @@ export function createGenome(ports: Ports, chance: Chance): Genome {
   }));
 }
 
-/** Numbers behind those of `createGenome`. */
+/** First numbers after those of `createGenome`. */
 export function firstInnovations(ports: Ports): Innovations["next"] {
   return { innovation: countSources(ports) * ports.outputs, node: countPorts(ports) };
 }
 
 /**
  * Splits an enabled connection: it is disabled, one of weight 1 leads from its source to a new node, and one of its
- * weight from there on, so that little changes at first. The genome as it is, where there is no room or nothing to split.
+ * weight from there on, so that little changes at first. Returns the genome unchanged where there is no room or no
+ * connection to split.
  */
 export function addNode(
   genome: Genome,
@@ -73,8 +74,8 @@ export function addNode(
 }
 
 /**
- * Joins two nodes that are not joined, so that no ring closes; enables the connection where it was disabled. The genome
- * as it is, where no such two are found in some draws.
+ * Connects two unconnected nodes without a cycle; enables the connection where it was disabled. Returns the genome
+ * unchanged where a few draws find no such pair.
  */
 export function addConnection(
   genome: Genome,

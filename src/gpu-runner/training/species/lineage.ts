@@ -16,7 +16,7 @@ import {
 } from "./speciate.ts";
 import type { MutationRates } from "./vary-genome.ts";
 
-/** A generation that was made and has not been tried, with all that decides on the next. */
+/** Generation that has not been evaluated yet, with all state of the next. */
 export interface Lineage {
   readonly generation: number;
   readonly population: readonly Genome[];
@@ -24,7 +24,7 @@ export interface Lineage {
   readonly next: Innovations["next"];
 }
 
-/** What does not change from generation to generation. */
+/** Constants of a lineage. */
 export interface LineageRules {
   readonly ports: Ports;
   readonly bounds: Bounds;
@@ -32,19 +32,19 @@ export interface LineageRules {
   readonly seed: number;
 }
 
-/** What a generation came to. */
+/** Outcome of a generation. */
 export interface Advance {
   readonly lineage: Lineage;
   readonly census: SpeciesCensus;
-  /** The fittest of the generation that was tried. */
+  /** Fittest member of the evaluated generation. */
   readonly champion: Genome;
 }
 
-/** Draws of genomes, and of which member represents a species. */
+/** Random streams of genomes, and of each species' representative. */
 const CHILD_STREAM = 16;
 const SPECIES_STREAM = 17;
 
-/** The first generation: all of the smallest form, with weights of their own. */
+/** First generation: all of the smallest form, with different weights. */
 export function beginLineage(members: number, { ports, seed }: LineageRules): Lineage {
   const population = Array.from({ length: members }, (_, child) =>
     createGenome(ports, createChance({ seed, stream: CHILD_STREAM, generation: 0, child })),
@@ -52,7 +52,7 @@ export function beginLineage(members: number, { ports, seed }: LineageRules): Li
   return { generation: 0, population, division: NO_DIVISION, next: firstInnovations(ports) };
 }
 
-/** The next generation, by how this one did: `fitness` of each member, NaN of one that failed. */
+/** Next generation; `fitness` of each member is NaN for one that failed. */
 export function advanceLineage(
   { generation, population, division, next }: Lineage,
   fitness: Float64Array,
@@ -80,8 +80,8 @@ export function advanceLineage(
 }
 
 function takeCensus(threshold: number, species: readonly Species[], fitness: Float64Array): SpeciesCensus {
-  const told = species.map((one) => ({ id: one.id, size: one.members.length, best: bestOf(one, fitness) }));
-  const largest = told.toSorted((a, b) => b.size - a.size || a.id - b.id).slice(0, LIMITS.speciesTold);
+  const counts = species.map((one) => ({ id: one.id, size: one.members.length, best: bestOf(one, fitness) }));
+  const largest = counts.toSorted((a, b) => b.size - a.size || a.id - b.id).slice(0, LIMITS.speciesTold);
   return {
     threshold,
     count: species.length,
@@ -89,13 +89,13 @@ function takeCensus(threshold: number, species: readonly Species[], fitness: Flo
   };
 }
 
-/** A generation that was made, and the fittest of the one before. */
+/** New generation, and the fittest member of the previous one. */
 export interface KeptLineage {
   readonly lineage: Lineage;
   readonly champion: Genome;
 }
 
-/** All of it as arrays of numbers, but for the members of species: the next division makes them anew. */
+/** Lineage as arrays of numbers, without the members of species: the next division finds them again. */
 export function saveLineage({ lineage, champion }: KeptLineage): StrategyState {
   const { generation, population, division, next } = lineage;
   const { threshold, nextId, species } = division;
@@ -108,7 +108,7 @@ export function saveLineage({ lineage, champion }: KeptLineage): StrategyState {
   };
 }
 
-/** What was saved of a population of so many. Throws a `RangeError` where it is something else. */
+/** Restores a saved lineage for this many members. Throws a `RangeError` for other data. */
 export function restoreLineage(saved: StrategyState, members: number): KeptLineage {
   const population = readGenomes(saved["population"]);
   const [champion] = readGenomes(saved["champion"]);
@@ -123,7 +123,7 @@ export function restoreLineage(saved: StrategyState, members: number): KeptLinea
   return { lineage: { generation, population, division, next: { innovation, node } }, champion };
 }
 
-/** Each genome as the number of its genes, then five numbers of each. */
+/** Writes each genome as the number of its genes, then five numbers of each. */
 function writeGenomes(genomes: readonly Genome[]): Float64Array<ArrayBuffer> {
   return Float64Array.from(
     genomes.flatMap((genome) => [

@@ -12,8 +12,9 @@ import {
 } from "./lineage.ts";
 
 /**
- * A genome as a row of a graph policy, `length` numbers (see policy-layout.ts): its enabled connections on a way from an
- * input or the bias, in topological order. What takes nothing in gives nothing on. Hidden nodes are numbered anew.
+ * Genome as a row of a graph policy, `length` numbers (see policy-layout.ts): its enabled connections that are
+ * reachable from an input or the bias, in topological order. A node without inputs has no effect. Hidden nodes are
+ * renumbered.
  */
 export function encodeGenome(genome: Genome, ports: Ports, length: number): Float32Array<ArrayBuffer> {
   const first = countPorts(ports);
@@ -32,7 +33,7 @@ export function encodeGenome(genome: Genome, ports: Ports, length: number): Floa
   return row;
 }
 
-/** Hidden nodes that something leads to, each behind all that it takes from. */
+/** Reachable hidden nodes, each after all of its sources. */
 function orderHidden(enabled: readonly Gene[], first: number): number[] {
   const incoming = Map.groupBy(
     enabled.filter(({ target }) => target >= first),
@@ -45,7 +46,7 @@ function orderHidden(enabled: readonly Gene[], first: number): number[] {
     if (node < first) return true;
     if (visited.has(node)) return alive.has(node);
     visited.add(node);
-    // All of them, since each has to stand before.
+    // Visits all of them, since each has to come before.
     const feeding = (incoming.get(node) ?? []).filter(({ source }) => visit(source));
     if (feeding.length === 0) return false;
     order.push(node);
@@ -65,9 +66,10 @@ interface SpeciesAlgorithm {
 }
 
 /**
- * Graphs that grow and share their fitness in species (Stanley and Miikkulainen, "Evolving neural networks through
- * augmenting topologies", Evolutionary Computation 10, 2002). Genomes are the host's; a generation is written to the
- * population once, as rows of one length, and rolled out together however different its members are.
+ * Graphs that grow and share their fitness in species (NEAT). Genomes are on the host. A generation is written to the
+ * population once, as rows of one length, and rolled out together however much its members differ.
+ * Source: Stanley and Miikkulainen, "Evolving neural networks through augmenting topologies", Evolutionary Computation
+ * 10, 2002.
  */
 export const openSpecies: OpenStrategy<SpeciesAlgorithm> = async (context) => {
   const { algorithm, environment, network, population, seed, saved } = context;

@@ -4,9 +4,10 @@ import type { Species } from "./speciate.ts";
 import { crossOver, mutate, type MutationRates } from "./vary-genome.ts";
 
 /**
- * Children of each species, `total` in all, by its shared fitness: the sum of f/|species| over its members (Stanley and
- * Miikkulainen 2002, section 3.3). Where fitness is below 0 it counts from the lowest; NaN, of who failed, counts as
- * the lowest. What is left by rounding goes to the largest remainders, the first of equals.
+ * Number of children of each species, `total` in all, by its shared fitness: the sum of f/|species| over its members.
+ * Where fitness is below 0 it counts from the lowest; NaN, for failed members, counts as the lowest. The rest of
+ * rounding goes to the largest remainders, the first of equal ones.
+ * Source: Stanley and Miikkulainen 2002, section 3.3.
  */
 export function allotChildren(
   species: readonly { readonly members: readonly number[] }[],
@@ -33,7 +34,9 @@ export function allotChildren(
   return counts;
 }
 
-/** Members by fitness, the best first; of equals the smaller genome, then the first. NaN, of who failed, is worst. */
+/**
+ * Members by fitness, best first; of equal ones the smaller genome, then the first. NaN, for failed members, is worst.
+ */
 export function rankMembers(
   members: readonly number[],
   population: readonly Genome[],
@@ -46,27 +49,30 @@ export function rankMembers(
   });
 }
 
-/** Best members of a species, at most, that live on as they are. */
+/** Largest number of a species' best members that survive unchanged. */
 const ELITES = 2;
-/** Share of a species, the best of it, that has children. */
+/** Share of a species' best members that have children. */
 const SURVIVAL = 0.2;
-/** Of children, that have one parent; of others, that have their second in any species (Stanley and Miikkulainen 2002). */
+/**
+ * Share of children with one parent; share of the others whose second parent is of any species.
+ * Source: Stanley and Miikkulainen 2002.
+ */
 const CLONING = 0.25;
 const INTERSPECIES = 0.001;
 
-/** What children are made by. */
+/** Settings and random choices for children. */
 export interface Nursery {
   readonly ports: Ports;
   readonly bounds: Bounds;
   readonly rates: MutationRates;
   readonly innovations: Innovations;
-  /** The choices that make the child of this number. */
+  /** Random choices for the child of this number. */
   readonly chanceOf: (child: number) => Chance;
 }
 
 /**
- * The next generation, as many as the last: each of these species has children by its share of the fitness, its best
- * members first and as they are. `fitness` is that of the population, NaN of a member that failed.
+ * Next generation, as large as the last. Each species has children by its share of the fitness, and its best members
+ * survive unchanged. `fitness` is that of the population, NaN for a member that failed.
  */
 export function reproduce(
   species: readonly Species[],

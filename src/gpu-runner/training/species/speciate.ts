@@ -4,9 +4,9 @@ import type { Chance, Genome } from "./genome.ts";
 export const DISTANCE = { excess: 1, disjoint: 1, weight: 0.4 } as const;
 
 /**
- * How unlike two genomes are: δ = c₁E/N + c₂D/N + c₃W̄ (Stanley and Miikkulainen 2002, equation 1), with E genes beyond
- * the other's last innovation, D other genes that one of them lacks, N genes of the larger one, and W̄ the mean
- * difference of weights of the genes that both have.
+ * Distance of two genomes: δ = c₁E/N + c₂D/N + c₃W̄, with E genes beyond the other's last innovation, D other genes
+ * that one of them lacks, N genes of the larger one, and W̄ the mean difference of weights of their common genes.
+ * Source: Stanley and Miikkulainen 2002, equation 1.
  */
 export function measureDistance(a: Genome, b: Genome): number {
   const size = Math.max(a.length, b.length);
@@ -26,36 +26,36 @@ export function measureDistance(a: Genome, b: Genome): number {
   return (DISTANCE.excess * excess + DISTANCE.disjoint * disjoint) / size + DISTANCE.weight * meanDifference;
 }
 
-/** Genomes that are alike, which share their fitness and mate with each other. */
+/** Similar genomes, which share their fitness and mate with each other. */
 export interface Species {
   readonly id: number;
-  /** Of the generation before: who is nearer to it than the threshold belongs here. */
+  /** Member of the previous generation: genomes nearer to it than the threshold belong here. */
   readonly representative: Genome;
   /** Members of the population by number, ascending. */
   readonly members: readonly number[];
-  /** The best fitness that it ever had, and the generation of it. */
+  /** Best fitness so far, and its generation. */
   readonly best: number;
   readonly improvedAt: number;
 }
 
-/** How species are told apart, and what they are numbered by. */
+/** Division into species, with the threshold and the next number. */
 export interface Division {
   readonly threshold: number;
   readonly nextId: number;
   readonly species: readonly Species[];
 }
 
-/** Species to be held, and how the threshold is moved a generation to hold them. */
+/** Target number of species, and the threshold's change per generation towards it. */
 const TARGET = { fewest: 5, most: 10 } as const;
 const THRESHOLD = { start: 1.7, step: 0.1, least: 0.1, most: 3 } as const;
-/** What begins and has improved on nothing. */
+/** Best fitness of a new species. */
 const UNTRIED = Number.NEGATIVE_INFINITY;
 
 export const NO_DIVISION: Division = { threshold: THRESHOLD.start, nextId: 1, species: [] };
 
 /**
- * Divides a population anew: each genome goes into the first species whose representative is nearer than the
- * threshold, or founds one. Species that nobody joined are gone; the others get a member at random to represent them.
+ * Divides a population: each genome joins the first species whose representative is nearer than the threshold, or
+ * founds one. Species without members are removed; the others get a random member as representative.
  */
 export function divide(
   { threshold, nextId, species }: Division,
@@ -76,20 +76,22 @@ export function divide(
   return { threshold, nextId: id, species: represented };
 }
 
-/** The threshold for the next generation: wider after too many species, narrower after too few. */
+/** Threshold for the next generation: wider after too many species, narrower after too few. */
 export function moveThreshold({ threshold, species }: Pick<Division, "threshold" | "species">): number {
   const { fewest, most } = TARGET;
   const step = species.length > most ? THRESHOLD.step : species.length < fewest ? -THRESHOLD.step : 0;
-  // In tenths, so that errors of rounding do not add up.
+  // In tenths, so that rounding errors do not add up.
   const moved = Math.round((threshold + step) * 10) / 10;
   return Math.min(THRESHOLD.most, Math.max(THRESHOLD.least, moved));
 }
 
-/** Generations without a better best, after which a species has no children; and the best of them that always may. */
+/**
+ * Generations without improvement after which a species has no children, and the number of best species exempt from it.
+ */
 const STAGNATION = 15;
 const PROTECTED = 2;
 
-/** Species with what their members reached. `fitness` is that of the population, NaN of a member that failed. */
+/** Species with their members' best results. `fitness` is that of the population, NaN for a member that failed. */
 export function noteBest(species: readonly Species[], fitness: Float64Array, generation: number): Species[] {
   return species.map((one) => {
     const best = bestOf(one, fitness);
@@ -97,7 +99,7 @@ export function noteBest(species: readonly Species[], fitness: Float64Array, gen
   });
 }
 
-/** Those that may have children: who improved in time, and the two whose best is best now. */
+/** Species that may have children: those that improved in time, and the two best at present. */
 export function dropStagnant(species: readonly Species[], fitness: Float64Array, generation: number): Species[] {
   const byBest = species.toSorted((a, b) => bestOf(b, fitness) - bestOf(a, fitness) || a.id - b.id);
   const kept = new Set(byBest.slice(0, PROTECTED));

@@ -1,12 +1,15 @@
 import type { Chance, Genome, Ports } from "./genome.ts";
 import { addConnection, addNode, type Bounds, type Innovations } from "./innovate.ts";
 
-/** That a gene is disabled in the child where it is so in either parent (Stanley and Miikkulainen 2002, section 4.1). */
+/**
+ * Probability that a gene is disabled in the child where it is so in either parent.
+ * Source: Stanley and Miikkulainen 2002, section 4.1.
+ */
 const INHERITED_DISABLING = 0.75;
 
 /**
- * The child of two genomes: the structure of the fitter one, and of genes that both have either's weight. Of equals the
- * smaller counts as the fitter, so that a child has the nodes and no more rings than one of its parents.
+ * Child of two genomes: the structure of the fitter one, and either weight for common genes. Of equals the smaller
+ * counts as fitter, so that a child has the nodes, and no more cycles, than one of its parents.
  */
 export function crossOver(fitter: Genome, other: Genome, chance: Chance): Genome {
   const others = new Map(other.map((gene) => [gene.innovation, gene]));
@@ -19,23 +22,26 @@ export function crossOver(fitter: Genome, other: Genome, chance: Chance): Genome
   });
 }
 
-/** Probabilities of a child's changes, and how far weights move. */
+/** Probabilities of a child's changes, and the size of weight changes. */
 export interface MutationRates {
   readonly addNode: number;
   readonly addConnection: number;
-  /** Of a normal draw, by which a weight moves. */
+  /** Standard deviation of a weight's change. */
   readonly sigma: number;
 }
 
-/** That the weights of a child change at all, and then of each that it begins anew (Stanley and Miikkulainen 2002, section 4.1). */
+/**
+ * Probability that a child's weights change, and of each of them to be redrawn.
+ * Source: Stanley and Miikkulainen 2002, section 4.1.
+ */
 const WEIGHTS = 0.8;
 const RENEWAL = 0.1;
-/** That one connection of a child is switched on or off. */
+/** Probability that one connection of a child is toggled. */
 const TOGGLE = 0.02;
-/** Farther out every sigmoid is flat. */
+/** Bound of a weight: beyond it every sigmoid is flat. */
 const FARTHEST = 30;
 
-/** A genome with what chance changes in it. */
+/** Mutates a genome at random. */
 export function mutate(
   genome: Genome,
   ports: Ports,

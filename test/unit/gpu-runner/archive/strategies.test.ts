@@ -84,7 +84,7 @@ describe("searches with an archive", () => {
   test.each(cases)("fill cells, and go on from what they saved to the bit: %o", async (asked) => {
     const context = contextOf(sphere, asked);
     const whole = await play(context, 0, 30);
-    const { archive } = (await whole.tellArchive!())!;
+    const { archive } = (await whole.describeArchive!())!;
     expect(archive.coverage).toBeGreaterThan(0.15);
     expect(archive.filled).toBe(Math.round(400 * archive.coverage));
 
@@ -100,7 +100,7 @@ describe("searches with an archive", () => {
   test("children find more cells of the arm than as many random solutions, along lines most", async () => {
     const coverageOf = async (asked: Record<string, unknown>, generations: number) => {
       const strategy = await play(contextOf(arm, { name: "map-elites", ...small, ...asked }), 0, generations);
-      return (await strategy.tellArchive!())!.archive.coverage;
+      return (await strategy.describeArchive!())!.archive.coverage;
     };
     // The first generation is random, and one of as many members as the others have in all has no other.
     const random = await coverageOf({ population: 64 * 20 }, 1);
@@ -116,7 +116,7 @@ describe("searches with an archive", () => {
     const [left] = await strategy.leave!();
     const { summary, ...elites } = decodeArchive(left!.bytes);
     expect(left).toMatchObject({ name: "archive", mediaType: "application/octet-stream" });
-    expect(summary).toEqual((await strategy.tellArchive!())!.archive);
+    expect(summary).toEqual((await strategy.describeArchive!())!.archive);
     const sum = elites.fitness.reduce((total, value) => total + value + 1, 0);
     expect(summary).toMatchObject({ environment: "arm", network, parameters: 100, dims: [20, 20], offset: -1 });
     expect(summary.qdScore).toBeCloseTo(sum, 9);
@@ -125,7 +125,7 @@ describe("searches with an archive", () => {
     const same = await openStrategy({ ...context, elites });
     expect(decodeArchive((await same.leave!())[0]!.bytes)).toEqual({ summary, ...elites });
     const coarser = await openStrategy({ ...contextOf(arm, { name: "map-elites", dims: [5, 5] }), elites });
-    const { archive } = (await coarser.tellArchive!())!;
+    const { archive } = (await coarser.describeArchive!())!;
     expect(archive.filled).toBeLessThanOrEqual(25);
     expect(archive.best).toBe(summary.best);
     expect(await coarser.policy()).toEqual(await strategy.policy());
@@ -160,7 +160,7 @@ describe("searches with an archive", () => {
       ({ problem }: ProblemError) => problem.errors?.[0]?.pointer === "#/algorithm/covariance",
     );
     const chosen = await openStrategy(contextOf(many, { name: "cma-me" }));
-    expect((await chosen.tellArchive!())!.covariance).toBe("separable");
+    expect((await chosen.describeArchive!())!.covariance).toBe("separable");
     const plain = openStrategy(contextOf({ ...sphere, measures: 0 }, { name: "map-elites" }));
     await expect(plain).rejects.toThrow("measures");
   });
@@ -170,7 +170,7 @@ describe("searches with an archive", () => {
     const strategy = await play(context, 0, 3);
     const nothing = new Float64Array(64).fill(-1e6);
     const { measures } = await score(sphere, context.population);
-    const restartsOf = async () => (await strategy.tellArchive!())!.restarts;
+    const restartsOf = async () => (await strategy.describeArchive!())!.restarts;
     const before = await restartsOf();
     const full = { fitness: nothing, measures: measures.fill(0.5) };
     await strategy.tell({ generation: 2, ...full });
@@ -186,7 +186,7 @@ test("a grid that nobody asked for has no more cells than a file takes elites", 
   const dimsOf = async (parameters: number) => {
     const context = contextOf(arm, { name: "map-elites", population: 2 });
     const strategy = await openStrategy({ ...context, population: createPopulation(2, parameters) });
-    return (await strategy.tellArchive!())!.archive.dims;
+    return (await strategy.describeArchive!())!.archive.dims;
   };
   expect(await dimsOf(100)).toEqual([100, 100]);
   const [width = 0, height = 0] = await dimsOf(5_000);

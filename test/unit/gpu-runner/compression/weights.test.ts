@@ -184,7 +184,7 @@ describe("foldBatchNorm", () => {
       ...model,
       outputs: [...model.outputs, { name: "v0_0", dtype: "float32", shape: ["", 7, ""] }] as const,
     };
-    expect(foldBatchNorm(spied).report.left).toMatchObject([{ why: "what it scales is read by others too" }]);
+    expect(foldBatchNorm(spied).report.left).toMatchObject([{ why: "its input has other readers" }]);
     const nodes = model.nodes.map((node) => (node.operator === "Conv" ? { ...node, operator: "Relu" } : node));
     expect(foldBatchNorm({ ...model, nodes }).report.left).toMatchObject([
       { why: "no convolution or Gemm is before it" },
@@ -259,7 +259,7 @@ describe("quantiseStatic", () => {
     const { left } = quantiseStatic(model, new Map(names.map((name) => [name, { min: -1, max: 1 }]))).report;
     expect(left).toEqual([
       { layer: "twice", operator: "Add", why: "its activations are not float32" },
-      { layer: "input", operator: "Add", why: "the shape of its activations cannot be told" },
+      { layer: "input", operator: "Add", why: "the shape of its activations is unknown" },
     ]);
   });
 

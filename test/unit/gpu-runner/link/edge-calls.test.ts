@@ -66,7 +66,7 @@ describe("a registration", () => {
     for (const body of ["<h1>Welcome</h1>", "{}"]) {
       for (const status of [200, 502]) {
         reply = { status, body };
-        await expect(register()).rejects.toThrow(`What answers at ${edgeUrl} is no edge: ${status}.`);
+        await expect(register()).rejects.toThrow(`The server at ${edgeUrl} is not an edge: ${status}.`);
       }
     }
   });

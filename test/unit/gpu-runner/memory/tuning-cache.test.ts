@@ -60,7 +60,7 @@ describe("tunings on disk", () => {
     await writeFile(path(`${id}.json`), JSON.stringify({ tuning: { kernel: "triad" } }));
     expect(await reasons()).toEqual([expect.stringMatching(/^it cannot be read: /)]);
     await writeFile(path(`${id}.json`), text.replace('"bucket":{"n":64}', '"bucket":{"n":128}'));
-    expect(await reasons()).toEqual(["its content is not what its name says"]);
+    expect(await reasons()).toEqual(["its content does not match its name"]);
     await writeFile(path(`${id}.json`), text.replaceAll('"driver":"1"', '"driver":"2"'));
     expect(await reasons()).toEqual(["it was found on another device"]);
     await writeFile(path(`${id}.json`), text);

@@ -1,5 +1,5 @@
-// AssemblyScript. A network of its own for each member, four neurons a vector: the twin of the kernel `mlp-population`,
-// with parameters laid out as it reads them. Every thread has an instance of its own on the memory that all share.
+// AssemblyScript. A separate network for each member, four neurons per vector: the twin of the kernel `mlp-population`,
+// with the same parameter layout. Every thread has its own instance on the shared memory.
 
 const RELU = 2;
 const TANH = 3;
@@ -8,7 +8,7 @@ const FLOAT: usize = 4;
 const VECTOR: usize = 16;
 const BLOCK: usize = 128;
 
-/** Beyond it the quotient below is no better than 1. */
+/** Limit beyond which the quotient below is no better than 1. */
 const TANH_LIMIT: f32 = 7.35;
 
 let widths: usize = 0; // of the layers, input first: layers + 1 of 32 bits
@@ -22,7 +22,7 @@ let output: usize = 0; // members × samples × outputs
 let neurons: usize = 0; // this thread's: two rows as wide as the widest layer, in whole vectors
 let rowBytes: usize = 0;
 
-/** Says where everything stands; addresses are in bytes and those of vectors multiples of 16. */
+/** Sets the addresses of all data in bytes; those of vectors are multiples of 16. */
 export function prepare(
   widthsAt: usize,
   layerCount: i32,
@@ -47,7 +47,7 @@ export function prepare(
   rowBytes = bytesOfRow;
 }
 
-/** All samples of the members from `first` to before `end`. */
+/** Computes all samples of the members from `first` to before `end`. */
 export function forward(first: i32, end: i32): void {
   const inputBytes = widthOf(0) * FLOAT;
   const outputBytes = widthOf(layers) * FLOAT;
@@ -66,12 +66,12 @@ function widthOf(layer: i32): usize {
   return <usize>load<u32>(widths + <usize>layer * FLOAT);
 }
 
-/** Rounded up to whole vectors. */
+/** Width rounded up to whole vectors. */
 function paddedWidthOf(layer: i32): usize {
   return (widthOf(layer) + 3) & ~3;
 }
 
-/** Takes the first row of neurons through all layers; gives the row in which the last one stands. */
+/** Runs the first row of neurons through all layers; returns the row of the last layer. */
 function applyNetwork(network: usize): usize {
   let weights = network;
   let before = neurons;
@@ -103,7 +103,7 @@ function applyLayer(weights: usize, inner: usize, pitch: usize, before: usize, a
   for (; at < pitch; at += VECTOR) addVector(weights + at, pitch, bias + at, before, end, after + at);
 }
 
-/** Eight sums, which are enough to hide how long an addition takes. */
+/** Eight sums, enough to hide the latency of an addition. */
 function addBlock(weights: usize, pitch: usize, bias: usize, before: usize, end: usize, after: usize): void {
   let row = weights;
   let sum0 = v128.load(bias);
@@ -163,7 +163,7 @@ function activate(row: usize, sizeBytes: usize): void {
   }
 }
 
-/** The eleventh convergent of Lambert's continued fraction x/(1 + x²/(3 + x²/(5 + …))): within 5e-7. */
+/** Eleventh convergent of Lambert's continued fraction x/(1 + x²/(3 + x²/(5 + …))): within 5e-7. */
 function tanh(value: v128): v128 {
   const x = f32x4.max(f32x4.min(value, f32x4.splat(TANH_LIMIT)), f32x4.splat(-TANH_LIMIT));
   const z = f32x4.mul(x, x);
