@@ -10,7 +10,7 @@ import type { SpanScope } from "../../telemetry/span.ts";
 import { formatTraceparent } from "../../telemetry/trace-context.ts";
 import { untilDeadline } from "../clock.ts";
 import { type Env, runnerLink } from "../config.ts";
-import type { LinkOutcome } from "../link/in-flight.ts";
+import type { LinkOutcome } from "../link/link-rpc.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Candidate } from "./choose-placement.ts";
 import { type Attempt, placementWatch } from "./predict/placement-watch.ts";

@@ -24,7 +24,7 @@ import { readFrameRequest, readTensorRequest, type TensorForm } from "../inferen
 import { countRefusal } from "../inference/outcome-log.ts";
 import { projectOfPlacement } from "../inference/snapshot.ts";
 import { computeRows, forgetNetwork, loadNetwork } from "../inference/wasm/edge-networks.ts";
-import type { IssuedTicket } from "../link/issue-ticket.ts";
+import type { IssuedTicket } from "../link/link-rpc.ts";
 import { openDatabase } from "../store/database.ts";
 import { findAnyVersion } from "../store/models/model-store.ts";
 import { mayRead } from "./runners.ts";
