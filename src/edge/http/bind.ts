@@ -3,7 +3,8 @@ import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { type FieldError, ProblemError, toPointerPart, toProblem } from "../../protocol/wire/problem.ts";
+import { checkInput, invalidRequest } from "../../protocol/wire/parse-input.ts";
+import { type FieldError, ProblemError, toProblem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
@@ -61,9 +62,9 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
       if (schema === undefined) return undefined as Value;
-      const parsed = schema.safeParse(value());
-      if (parsed.success) return parsed.data;
-      errors.push(...parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)));
+      const checked = checkInput(schema, value(), prefix);
+      if (checked.ok) return checked.value;
+      errors.push(...checked.errors);
       return undefined as Value;
     };
     const params = read(endpoint.params, () => c.req.param(), "path");
@@ -82,29 +83,6 @@ export function bind<Params, Query, Headers, Body, Reply>(
   });
 }
 
-/** Checks a value that a handler read by itself, with the same errors as `bind`. */
-export function checkInput<Value>(
-  schema: z.ZodType<Value>,
-  value: unknown,
-  prefix = "#",
-): { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly errors: FieldError[] } {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, errors: parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)) };
-}
-
-/** The same, where nobody but the caller has to hear of the errors. */
-export function parseInput<Value>(schema: z.ZodType<Value>, value: unknown, prefix = "#"): Value {
-  const checked = checkInput(schema, value, prefix);
-  if (checked.ok) return checked.value;
-  throw invalidRequest(checked.errors);
-}
-
-export function invalidRequest(errors: FieldError[]): ProblemError {
-  const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
-  return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
-}
-
 async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const mediaType = mediaTypeOf(request);
   const bytes = await readBody(request, maxBytes);
@@ -117,15 +95,6 @@ export function unsupportedMediaType(found: string, wanted: readonly string[]): 
   return new ProblemError("unsupported-media-type", `The content type ${message}.`, {
     errors: [{ pointer: "header/content-type", message }],
   });
-}
-
-/** A zod issue with its place; a key that should not be there is named itself. */
-function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
-  const at = (path: PropertyKey[]) => [prefix, ...path.map(toPointerPart)].join("/");
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
-  }
-  return [{ pointer: at([...issue.path]), message: issue.message }];
 }
 
 /** Does what an administrator asked for and writes down that it was asked, by whom, and how it ended. */

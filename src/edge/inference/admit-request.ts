@@ -1,4 +1,5 @@
 import type { InferWishes } from "../../protocol/inference/inference.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs, countRows } from "./predict/calibrated-service.ts";
@@ -10,7 +11,6 @@ import { findVersion, type Snapshot, snapshotWith, type Version } from "./snapsh
 import type { SpanScope } from "../../telemetry/span.ts";
 import type { ProjectEnv } from "../config.ts";
 import { elapsedMs } from "../clock.ts";
-import { invalidRequest } from "../http/bind.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "./wasm/edge-networks.ts";
 import { probePlacement, type WaitUntil } from "./ask-placement.ts";

@@ -1,10 +1,11 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Placement } from "../../protocol/models/model.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { isSameConfiguration, type ServingConfiguration } from "../../protocol/fleet/serving.ts";
 import { jobQueue, type ProjectEnv, runnerLink } from "../config.ts";
-import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
 import { checkThreads } from "../fleet/machine-fit.ts";
 import { openProject } from "../store/database.ts";
 import { applyConfiguration, findPlacement } from "../store/fleet/placement-store.ts";

@@ -9,13 +9,14 @@ import {
   type StreamedAction,
   StreamedObservation,
 } from "../../protocol/policies/policy.ts";
+import { invalidRequest, parseInput } from "../../protocol/wire/parse-input.ts";
 import { ProblemError, toProblem } from "../../protocol/wire/problem.ts";
 import { logRefusal } from "../inference/outcome-log.ts";
 import { locateVersion, type Version } from "../inference/snapshot.ts";
 import type { ProjectEnv } from "../config.ts";
 import { authorise, callerOf } from "../http/auth.ts";
 import { spendRate } from "../http/key-rate.ts";
-import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
 import { parseJson } from "../http/read-body.ts";
 import { endSocket } from "../link/runner-socket.ts";
 import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "../inference/codecs/policy-request.ts";
