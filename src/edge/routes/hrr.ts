@@ -9,7 +9,7 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { type Tensor, tensorToJson } from "../../protocol/wire/tensor.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
-import { readTensorRequest } from "../inference/codecs/read-tensor-request.ts";
+import { readTensorRequest } from "./inference/read-tensor-request.ts";
 import { askCompute, type ComputeAnswer, type ComputeQuestion } from "../services/ask-compute.ts";
 import { planHrr, symbolKeys } from "../services/hrr-operations.ts";
 import { rememberItems, searchItems } from "../services/item-memories.ts";

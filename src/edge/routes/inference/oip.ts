@@ -1,19 +1,19 @@
 import type { Context, Hono } from "hono";
-import { endpoints } from "../../protocol/endpoints.ts";
-import { InferWishes } from "../../protocol/inference/inference.ts";
-import type { TensorSpec } from "../../protocol/models/model.ts";
-import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/inference/oip.ts";
-import { invalidRequest } from "../../protocol/wire/parse-input.ts";
-import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
-import { VERSION } from "../../protocol/wire/release.ts";
-import { locateVersion, type Snapshot, type Version } from "../inference/snapshot.ts";
-import type { Env, ProjectEnv } from "../config.ts";
-import { type AppEnv, bind } from "../http/bind.ts";
-import { addUpTotals } from "../inference/codecs/oip-statistics.ts";
-import { acceptedEncoding, decodeBody, writeOipReply } from "../inference/codecs/write-oip-reply.ts";
-import { type OipRequest, readOipRequest } from "../inference/codecs/read-oip-request.ts";
-import { readRequestTotals } from "../store/history/total-store.ts";
-import { answerInference } from "../inference/answer-inference.ts";
+import { endpoints } from "../../../protocol/endpoints.ts";
+import { InferWishes } from "../../../protocol/inference/inference.ts";
+import type { TensorSpec } from "../../../protocol/models/model.ts";
+import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../../protocol/inference/oip.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
+import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
+import { VERSION } from "../../../protocol/wire/release.ts";
+import { locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import type { Env, ProjectEnv } from "../../config.ts";
+import { type AppEnv, bind } from "../../http/bind.ts";
+import { addUpTotals } from "./oip-statistics.ts";
+import { acceptedEncoding, decodeBody, writeOipReply } from "./write-oip-reply.ts";
+import { type OipRequest, readOipRequest } from "./read-oip-request.ts";
+import { readRequestTotals } from "../../store/history/total-store.ts";
+import { answerInference } from "../../inference/answer-inference.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
 export function bindOip(app: Hono<AppEnv>): void {

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { endpoints } from "../../protocol/endpoints.ts";
+import { endpoints } from "../../../protocol/endpoints.ts";
 import {
   FRAME_MEDIA_TYPE,
   InferFrameHeader,
@@ -7,27 +7,27 @@ import {
   InferRequest,
   type LatencySplit,
   LinkInferHeader,
-} from "../../protocol/inference/inference.ts";
-import type { Ticket, TicketRequest } from "../../protocol/inference/ticket.ts";
-import { type EdgeRunInput, type EdgeRunReply, withRows } from "../../protocol/models/edge-place.ts";
-import { createSeededInputs } from "../../protocol/models/model-inputs.ts";
-import { encodeFrame } from "../../protocol/wire/frame.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
-import { tensorToJson } from "../../protocol/wire/tensor.ts";
-import { type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
-import { type AppEnv, bind } from "../http/bind.ts";
-import { admitRequest, confidenceOf } from "../inference/admit-request.ts";
-import { answerInference, describePlacement, type Inference } from "../inference/answer-inference.ts";
-import type { WaitUntil } from "../inference/ask-placement.ts";
-import { readFrameRequest, readTensorRequest, type TensorForm } from "../inference/codecs/read-tensor-request.ts";
-import { countRefusal } from "../inference/outcome-log.ts";
-import { projectOfPlacement } from "../inference/snapshot.ts";
-import { computeRows, forgetNetwork, loadNetwork } from "../inference/wasm/edge-networks.ts";
-import type { IssuedTicket } from "../link/link-rpc.ts";
-import { openDatabase } from "../store/database.ts";
-import { findAnyVersion } from "../store/models/model-store.ts";
-import { mayRead } from "./runners.ts";
+} from "../../../protocol/inference/inference.ts";
+import type { Ticket, TicketRequest } from "../../../protocol/inference/ticket.ts";
+import { type EdgeRunInput, type EdgeRunReply, withRows } from "../../../protocol/models/edge-place.ts";
+import { createSeededInputs } from "../../../protocol/models/model-inputs.ts";
+import { encodeFrame } from "../../../protocol/wire/frame.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { tensorToJson } from "../../../protocol/wire/tensor.ts";
+import { type Env, type ProjectEnv, runnerLink, scopeEnv } from "../../config.ts";
+import { type AppEnv, bind } from "../../http/bind.ts";
+import { admitRequest, confidenceOf } from "../../inference/admit-request.ts";
+import { answerInference, describePlacement, type Inference } from "../../inference/answer-inference.ts";
+import type { WaitUntil } from "../../inference/ask-placement.ts";
+import { readFrameRequest, readTensorRequest, type TensorForm } from "./read-tensor-request.ts";
+import { countRefusal } from "../../inference/outcome-log.ts";
+import { projectOfPlacement } from "../../inference/snapshot.ts";
+import { computeRows, forgetNetwork, loadNetwork } from "../../inference/wasm/edge-networks.ts";
+import type { IssuedTicket } from "../../link/link-rpc.ts";
+import { openDatabase } from "../../store/database.ts";
+import { findAnyVersion } from "../../store/models/model-store.ts";
+import { mayRead } from "../runners.ts";
 
 /** `POST /v1/link/edge-runs`: a runner that calibrates a dense network has the edge compute it, too. */
 export function bindEdgeRuns(app: Hono<AppEnv>): void {

@@ -1,26 +1,26 @@
 import type { Context, Hono } from "hono";
-import { endpoints } from "../../protocol/endpoints.ts";
-import type { InferWishes } from "../../protocol/inference/inference.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
+import { endpoints } from "../../../protocol/endpoints.ts";
+import type { InferWishes } from "../../../protocol/inference/inference.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import {
   type ActionChoice,
   type ActReply,
   type ActStreamQuery,
   type StreamedAction,
   StreamedObservation,
-} from "../../protocol/policies/policy.ts";
-import { invalidRequest, parseInput } from "../../protocol/wire/parse-input.ts";
-import { ProblemError, toProblem } from "../../protocol/wire/problem.ts";
-import { logRefusal } from "../inference/outcome-log.ts";
-import { locateVersion, type Version } from "../inference/snapshot.ts";
-import type { ProjectEnv } from "../config.ts";
-import { authorise, callerOf } from "../http/auth.ts";
-import { spendRate } from "../http/key-rate.ts";
-import { type AppEnv, bind } from "../http/bind.ts";
-import { parseJson } from "../http/read-body.ts";
-import { endSocket } from "../link/runner-socket.ts";
-import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "../inference/codecs/policy-request.ts";
-import { answerInference, type Inference } from "../inference/answer-inference.ts";
+} from "../../../protocol/policies/policy.ts";
+import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
+import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
+import { logRefusal } from "../../inference/outcome-log.ts";
+import { locateVersion, type Version } from "../../inference/snapshot.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { authorise, callerOf } from "../../http/auth.ts";
+import { spendRate } from "../../http/key-rate.ts";
+import { type AppEnv, bind } from "../../http/bind.ts";
+import { parseJson } from "../../http/read-body.ts";
+import { endSocket } from "../../link/runner-socket.ts";
+import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
+import { answerInference, type Inference } from "../../inference/answer-inference.ts";
 
 /** Policies by observations and actions: models like any other, by the way of every inference. */
 export function bindPolicies(app: Hono<AppEnv>): void {
