@@ -4,14 +4,14 @@ import type { Endpoint } from "../../protocol/endpoint.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { checkInput, invalidRequest } from "../../protocol/wire/parse-input.ts";
-import { type FieldError, ProblemError, toProblem } from "../../protocol/wire/problem.ts";
+import { type FieldError, toProblem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
-import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
+import { mediaTypeOf, parseJson, readBody, unsupportedMediaType } from "./read-body.ts";
 
 export interface AppEnv {
   Bindings: Env;
@@ -37,6 +37,11 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
+  readonly arrivedAtMs: number;
+  /** Keeps work alive behind the reply. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** The request's span, for those within it; null where it is not traced. */
+  readonly scope: SpanScope | null;
 }
 
 type Handler<Params, Query, Headers, Body, Reply> = (
@@ -75,7 +80,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
-    const handle = () => handler({ c, env, principal, params, query, headers, body });
+    const about = { arrivedAtMs: c.get("arrivedAtMs"), waitUntil, scope: c.get("scope") };
+    const handle = () => handler({ c, env, principal, params, query, headers, body, ...about });
     // Pages of an import are part of the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
@@ -88,13 +94,6 @@ async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const bytes = await readBody(request, maxBytes);
   if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, ["application/json"]);
   return parseJson(bytes);
-}
-
-export function unsupportedMediaType(found: string, wanted: readonly string[]): ProblemError {
-  const message = `must be ${wanted.join(" or ")}${found === "" ? "" : `, not ${found.slice(0, 64)}`}`;
-  return new ProblemError("unsupported-media-type", `The content type ${message}.`, {
-    errors: [{ pointer: "header/content-type", message }],
-  });
 }
 
 /** Does what an administrator asked for and writes down that it was asked, by whom, and how it ended. */

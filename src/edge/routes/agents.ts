@@ -6,8 +6,8 @@ import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
 import { answerArtifact } from "../http/answers.ts";
-import { type AppEnv, bind, unsupportedMediaType } from "../http/bind.ts";
-import { mediaTypeOf, readBody } from "../http/read-body.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import { readOctets } from "../http/read-body.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { deleteUnnamed, digestOf, putArtifact } from "../store/artifact-store.ts";
 import {
@@ -48,8 +48,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.writeAgents, async ({ c, env, params: { name }, headers }) => {
-    if (mediaTypeOf(c.req.raw) !== STATES) throw unsupportedMediaType(mediaTypeOf(c.req.raw), [STATES]);
-    const bytes = new Uint8Array(await readBody(c.req.raw, LIMITS.poolBytes));
+    const bytes = await readOctets(c.req.raw, LIMITS.poolBytes);
     const pool = await mustFind(env, name);
     const wanted = headers["if-match"];
     if (wanted === undefined) throw missingMatch("pool");

@@ -9,7 +9,7 @@ import { openDatabase, openProject } from "../store/database.ts";
 import { readRunnerIds } from "../store/fleet/runner-store.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "../store/key-store.ts";
 import { closeProject, createProject, isProjectOpen, listAuditEntries, listProjects } from "../store/project-store.ts";
-import { endRunner } from "./runners.ts";
+import { endRunner } from "../fleet/change-runner.ts";
 
 export function bindKeys(app: Hono<AppEnv>): void {
   bind(app, endpoints.createKey, async ({ env, body }) => {

@@ -9,8 +9,7 @@ import type { Imported } from "./imported.ts";
 import { importMitata } from "./mitata.ts";
 import { importTinybench } from "./tinybench.ts";
 import { checkReport } from "./measure-report.ts";
-import { unsupportedMediaType } from "../../http/bind.ts";
-import { mediaTypeOf, parseJson, parseLines, readBody } from "../../http/read-body.ts";
+import { mediaTypeOf, parseJson, parseLines, readBody, unsupportedMediaType } from "../../http/read-body.ts";
 
 const LINES = "application/x-ndjson";
 

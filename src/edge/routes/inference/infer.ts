@@ -27,7 +27,7 @@ import { computeRows, forgetNetwork, loadNetwork } from "../../inference/wasm/ed
 import type { IssuedTicket } from "../../link/link-rpc.ts";
 import { openDatabase } from "../../store/database.ts";
 import { findAnyVersion } from "../../store/models/model-store.ts";
-import { mayRead } from "../runners.ts";
+import { mayRead } from "../../fleet/runner-rights.ts";
 
 /** `POST /v1/link/edge-runs`: a runner that calibrates a dense network has the edge compute it, too. */
 export function bindEdgeRuns(app: Hono<AppEnv>): void {
