@@ -52,3 +52,12 @@ export function openDatabase(binding: D1Database): Database {
 export function listOf(values: readonly string[]): SQL {
   return sql`(select value from json_each(${JSON.stringify(values)}))`;
 }
+
+/** Whether the database answers. */
+export async function isReadable(binding: D1Database): Promise<boolean> {
+  const answer = await binding
+    .prepare("select 1 as one")
+    .first("one")
+    .catch(() => null);
+  return answer === 1;
+}
