@@ -3,7 +3,7 @@ import { ProblemError } from "../../protocol/wire/problem.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
 import { checkAddress, noteWrongSecret } from "../http/rate-limiter.ts";
 import { openProject } from "../store/database.ts";
-import { type RegistrationOutcome, registerRunner, rotateCredential } from "../store/fleet/runner-store.ts";
+import { type RegistrationOutcome, registerRunner, rotateCredential } from "../store/fleet/registration-store.ts";
 import { isSecretOf } from "../store/secret.ts";
 import { runnerNotFound } from "./runner-rights.ts";
 

@@ -46,7 +46,7 @@ import {
   noteSuccess,
   type RunnerStanding,
 } from "./runner-standing.ts";
-import { openScope } from "../span-log.ts";
+import { openScope } from "../http/span-log.ts";
 import type { JobCount, JobQueueRpc, KnownRunner, Submission, SubmitOutcome } from "./queue-rpc.ts";
 import { RunnerTable } from "./runner-table.ts";
 

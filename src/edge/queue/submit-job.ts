@@ -39,3 +39,17 @@ export async function submitJob(env: ProjectEnv, { principal, key, scope }: Subm
   if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
   return submitted.job;
 }
+
+const JOBS_PAGE = 200;
+
+/** Cancels what a project still has queued or under work: shared runners are for others now. */
+export async function cancelJobs(env: ProjectEnv): Promise<void> {
+  const queue = jobQueue(env);
+  for (const state of ["queued", "leased"] as const) {
+    for (let isMore = true; isMore;) {
+      const { items, nextCursor } = await queue.list(env.project, { state, limit: JOBS_PAGE }, null);
+      await Promise.all(items.map(({ id }) => queue.cancel(env.project, id)));
+      isMore = nextCursor !== null;
+    }
+  }
+}

@@ -18,7 +18,8 @@ import { openProject } from "../store/database.ts";
 import { listOwnPlacementsOfRunner } from "../store/fleet/placement-store.ts";
 import { fitProfile } from "../store/fleet/profile-fit.ts";
 import { findProfile, readAllProfiles } from "../store/fleet/profile-store.ts";
-import { createRegistrationToken, listRunners } from "../store/fleet/runner-store.ts";
+import { createRegistrationToken } from "../store/fleet/registration-store.ts";
+import { listRunners } from "../store/fleet/runner-store.ts";
 
 export function bindRunners(app: Hono<AppEnv>): void {
   bind(app, endpoints.createRegistrationToken, ({ env, body }) =>
