@@ -5,7 +5,7 @@ import { createProblem } from "../../src/protocol/wire/problem.ts";
 import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
 import { assignJobs } from "../../src/edge/queue/assign-jobs.ts";
 import * as machine from "../../src/edge/queue/lease-machine.ts";
-import type { KnownRunner } from "../../src/edge/queue/runner-table.ts";
+import type { KnownRunner } from "../../src/edge/queue/queue-rpc.ts";
 import type { Platform } from "./platform.ts";
 import type { SimClock } from "./sim-clock.ts";
 import { INTERVALS } from "./sim-link.ts";

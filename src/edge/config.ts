@@ -1,16 +1,16 @@
 import { z } from "zod";
 import type { Intervals } from "../protocol/link.ts";
 import { readOtlpHeaders, type SpanTarget, tracesUrlOf } from "../telemetry/send-spans.ts";
-import type { RunnerLink } from "./link/runner-link.ts";
-import type { JobQueue } from "./queue/job-queue.ts";
+import type { RunnerLinkRpc } from "./link/link-rpc.ts";
+import type { JobQueueRpc } from "./queue/queue-rpc.ts";
 
 /** Bindings of wrangler.toml and, as text, the variables that `Settings` reads. */
 export interface Env {
   readonly DB: D1Database;
   readonly ARTIFACTS: R2Bucket;
   readonly ASSETS: Fetcher;
-  readonly RUNNER_LINK: DurableObjectNamespace<RunnerLink>;
-  readonly JOB_QUEUE: DurableObjectNamespace<JobQueue>;
+  readonly RUNNER_LINK: DurableObjectNamespace<RunnerLinkRpc>;
+  readonly JOB_QUEUE: DurableObjectNamespace<JobQueueRpc>;
   /** Cloudflare's own counter of a key's requests; absent on one machine, where there is one isolate. */
   readonly KEY_LIMITER?: RateLimit;
   readonly BOOTSTRAP_SECRET?: string;

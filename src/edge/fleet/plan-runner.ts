@@ -1,5 +1,4 @@
 import { type Capabilities, fingerprintText, modelBackendOf } from "../../protocol/fleet/hardware.ts";
-import type { Profile } from "../../protocol/fleet/profile.ts";
 import type { PlacementRule } from "../../protocol/fleet/serving.ts";
 import type { PlacedModel } from "../../protocol/link.ts";
 import { EDGE_RUNNER_ID } from "../../protocol/models/edge-place.ts";
@@ -9,12 +8,7 @@ import { type MeasuredPlace, readMeasuredPlaces } from "../store/fleet/placement
 import { fitProfile } from "../store/fleet/profile-fit.ts";
 import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import { type NamedVersion, toPlacedModel } from "../store/models/model-store.ts";
-import { resolveRule } from "../store/models/version-store.ts";
-
-/** A rule with the profile that it names; null where that is gone, and nothing fits it. */
-export type ResolvedRule =
-  | Exclude<PlacementRule, { kind: "profile" }>
-  | { readonly kind: "profile"; readonly profile: Profile | null };
+import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
 
 /** Whether a model with this rule is to be measured and served on a runner. */
 export function isPlacedHere(rule: ResolvedRule, runner: { id: string; capabilities: Capabilities }): boolean {

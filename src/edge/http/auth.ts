@@ -6,7 +6,7 @@ import { configOf, type Env } from "../config.ts";
 import { ageMs } from "../clock.ts";
 import { openDatabase } from "../store/database.ts";
 import { findKeyByHash } from "../store/key-store.ts";
-import { findRunnerByCredentialHash } from "../store/fleet/runner-store.ts";
+import { findRunnerByCredentialHash } from "../store/fleet/registration-store.ts";
 import { hashSecret, isSecretOf } from "../store/secret.ts";
 import { addressOf, checkAddress, noteWrongSecret } from "./rate-limiter.ts";
 

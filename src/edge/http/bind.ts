@@ -3,14 +3,15 @@ import type { z } from "zod";
 import type { Endpoint } from "../../protocol/endpoint.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { type FieldError, ProblemError, toPointerPart, toProblem } from "../../protocol/wire/problem.ts";
+import { checkInput, invalidRequest } from "../../protocol/wire/parse-input.ts";
+import { type FieldError, toProblem } from "../../protocol/wire/problem.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import { type Env, type ProjectEnv, scopeEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { addAuditEntry } from "../store/project-store.ts";
 import { authorise, callerOf, type Principal } from "./auth.ts";
 import { type KeyRate, spendRate } from "./key-rate.ts";
-import { mediaTypeOf, parseJson, readBody } from "./read-body.ts";
+import { mediaTypeOf, parseJson, readBody, unsupportedMediaType } from "./read-body.ts";
 
 export interface AppEnv {
   Bindings: Env;
@@ -36,6 +37,11 @@ export interface HandlerInput<Params, Query, Headers, Body> {
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
+  readonly arrivedAtMs: number;
+  /** Keeps work alive behind the reply. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** The request's span, for those within it; null where it is not traced. */
+  readonly scope: SpanScope | null;
 }
 
 type Handler<Params, Query, Headers, Body, Reply> = (
@@ -61,9 +67,9 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const errors: FieldError[] = [];
     const read = <Value>(schema: z.ZodType<Value> | undefined, value: () => unknown, prefix: string): Value => {
       if (schema === undefined) return undefined as Value;
-      const parsed = schema.safeParse(value());
-      if (parsed.success) return parsed.data;
-      errors.push(...parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)));
+      const checked = checkInput(schema, value(), prefix);
+      if (checked.ok) return checked.value;
+      errors.push(...checked.errors);
       return undefined as Value;
     };
     const params = read(endpoint.params, () => c.req.param(), "path");
@@ -74,7 +80,8 @@ export function bind<Params, Query, Headers, Body, Reply>(
     const body = endpoint.rawBody === undefined ? read(endpoint.body, () => json, "#") : (undefined as Body);
     if (errors.length > 0) throw invalidRequest(errors);
     const env = scopeEnv(c.env, principal?.project ?? MAIN_PROJECT);
-    const handle = () => handler({ c, env, principal, params, query, headers, body });
+    const about = { arrivedAtMs: c.get("arrivedAtMs"), waitUntil, scope: c.get("scope") };
+    const handle = () => handler({ c, env, principal, params, query, headers, body, ...about });
     // Pages of an import are part of the act that began it.
     const isAct = endpoint.access === "admin" && endpoint.method !== "get" && endpoint.rawBody === undefined;
     const reply = isAct ? await audited(c, env, endpoint, handle) : await handle();
@@ -82,50 +89,11 @@ export function bind<Params, Query, Headers, Body, Reply>(
   });
 }
 
-/** Checks a value that a handler read by itself, with the same errors as `bind`. */
-export function checkInput<Value>(
-  schema: z.ZodType<Value>,
-  value: unknown,
-  prefix = "#",
-): { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly errors: FieldError[] } {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, errors: parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)) };
-}
-
-/** The same, where nobody but the caller has to hear of the errors. */
-export function parseInput<Value>(schema: z.ZodType<Value>, value: unknown, prefix = "#"): Value {
-  const checked = checkInput(schema, value, prefix);
-  if (checked.ok) return checked.value;
-  throw invalidRequest(checked.errors);
-}
-
-export function invalidRequest(errors: FieldError[]): ProblemError {
-  const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
-  return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
-}
-
 async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const mediaType = mediaTypeOf(request);
   const bytes = await readBody(request, maxBytes);
   if (mediaType !== "application/json") throw unsupportedMediaType(mediaType, ["application/json"]);
   return parseJson(bytes);
-}
-
-export function unsupportedMediaType(found: string, wanted: readonly string[]): ProblemError {
-  const message = `must be ${wanted.join(" or ")}${found === "" ? "" : `, not ${found.slice(0, 64)}`}`;
-  return new ProblemError("unsupported-media-type", `The content type ${message}.`, {
-    errors: [{ pointer: "header/content-type", message }],
-  });
-}
-
-/** A zod issue with its place; a key that should not be there is named itself. */
-function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
-  const at = (path: PropertyKey[]) => [prefix, ...path.map(toPointerPart)].join("/");
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
-  }
-  return [{ pointer: at([...issue.path]), message: issue.message }];
 }
 
 /** Does what an administrator asked for and writes down that it was asked, by whom, and how it ended. */

@@ -9,7 +9,7 @@ import {
 import type { TelemetrySink } from "../../telemetry/event.ts";
 import { configOf } from "../config.ts";
 import { elapsedMs } from "../clock.ts";
-import { openScope } from "../span-log.ts";
+import { openScope } from "./span-log.ts";
 import type { AppEnv } from "./bind.ts";
 
 /**

@@ -67,6 +67,22 @@ export function mediaTypeOf(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
+const OCTETS = "application/octet-stream";
+
+/** A file that a request brings. */
+export async function readOctets(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const mediaType = mediaTypeOf(request);
+  if (mediaType !== OCTETS) throw unsupportedMediaType(mediaType, [OCTETS]);
+  return readBody(request, maxBytes);
+}
+
+export function unsupportedMediaType(found: string, wanted: readonly string[]): ProblemError {
+  const message = `must be ${wanted.join(" or ")}${found === "" ? "" : `, not ${found.slice(0, 64)}`}`;
+  return new ProblemError("unsupported-media-type", `The content type ${message}.`, {
+    errors: [{ pointer: "header/content-type", message }],
+  });
+}
+
 /** Parses a JSON body; what is not JSON, or would take far more memory than its text, is a problem that says so. */
 export function parseJson(bytes: Uint8Array): unknown {
   checkNodes(bytes);

@@ -1,6 +1,6 @@
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { invalidRequest, unsupportedMediaType } from "./bind.ts";
-import { discardBody, mediaTypeOf } from "./read-body.ts";
+import { discardBody, mediaTypeOf, unsupportedMediaType } from "./read-body.ts";
 
 /** What a body may be. */
 interface BodyLimits {

@@ -1,4 +1,5 @@
 import type { InferWishes } from "../../protocol/inference/inference.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { createProblem, type Problem, ProblemError } from "../../protocol/wire/problem.ts";
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { calibratedLatencyMs, calibratedServiceMs, countRows } from "./predict/calibrated-service.ts";
@@ -6,14 +7,11 @@ import { type Candidate, type Choice, choosePlacement } from "./choose-placement
 import { addLoading, fitEdge, predictIdleMs } from "./predict/predict-latency.ts";
 import { matchInputs } from "../../protocol/models/model-inputs.ts";
 import { type Outlook, placementWatch } from "./predict/placement-watch.ts";
-import { findVersion, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
-import type { SpanScope } from "../../telemetry/span.ts";
-import type { ProjectEnv } from "../config.ts";
+import { findVersion, type InferCall, type Snapshot, snapshotWith, type Version } from "./snapshot.ts";
 import { elapsedMs } from "../clock.ts";
-import { invalidRequest } from "../http/bind.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import { isLoaded, warmNetwork } from "./wasm/edge-networks.ts";
-import { probePlacement, type WaitUntil } from "./ask-placement.ts";
+import { probePlacement } from "./ask-placement.ts";
 
 /** What a placement is chosen for. */
 export interface AdmissionInput extends InferWishes {
@@ -27,8 +25,6 @@ export interface InferInput extends AdmissionInput {
   readonly pointerOf: (name: string) => string;
   /** Whether it is a measurement of the runner's, which the history has as such, and not as a request. */
   readonly isMeasurement?: boolean;
-  /** The span that it is asked within; absent or null where it is not traced. */
-  readonly scope?: SpanScope | null;
 }
 
 /** How sure a runner must be to take a request: of a best effort not at all, since a refusal is the one thing it is not to be. */
@@ -53,14 +49,13 @@ interface TicketInput extends AdmissionInput {
  * problem that is in the way.
  */
 export async function admitRequest(
-  env: ProjectEnv,
+  call: InferCall,
   input: InferInput | TicketInput,
-  arrivedAtMs: number,
-  waitUntil: WaitUntil,
   avoided: (placement: LivePlacement) => boolean = () => false,
 ): Promise<Admission> {
+  const { env, arrivedAtMs, waitUntil } = call;
   // A model that was uploaded or placed a moment ago is not in an aged snapshot.
-  const snapshot = await snapshotWith(env, waitUntil, (known) =>
+  const snapshot = await snapshotWith(call, (known) =>
     placementsOf(known, env.project, input).some(
       ({ id, runnerId }) =>
         (input.runnerId === undefined || runnerId === input.runnerId) &&
@@ -103,7 +98,7 @@ export async function admitRequest(
       random: Math.random,
     },
   );
-  for (const placement of silent) probePlacement(env, placement, version.inputs, waitUntil, "silent");
+  for (const placement of silent) probePlacement(call, placement, version.inputs, "silent");
   for (const placement of unloaded) {
     const isChosen = choice.kind === "admitted" && choice.candidate.placement === placement;
     if (!isChosen) warmNetwork(env, version, placement.variant, waitUntil);
@@ -115,8 +110,7 @@ export async function admitRequest(
   if (choice.kind === "overloaded") {
     const { placement, outlook } = choice.nearest;
     const isSlow = predictIdleMs(outlook) > input.budgetMs;
-    if (isSlow || outlook.coldMs > 0)
-      probePlacement(env, placement, version.inputs, waitUntil, isSlow ? "slow" : "cold");
+    if (isSlow || outlook.coldMs > 0) probePlacement(call, placement, version.inputs, isSlow ? "slow" : "cold");
   }
   throw new ProblemError(...refusalOf(choice, input, arrivedAtMs));
 }

@@ -6,12 +6,12 @@ import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { type SpanAttributes, type SpanScope, traced } from "../../telemetry/span.ts";
 import type { Candidate } from "./choose-placement.ts";
 import { countRefusal, logOutcome } from "./outcome-log.ts";
-import type { ProjectEnv } from "../config.ts";
 import { elapsedMs, untilDeadline } from "../clock.ts";
 import type { RequestOutcome } from "../history/request-measurements.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import { type Admission, admitRequest, budgetExceeded, confidenceOf, type InferInput } from "./admit-request.ts";
-import { askRunner, computeAtEdge, probePlacement, type RunnerAnswer, type WaitUntil } from "./ask-placement.ts";
+import { askRunner, computeAtEdge, probePlacement, type RunnerAnswer } from "./ask-placement.ts";
+import type { InferCall } from "./snapshot.ts";
 
 /** An answered inference: everything of its reply but the form. */
 export interface Inference {
@@ -23,15 +23,10 @@ export interface Inference {
  * Admits, sends, answers; at the deadline whatever the runner does. The way of every inference. What is
  * refused is counted. A caller that goes away does not cut it off: what was sent is learnt from and kept.
  */
-export async function answerInference(
-  env: ProjectEnv,
-  input: InferInput,
-  arrivedAtMs: number,
-  waitUntil: WaitUntil,
-): Promise<Inference> {
-  const once = answerOnce(env, input, arrivedAtMs, waitUntil);
-  const answer = input.isMeasurement === true ? once : countRefusal(env, input.model, waitUntil, once);
-  waitUntil(answer.catch(() => undefined));
+export async function answerInference(call: InferCall, input: InferInput): Promise<Inference> {
+  const once = answerOnce(call, input);
+  const answer = input.isMeasurement === true ? once : countRefusal(call, input.model, once);
+  call.waitUntil(answer.catch(() => undefined));
   return answer;
 }
 
@@ -42,25 +37,21 @@ interface Loss {
 }
 
 /** Tries a placement, and once another one where the first was lost under the request and there is time left. */
-async function answerOnce(
-  env: ProjectEnv,
-  input: InferInput,
-  arrivedAtMs: number,
-  waitUntil: WaitUntil,
-): Promise<Inference> {
-  const first = await admit(env, input, arrivedAtMs, waitUntil, null);
-  const tried = await tryPlacement(env, input, first, arrivedAtMs, waitUntil);
+async function answerOnce(call: InferCall, input: InferInput): Promise<Inference> {
+  const { arrivedAtMs } = call;
+  const first = await admit(call, input, null);
+  const tried = await tryPlacement(call, input, first);
   if (tried.kind === "answered") return describe(input, first, tried, null);
   if (tried.kind === "missed") throw raise(budgetExceeded(arrivedAtMs));
   if (!ELSEWHERE.has(tried.problem.code)) throw raise(tried.problem);
   const loss = { placement: first.candidate.placement, problem: tried.problem };
   // Where there is no other way, the caller is told what happened and not that there is none.
-  const second = await admit(env, input, arrivedAtMs, waitUntil, loss).catch((error: unknown) => {
+  const second = await admit(call, input, loss).catch((error: unknown) => {
     if (error instanceof ProblemError) return null;
     throw error;
   });
   if (second === null) throw raise(tried.problem);
-  const again = await tryPlacement(env, input, second, arrivedAtMs, waitUntil);
+  const again = await tryPlacement(call, input, second);
   if (again.kind === "answered") return describe(input, second, again, loss);
   throw raise(again.kind === "missed" ? budgetExceeded(arrivedAtMs) : again.problem);
 }
@@ -76,16 +67,11 @@ const ELSEWHERE = new Set<Problem["code"]>([
 ]);
 
 /** Admission by the deadline; a second one keeps away from where the request was lost. */
-async function admit(
-  env: ProjectEnv,
-  input: InferInput,
-  arrivedAtMs: number,
-  waitUntil: WaitUntil,
-  loss: Loss | null,
-): Promise<Admission> {
+async function admit(call: InferCall, input: InferInput, loss: Loss | null): Promise<Admission> {
+  const { arrivedAtMs, scope } = call;
   const leftMs = Math.max(0, input.budgetMs - elapsedMs(arrivedAtMs));
-  const admitting = traced(input.scope ?? null, "admission", { describe: (found) => describeSpan(found) }, () =>
-    admitRequest(env, input, arrivedAtMs, waitUntil, (placement) => loss !== null && shares(placement, loss)),
+  const admitting = traced(scope, "admission", { describe: (found) => describeSpan(found) }, () =>
+    admitRequest(call, input, (placement) => loss !== null && shares(placement, loss)),
   );
   const admission = await untilDeadline(leftMs, admitting);
   if (admission === null) throw raise(budgetExceeded(arrivedAtMs));
@@ -104,23 +90,18 @@ type Answer = Extract<RunnerAnswer, { kind: "answered" }>;
 type Tried = (Answer & { readonly latency: LatencySplit }) | Exclude<RunnerAnswer, Answer>;
 
 /** Asks one placement and keeps what was measured. */
-async function tryPlacement(
-  env: ProjectEnv,
-  input: InferInput,
-  admission: Admission,
-  arrivedAtMs: number,
-  waitUntil: WaitUntil,
-): Promise<Tried> {
+async function tryPlacement(call: InferCall, input: InferInput, admission: Admission): Promise<Tried> {
+  const { arrivedAtMs } = call;
   const { candidate, version, rows } = admission;
   const { tensors, priority, budgetMs } = input;
   const confidence = confidenceOf(input);
   const deadlineAtMs = Date.now() + budgetMs - elapsedMs(arrivedAtMs);
   const pointer = input.pointerOf("");
   const question = { candidate, tensors, pointer, rows, confidence, priority, deadlineAtMs, isProbe: false };
-  const answer = await traceAnswer(input, admission, (scope) =>
+  const answer = await traceAnswer(call, admission, (scope) =>
     candidate.placement.backend === "edge-wasm"
-      ? computeAtEdge(env, version, question)
-      : askRunner(env, { ...question, scope }, waitUntil),
+      ? computeAtEdge(call.env, version, question)
+      : askRunner(call, { ...question, scope }),
   );
   const totalMs = elapsedMs(arrivedAtMs);
   const isAnswered = answer.kind === "answered";
@@ -128,11 +109,11 @@ async function tryPlacement(
   const outcome = { ...attempt, totalMs, rows: isAnswered ? rows : null };
   const keep = (more: Pick<RequestOutcome, "split"> & Partial<RequestOutcome>) => {
     if (input.isMeasurement === true) return;
-    logOutcome(env, candidate.placement.runnerId, { ...outcome, ...more }, waitUntil);
+    logOutcome(call, candidate.placement.runnerId, { ...outcome, ...more });
   };
   if (answer.kind !== "answered") {
     keep({ split: null });
-    if (answer.kind === "missed") probePlacement(env, candidate.placement, version.inputs, waitUntil, "silent");
+    if (answer.kind === "missed") probePlacement(call, candidate.placement, version.inputs, "silent");
     return answer;
   }
   const latency = splitLatency(answer, totalMs);
@@ -142,7 +123,7 @@ async function tryPlacement(
 
 /** An attempt as a span: the way to a runner and back, or the computation at the edge, in which its clock stands still. */
 function traceAnswer(
-  { scope = null }: InferInput,
+  { scope }: InferCall,
   admission: Admission,
   work: (scope: SpanScope | null) => Promise<RunnerAnswer>,
 ): Promise<RunnerAnswer> {

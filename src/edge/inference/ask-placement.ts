@@ -10,14 +10,12 @@ import type { SpanScope } from "../../telemetry/span.ts";
 import { formatTraceparent } from "../../telemetry/trace-context.ts";
 import { untilDeadline } from "../clock.ts";
 import { type Env, runnerLink } from "../config.ts";
-import type { LinkOutcome } from "../link/in-flight.ts";
+import type { LinkOutcome } from "../link/link-rpc.ts";
 import type { LivePlacement } from "../store/fleet/live-placement-store.ts";
 import type { Candidate } from "./choose-placement.ts";
 import { type Attempt, placementWatch } from "./predict/placement-watch.ts";
-import type { Version } from "./snapshot.ts";
+import type { ProjectCall, Version } from "./snapshot.ts";
 import { computeRows, loadNetwork } from "./wasm/edge-networks.ts";
-
-export type WaitUntil = (work: Promise<unknown>) => void;
 
 /** What a placement is asked, and until when its answer is waited for. */
 interface Question {
@@ -51,7 +49,7 @@ export type RunnerAnswer =
  * Sends tensors to a placement's runner and waits for the answer until the deadline, and no longer. What
  * is learned of the placement is noted. Throws `payload-too-large` for what no socket would take.
  */
-export async function askRunner(env: Env, question: Question, waitUntil: WaitUntil): Promise<RunnerAnswer> {
+export async function askRunner({ env, waitUntil }: ProjectCall, question: Question): Promise<RunnerAnswer> {
   const { candidate, rows, deadlineAtMs, isProbe } = question;
   const nowMs = Date.now();
   const leftMs = Math.max(0, deadlineAtMs - nowMs);
@@ -166,10 +164,9 @@ const CONFIDENCE = 0.5;
  * whoever comes next, and one that was slow is soon known to be fast again.
  */
 export function probePlacement(
-  env: Env,
+  call: ProjectCall,
   placement: LivePlacement,
   inputs: readonly TensorSpec[],
-  waitUntil: WaitUntil,
   reason: "silent" | "cold" | "slow",
 ): void {
   // The edge needs not ask itself.
@@ -189,5 +186,5 @@ export function probePlacement(
     isProbe: true,
   };
   // What came of it is noted by `askRunner`; inputs that no frame can hold leave it unknown.
-  waitUntil(askRunner(env, question, waitUntil).catch(() => undefined));
+  call.waitUntil(askRunner(call, question).catch(() => undefined));
 }

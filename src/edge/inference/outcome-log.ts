@@ -1,7 +1,7 @@
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
-import { type Env, type ProjectEnv, runnerLink } from "../config.ts";
+import { type Env, runnerLink } from "../config.ts";
 import type { RefusedRequest, RequestOutcome } from "../history/request-measurements.ts";
-import { currentSnapshot, findVersion } from "./snapshot.ts";
+import { currentSnapshot, findVersion, type ProjectCall } from "./snapshot.ts";
 
 /** Each hand-over is a write to the object's disk, and requests to its runner wait behind that. */
 const FLUSH_AFTER_MS = 1_000;
@@ -23,12 +23,7 @@ const waiting = new Map<string, Batch>();
  * runner's, or to one without a runner where none was asked. Where that object is restarted or moved meanwhile,
  * the batch is lost: whether it was kept nobody knows then, and counted twice would be wrong, too.
  */
-export function logOutcome(
-  env: Env,
-  linkName: string,
-  outcome: Outcome,
-  waitUntil: (work: Promise<unknown>) => void,
-): void {
+export function logOutcome({ env, waitUntil }: ProjectCall, linkName: string, outcome: Outcome): void {
   const nowMs = Date.now();
   const batch = waiting.get(linkName);
   batch?.outcomes.push(outcome);
@@ -51,30 +46,20 @@ const MISTAKES = new Set<ProblemCode>(["invalid-request", "not-found", "payload-
  * Counts a request that got no answer by its reason, after the reply. Where no runner was asked none has
  * an outbox for it, so each version has a link of its own name whose outbox holds its refusals.
  */
-export async function logRefusal(
-  env: ProjectEnv,
-  model: string,
-  code: ProblemCode,
-  waitUntil: (work: Promise<unknown>) => void,
-): Promise<void> {
+export async function logRefusal(call: ProjectCall, model: string, code: ProblemCode): Promise<void> {
   if (MISTAKES.has(code)) return;
-  const version = findVersion(await currentSnapshot(env, waitUntil), env.project, model);
+  const version = findVersion(await currentSnapshot(call), call.env.project, model);
   if (version === null) return;
   const about = { project: version.project, subject: `${version.model}@${version.version}` };
-  logOutcome(env, `refusals/${version.id}`, { ...about, refusedFor: code }, waitUntil);
+  logOutcome(call, `refusals/${version.id}`, { ...about, refusedFor: code });
 }
 
 /** Does a request's work; the problem that ends it is counted. */
-export async function countRefusal<Value>(
-  env: ProjectEnv,
-  model: string,
-  waitUntil: (work: Promise<unknown>) => void,
-  work: Promise<Value>,
-): Promise<Value> {
+export async function countRefusal<Value>(call: ProjectCall, model: string, work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof ProblemError) waitUntil(logRefusal(env, model, error.problem.code, waitUntil));
+    if (error instanceof ProblemError) call.waitUntil(logRefusal(call, model, error.problem.code));
     throw error;
   }
 }

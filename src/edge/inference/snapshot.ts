@@ -1,4 +1,5 @@
 import type { Profile } from "../../protocol/fleet/profile.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
 import { ageMs } from "../clock.ts";
 import { configOf, type Env, type ProjectEnv } from "../config.ts";
 import { chooseVersion } from "../models/choose-version.ts";
@@ -7,6 +8,21 @@ import { type LivePlacement, readAllLivePlacements } from "../store/fleet/live-p
 import { readProfilesByProject } from "../store/fleet/profile-store.ts";
 import { type NamedVersion, readAllVersions } from "../store/models/model-store.ts";
 import { findProjectOfPlacement } from "../store/project-store.ts";
+
+export type WaitUntil = (work: Promise<unknown>) => void;
+
+/** A request of a project, behind which work may go on. */
+export interface ProjectCall {
+  readonly env: ProjectEnv;
+  readonly waitUntil: WaitUntil;
+}
+
+/** A request that wants an inference. */
+export interface InferCall extends ProjectCall {
+  readonly arrivedAtMs: number;
+  /** The span that it is answered within; null where it is not traced. */
+  readonly scope: SpanScope | null;
+}
 
 const KEPT = 10_000;
 /** A placement stays with its project: what was read once holds, and a request that measures waits for no database. */
@@ -52,7 +68,7 @@ let readingSinceMs = Number.NEGATIVE_INFINITY;
  * The snapshot that requests are admitted by. It is read in the background when it has aged, so that
  * no request waits for the database, but the first of an isolate.
  */
-export async function currentSnapshot(env: Env, waitUntil: (work: Promise<unknown>) => void): Promise<Snapshot> {
+export async function currentSnapshot({ env, waitUntil }: ProjectCall): Promise<Snapshot> {
   if (current === null) return readSnapshot(env);
   const { snapshotMs } = configOf(env);
   if (ageMs(current.readAtMs) > snapshotMs && ageMs(readingSinceMs) > snapshotMs) {
@@ -63,23 +79,19 @@ export async function currentSnapshot(env: Env, waitUntil: (work: Promise<unknow
 }
 
 /** The current snapshot, or one that was read within the last moment where that does not know what is looked for. */
-export async function snapshotWith(
-  env: Env,
-  waitUntil: (work: Promise<unknown>) => void,
-  knows: (snapshot: Snapshot) => boolean,
-): Promise<Snapshot> {
-  const snapshot = await currentSnapshot(env, waitUntil);
-  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(env);
+export async function snapshotWith(call: ProjectCall, knows: (snapshot: Snapshot) => boolean): Promise<Snapshot> {
+  const snapshot = await currentSnapshot(call);
+  return knows(snapshot) || ageMs(snapshot.readAtMs) < FRESH_MS ? snapshot : readSnapshot(call.env);
 }
 
 /** The version that a reference means, and the snapshot that knows it; null where there is none. */
 export async function locateVersion(
-  env: ProjectEnv,
-  waitUntil: (work: Promise<unknown>) => void,
+  call: ProjectCall,
   reference: string,
 ): Promise<{ snapshot: Snapshot; version: Version } | null> {
-  const snapshot = await snapshotWith(env, waitUntil, (read) => findVersion(read, env.project, reference) !== null);
-  const version = findVersion(snapshot, env.project, reference);
+  const { project } = call.env;
+  const snapshot = await snapshotWith(call, (read) => findVersion(read, project, reference) !== null);
+  const version = findVersion(snapshot, project, reference);
   return version === null ? null : { snapshot, version };
 }
 

@@ -1,10 +1,10 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { JobInput, JobSpec } from "../../protocol/jobs/job.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import type { FieldError } from "../../protocol/wire/problem.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
 import { fitProfile } from "../store/fleet/profile-fit.ts";
 import type { ProjectEnv } from "../config.ts";
-import { invalidRequest } from "../http/bind.ts";
 import { type ProjectDatabase, openProject } from "../store/database.ts";
 import { findKernel, isKernelId } from "../store/kernels/kernel-store.ts";
 import { findModelVersion } from "../store/models/model-store.ts";

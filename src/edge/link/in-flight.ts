@@ -1,13 +1,6 @@
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 import { elapsedMs } from "../clock.ts";
-
-/**
- * How a request to the runner ended at the socket: its answer (of an inference the frame as it came), or a
- * problem. `heard` tells whether the runner itself said so; else nothing came from it.
- */
-export type LinkOutcome<Answer = Uint8Array> =
-  | { readonly ok: true; readonly answer: Answer; readonly roundTripMs: number }
-  | { readonly ok: false; readonly heard: boolean; readonly problem: Problem };
+import type { LinkOutcome } from "./link-rpc.ts";
 
 interface Pending<Answer> {
   readonly connectionId: string;

@@ -1,16 +1,9 @@
 import { toBase64Url } from "../../protocol/wire/base64url.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
-import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
-import type { TicketGrant } from "../../protocol/inference/ticket.ts";
+import { createProblem } from "../../protocol/wire/problem.ts";
+import type { IssuedTicket, TicketWish } from "./link-rpc.ts";
 import type { DirectWay } from "./runner-socket.ts";
 import { signingKey, signTicket } from "./ticket-keys.ts";
-
-/** What a ticket is asked for; the link adds whose it is and when it ends. */
-export type TicketWish = Omit<TicketGrant, "runnerId" | "expiresAtMs" | "nonce">;
-
-export type IssuedTicket =
-  | { readonly ok: true; readonly ticket: string; readonly url: string; readonly expiresAtMs: number }
-  | { readonly ok: false; readonly problem: Problem };
 
 /** Signs a ticket for the runner at the other end of a socket; null stands for no socket. */
 export async function issueTicket(

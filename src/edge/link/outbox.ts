@@ -6,6 +6,7 @@ import type { Database } from "../store/database.ts";
 import { readPlacementSubjects } from "../store/fleet/placement-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
 import { ensureColumn, type ObjectMigration } from "../store/migrate-object.ts";
+import type { OutboxBacklog } from "./link-rpc.ts";
 
 /**
  * Outcomes of direct requests as those of requests that went through the edge. A runner can speak of its
@@ -82,7 +83,7 @@ export class Outbox {
   }
 
   /** What waits for the history. */
-  backlog(): { rows: number; oldestAtMs: number | null } {
+  backlog(): OutboxBacklog {
     const [found] = this.#sql
       .exec<{ rows: number; oldestAtMs: number | null }>(
         "select count(*) as rows, min(at_ms) as oldestAtMs from outbox",

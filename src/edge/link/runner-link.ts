@@ -38,11 +38,13 @@ import { migrateObject } from "../store/migrate-object.ts";
 import { isSoundReport } from "../history/soundness.ts";
 import { WatchLog } from "../fleet/watch/watch-log.ts";
 import { endWatch, watchRunner } from "../fleet/watch/watch-runner.ts";
-import { type RunnerHealth, tellHealth } from "../fleet/watch/runner-health.ts";
-import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
+import type { RunnerHealth } from "../fleet/watch/watch-rule.ts";
+import { InFlightTable } from "./in-flight.ts";
+import type { IssuedTicket, LinkOutcome, LinkState, RunnerLinkRpc, TicketWish } from "./link-rpc.ts";
 import { LINK_MIGRATIONS, Outbox, toRequestOutcomes } from "./outbox.ts";
-import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
+import { issueTicket } from "./issue-ticket.ts";
 import { LiveWatch } from "./live-watch.ts";
+import { tellHealth } from "./runner-health.ts";
 import { readOfferContext } from "../kinds/offer-context.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
@@ -52,14 +54,8 @@ const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced,
 /** Batches that one alarm may move. */
 const FLUSHED_BATCHES = 10;
 
-/** What a link knows of its runner by itself. */
-export interface LinkState {
-  readonly report: HealthReport | null;
-  readonly outbox: ReturnType<Outbox["backlog"]>;
-}
-
 /** One runner's end of the link: its socket, what is in flight on it, and its measurements. */
-export class RunnerLink extends DurableObject<Env> {
+export class RunnerLink extends DurableObject<Env> implements RunnerLinkRpc {
   readonly #inFlight = new InFlightTable();
   readonly #memoryAsked = new InFlightTable<MemoryReport>();
   readonly #healthAsked = new InFlightTable<HealthReport>();

@@ -1,6 +1,6 @@
 import type { HealthReport } from "../../protocol/fleet/health.ts";
 import type { MetricFamily, MetricLabels, ValueSample } from "../../telemetry/metric.ts";
-import type { LinkState } from "../link/runner-link.ts";
+import type { LinkState } from "../link/link-rpc.ts";
 import type { MetricRunner } from "../store/history/metric-store.ts";
 
 /** A runner with what its link told; null where that did not answer, or was not asked. */

@@ -1,6 +1,6 @@
 import { VERSION } from "../../protocol/wire/release.ts";
 import type { MetricFamily } from "../../telemetry/metric.ts";
-import type { JobCount } from "../queue/job-tally.ts";
+import type { JobCount } from "../queue/queue-rpc.ts";
 import type { MetricRows } from "../store/history/metric-store.ts";
 
 const OPEN: ReadonlySet<JobCount["state"]> = new Set(["queued", "leased"]);

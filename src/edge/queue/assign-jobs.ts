@@ -4,7 +4,7 @@ import { devicesFor, type KernelTarget, kernelTargetOf, quarantineOf } from "../
 import type { QueuedJob } from "./job-rows.ts";
 import type { JobRecord } from "./lease-machine.ts";
 import { takesEnvironment } from "../kinds/subjects/rollouts.ts";
-import type { KnownRunner } from "./runner-table.ts";
+import type { KnownRunner } from "./queue-rpc.ts";
 
 /** What jobs are given out by. */
 interface Assignable {

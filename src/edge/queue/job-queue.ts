@@ -16,8 +16,7 @@ import type { JobOutcome, Lease } from "../../protocol/link.ts";
 import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 import type { CurvePoint } from "../../protocol/jobs/training.ts";
-import type { Profile } from "../../protocol/fleet/profile.ts";
-import { isPlacedHere, type OwedVersion, type ResolvedRule } from "../fleet/plan-runner.ts";
+import { isPlacedHere, type OwedVersion } from "../fleet/plan-runner.ts";
 import { configOf, type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
 import { noteFailure } from "../kinds/subjects/submitted-kernel.ts";
@@ -29,7 +28,7 @@ import { storeResult } from "../kinds/store-result.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { migrateObject } from "../store/migrate-object.ts";
 import { findOwnerOfRunner, type RunnerOwner } from "../store/project-store.ts";
-import { resolveRule } from "../store/models/version-store.ts";
+import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
 import { putTrace, runIdOf } from "../store/history/run-store.ts";
 import { recordQuarantine } from "../store/fleet/runner-store.ts";
 import { putSamples } from "../store/history/report-store.ts";
@@ -37,7 +36,6 @@ import { ALL_PROJECTS, JobLog } from "./job-log.ts";
 import { JobTraces, ProjectTurns, QUEUE_MIGRATIONS, StandingTable, traceOffer } from "./queue-tables.ts";
 import type { QueuedJob } from "./job-rows.ts";
 import { JobStore } from "./job-store.ts";
-import type { JobCount } from "./job-tally.ts";
 import * as machine from "./lease-machine.ts";
 import { assignJobs } from "./assign-jobs.ts";
 import {
@@ -48,8 +46,9 @@ import {
   noteSuccess,
   type RunnerStanding,
 } from "./runner-standing.ts";
-import { openScope } from "../span-log.ts";
-import { type KnownRunner, RunnerTable } from "./runner-table.ts";
+import { openScope } from "../http/span-log.ts";
+import type { JobCount, JobQueueRpc, KnownRunner, Submission, SubmitOutcome } from "./queue-rpc.ts";
+import { RunnerTable } from "./runner-table.ts";
 
 const UNSOUND = createProblem(
   "backend-failed",
@@ -59,23 +58,10 @@ const ENDED_JOBS_KEPT = 10_000;
 /** Of one project, however many others end. */
 const ENDED_PROJECT_JOBS_KEPT = 1_000;
 
-export interface Submission {
-  /** Id of the key that asked; null of what the edge asks by itself. */
-  readonly submittedBy: string | null;
-  /** Whose job it becomes. */
-  readonly project: string;
-  readonly spec: JobSpec;
-  readonly profile: Profile | null;
-  readonly idempotencyKey: string | null;
-  readonly requestHash: string;
-  /** The span of the request; absent or null where it is not traced. */
-  readonly traceparent?: string | null;
-}
 type SoundOutcome = Extract<JobOutcome["outcome"], { ok: true }>;
-export type SubmitOutcome = { ok: true; job: Job } | { ok: false; problem: Problem };
 
 /** Jobs from acceptance to their end, under leases that runners hold and renew. */
-export class JobQueue extends DurableObject<Env> {
+export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
   readonly #store: JobStore;
   readonly #runners: RunnerTable;
   readonly #standings: StandingTable;

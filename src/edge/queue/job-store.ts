@@ -22,7 +22,8 @@ import {
   toQueued,
   toRecord,
 } from "./job-rows.ts";
-import { type JobCount, JobTally } from "./job-tally.ts";
+import { JobTally } from "./job-tally.ts";
+import type { JobCount } from "./queue-rpc.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
 /** What a list tells of a result that judges; null of others, and while there is none. */

@@ -1,15 +1,5 @@
 import type { JobState } from "../../protocol/jobs/job.ts";
-
-/** Jobs of a kind and project that are in a state; of ended ones, all that ever came to it. */
-export interface JobCount {
-  readonly state: JobState;
-  readonly kind: string;
-  /** Null of ended ones, which are counted over all projects. */
-  readonly project: string | null;
-  readonly count: number;
-  /** When the oldest of them was created; null of ended ones. */
-  readonly oldestAtMs: number | null;
-}
+import type { JobCount } from "./queue-rpc.ts";
 
 /** Counts jobs in the queue object's SQLite, those among them that the queue has forgotten since. */
 export class JobTally {

@@ -1,5 +1,6 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
+import type { KnownRunner } from "./queue-rpc.ts";
 
 type Row = {
   id: string;
@@ -9,14 +10,6 @@ type Row = {
   project: string;
   shared: number;
 };
-
-/** A runner as the queue knows it: what it can do, for whom, and whether it may be given work. */
-export interface KnownRunner extends RunnerOwner {
-  readonly id: string;
-  readonly capabilities: Capabilities;
-  readonly online: boolean;
-  readonly draining: boolean;
-}
 
 /** The runners that said hello, in the queue object's own SQLite. */
 export class RunnerTable {

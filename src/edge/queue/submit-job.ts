@@ -1,33 +1,31 @@
-import type { Context } from "hono";
 import type { Job, JobInput } from "../../protocol/jobs/job.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
 import { formatTraceparent } from "../../telemetry/trace-context.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
-import type { AppEnv } from "../http/bind.ts";
 import { prepareSpec } from "../kinds/prepare-spec.ts";
 import { openProject } from "../store/database.ts";
 import { findProfile } from "../store/fleet/profile-store.ts";
 import { hexOf } from "../store/secret.ts";
-import type { SubmitOutcome } from "./job-queue.ts";
+import type { SubmitOutcome } from "./queue-rpc.ts";
 
 /** Digest of a job's spec: two requests with one idempotency key must have the same. */
 export async function digestRequest(spec: JobInput): Promise<string> {
   return hexOf(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(spec))));
 }
 
+/** The key that asks for a job, and its request. */
 interface Submitter {
-  readonly c: Context<AppEnv>;
-  readonly env: ProjectEnv;
   readonly principal: { readonly id: string } | null;
-  /** What the caller gave for `Idempotency-Key`. */
+  /** The caller's `Idempotency-Key`. */
   readonly key: string | undefined;
+  readonly scope: SpanScope | null;
 }
 
-/** Queues a job that a caller asks for, and says where it is. Throws the problem that is in the way. */
-export async function submitJob({ c, env, principal, key }: Submitter, input: JobInput): Promise<Job> {
+/** Queues a job that a caller asks for. Throws the problem that is in the way. */
+export async function submitJob(env: ProjectEnv, { principal, key, scope }: Submitter, input: JobInput): Promise<Job> {
   const profile = input.profile === undefined ? null : await findProfile(openProject(env), input.profile);
   const spec = await prepareSpec(env, input, profile);
-  const scope = c.get("scope");
   const submitted: SubmitOutcome = await jobQueue(env).submit({
     project: env.project,
     submittedBy: principal?.id ?? null,
@@ -39,6 +37,19 @@ export async function submitJob({ c, env, principal, key }: Submitter, input: Jo
     traceparent: scope === null ? null : formatTraceparent(scope.context),
   });
   if (!submitted.ok) throw new ProblemError(submitted.problem.code, submitted.problem.detail, submitted.problem);
-  c.header("location", `/v1/jobs/${submitted.job.id}`);
   return submitted.job;
+}
+
+const JOBS_PAGE = 200;
+
+/** Cancels what a project still has queued or under work: shared runners are for others now. */
+export async function cancelJobs(env: ProjectEnv): Promise<void> {
+  const queue = jobQueue(env);
+  for (const state of ["queued", "leased"] as const) {
+    for (let isMore = true; isMore;) {
+      const { items, nextCursor } = await queue.list(env.project, { state, limit: JOBS_PAGE }, null);
+      await Promise.all(items.map(({ id }) => queue.cancel(env.project, id)));
+      isMore = nextCursor !== null;
+    }
+  }
 }

@@ -2,13 +2,15 @@ import type { Hono } from "hono";
 import type { AgentPool } from "../../protocol/jobs/agent-pool.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
 import { answerArtifact } from "../http/answers.ts";
-import { type AppEnv, bind, invalidRequest, unsupportedMediaType } from "../http/bind.ts";
-import { mediaTypeOf, readBody } from "../http/read-body.ts";
+import { type AppEnv, bind } from "../http/bind.ts";
+import { readOctets } from "../http/read-body.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
-import { deleteUnnamed, digestOf, putArtifact } from "../store/artifact-store.ts";
+import { putStates } from "../services/pool-states.ts";
+import { deleteUnnamed } from "../store/artifact-store.ts";
 import {
   createAgentPool,
   deleteAgentPool,
@@ -47,8 +49,7 @@ export function bindAgents(app: Hono<AppEnv>): void {
   });
 
   bind(app, endpoints.writeAgents, async ({ c, env, params: { name }, headers }) => {
-    if (mediaTypeOf(c.req.raw) !== STATES) throw unsupportedMediaType(mediaTypeOf(c.req.raw), [STATES]);
-    const bytes = new Uint8Array(await readBody(c.req.raw, LIMITS.poolBytes));
+    const bytes = await readOctets(c.req.raw, LIMITS.poolBytes);
     const pool = await mustFind(env, name);
     const wanted = headers["if-match"];
     if (wanted === undefined) throw missingMatch("pool");
@@ -66,23 +67,6 @@ export function bindAgents(app: Hono<AppEnv>): void {
     if (digest !== null) await deleteUnnamed(env.DB, env.ARTIFACTS, [digest]);
     return new Response(null, { status: 204 });
   });
-}
-
-/** Keeps states that are as many finite numbers as the pool has. */
-async function putStates(env: ProjectEnv, pool: AgentPool, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const { sizeBytes, agents, stateSize } = pool;
-  if (bytes.byteLength !== sizeBytes) {
-    const message = `must have ${sizeBytes} bytes, ${agents} × ${stateSize} numbers of float32, not ${bytes.byteLength}`;
-    throw invalidRequest([{ pointer: "#", message }]);
-  }
-  const wrong = new Float32Array(bytes.buffer).findIndex((value) => !Number.isFinite(value));
-  if (wrong >= 0) {
-    const message = `must have finite numbers; number ${wrong % stateSize} of agent ${Math.floor(wrong / stateSize)} is none`;
-    throw invalidRequest([{ pointer: "#", message }]);
-  }
-  const digest = await digestOf(bytes.buffer);
-  await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
-  return digest;
 }
 
 async function mustFind(env: ProjectEnv, name: string): Promise<AgentPool> {

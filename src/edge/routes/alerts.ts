@@ -1,25 +1,21 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Alert, AlertState } from "../../protocol/history/alert.ts";
-import type { Threshold, ThresholdInput, ThresholdTrial } from "../../protocol/history/threshold.ts";
-import type { WebhookEvent } from "../../protocol/service/webhook.ts";
+import type { Alert } from "../../protocol/history/alert.ts";
+import type { Threshold } from "../../protocol/history/threshold.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { toInstant } from "../clock.ts";
 import { jobQueue, type ProjectEnv } from "../config.ts";
-import { judgePoints } from "../history/detect/find-breaches.ts";
-import { changeState } from "../history/detect/plan-alerts.ts";
+import { changeAlert } from "../history/detect/change-alert.ts";
+import { tryThreshold } from "../history/detect/inspect-series.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
-import { resolutionOf, statisticOf } from "../history/detect/shift.ts";
-import { prepareDeliveries } from "../history/webhooks/deliveries.ts";
 import { createSigningSecret, sendMessage } from "../history/webhooks/send-message.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { eTagOf, isMatch, missingMatch, staleMatch, withETag } from "../http/version-tag.ts";
 import { openProject } from "../store/database.ts";
-import { findAlert, findAlertDetail, listAlerts, saveAlertState } from "../store/history/alert-store.ts";
+import { findAlert, findAlertDetail, listAlerts } from "../store/history/alert-store.ts";
 import { listDeliveries } from "../store/history/delivery-store.ts";
-import type { StoredPoint } from "../store/history/point-store.ts";
 import { ALL_TIME } from "../store/history/rollup-store.ts";
 import { findStoredSeries } from "../store/history/series-store.ts";
 import {
@@ -63,29 +59,6 @@ export function bindThresholds(app: Hono<AppEnv>): void {
     if (!(await deleteThreshold(openProject(env), params.id))) throw noThreshold(params.id);
     return new Response(null, { status: 204 });
   });
-}
-
-function tryThreshold(
-  points: readonly StoredPoint[],
-  rule: ThresholdInput,
-  direction: "lower" | "higher",
-): Omit<ThresholdTrial, "truncated"> {
-  const values = points.map((point) => statisticOf(point, rule.statistic));
-  const noiseFloor = Math.max(rule.noiseFloor, resolutionOf(points, rule.statistic));
-  const { judgements, episodes } = judgePoints(values, rule, { direction, noiseFloor });
-  const at = (index: number) => toInstant(points[index]?.atMs ?? 0);
-  return {
-    points: judgements.map(({ verdict, baseline, lowerLimit, upperLimit }, index) => {
-      const { runId = null, revision = null } = points[index] ?? {};
-      const value = values[index] ?? Number.NaN;
-      return { at: at(index), value, verdict, baseline, lowerLimit, upperLimit, runId, revision };
-    }),
-    alerts: episodes.map(({ direction: side, start, returned }) => ({
-      direction: side,
-      at: at(start),
-      returnedAt: returned === null ? null : at(returned),
-    })),
-  };
 }
 
 async function mustFind(env: ProjectEnv, id: string): Promise<Threshold> {
@@ -134,15 +107,6 @@ function noWebhook(id: string): ProblemError {
   return new ProblemError("not-found", `There is no webhook ${id}.`);
 }
 
-const EVENTS = {
-  open: "alert.opened",
-  acknowledged: "alert.acknowledged",
-  resolved: "alert.resolved",
-  dismissed: "alert.dismissed",
-  /** Who mutes wants to hear no more of it. */
-  muted: null,
-} as const satisfies Record<AlertState, WebhookEvent | null>;
-
 export function bindAlerts(app: Hono<AppEnv>): void {
   bind(app, endpoints.listAlerts, ({ env, query }) => listAlerts(env, query));
   bind(app, endpoints.getAlert, async ({ env, params }) => {
@@ -150,26 +114,14 @@ export function bindAlerts(app: Hono<AppEnv>): void {
     if (alert === null) throw noAlert(params.id);
     return withETag(alert);
   });
-  bind(app, endpoints.changeAlert, async ({ c, env, params, headers, body }) => {
+  bind(app, endpoints.changeAlert, async ({ env, params, headers, body, waitUntil }) => {
     const found = await findAlert(env, params.id);
     if (found === null) throw noAlert(params.id);
     const wanted = headers["if-match"];
     if (wanted !== undefined && !isMatch(wanted, found)) throw staleAlert(found);
-    const state = changeState(found, params.action);
-    if (state === null) {
-      const what = params.action === "mute" && found.kind === "change" ? "of changes" : found.state;
-      const errors = [{ pointer: "path/action", message: `cannot be done: the alert is ${what}` }];
-      throw new ProblemError("conflict", `The alert is ${found.state}.`, { errors });
-    }
-    const nowMs = Date.now();
-    const note = body.note ?? found.note;
-    const changed = { ...found, state, note, version: found.version + 1, updatedAt: toInstant(nowMs) };
-    const type = EVENTS[state];
-    const telling =
-      type === null ? [] : [prepareDeliveries(env.DB, { project: env.project, type, alert: changed, atMs: nowMs })];
-    const saved = await saveAlertState(env, { ...found, state, note }, nowMs, telling);
-    if (!saved) throw staleAlert(found);
-    c.executionCtx.waitUntil(jobQueue(env).announce({ type: "alert", id: found.id }, env.project));
+    const changed = await changeAlert(env, found, params.action, body.note);
+    if (changed === null) throw staleAlert(found);
+    waitUntil(jobQueue(env).announce({ type: "alert", id: found.id }, env.project));
     return withETag(changed);
   });
 }

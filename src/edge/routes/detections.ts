@@ -1,21 +1,18 @@
 import type { Hono } from "hono";
-import type { Detection, NoiseReply } from "../../protocol/history/detection.ts";
+import type { Detection } from "../../protocol/history/detection.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { findSpikes } from "../../stats/change/find-spikes.ts";
-import { NOISE_FLOOR } from "../../stats/compare/threshold.ts";
-import { noisePointOf, runsNeeded, seriesNoise, smallestDetectable } from "../../stats/change/noise.ts";
 import type { ProjectEnv } from "../config.ts";
 import { detectSeries, findAll } from "../history/detect/detect-series.ts";
+import { describeNoise, listSpikes } from "../history/detect/inspect-series.ts";
 import type { Findings } from "../history/detect/plan-alerts.ts";
 import { readSeriesPoints } from "../history/detect/read-series-points.ts";
-import { defaultStatistic, resolutionOf, statisticOf, toFoundChange } from "../history/detect/shift.ts";
+import { toFoundChange } from "../history/detect/shift.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { readChangesOf } from "../store/history/alert-store.ts";
 import { openProject } from "../store/database.ts";
 import { readHardware, succession } from "../store/history/hardware-store.ts";
-import { toInstant } from "../clock.ts";
 import { ALL_TIME } from "../store/history/rollup-store.ts";
 import {
   findStoredSeries,
@@ -26,8 +23,6 @@ import {
   toSeries,
 } from "../store/history/series-store.ts";
 
-/** A spike is so many times as high as the finest step of a statistic, at least. */
-const SPIKE_STEPS = 3;
 /** Points that the noise of a series is known from: what it was like long ago does not matter. */
 const NOISE_POINTS = 200;
 
@@ -60,7 +55,7 @@ export function bindDetections(app: Hono<AppEnv>): void {
   bind(app, endpoints.getSeriesNoise, async ({ env, params, query }) => {
     const series = await mustFind(env, params.id, "path/id");
     const { points } = await readSeriesPoints(env.DB, series.no, ALL_TIME, NOISE_POINTS, Date.now());
-    return tellNoise(seriesNoise(points.map(noisePointOf)), query);
+    return describeNoise(points, query);
   });
 
   bind(app, endpoints.listChanges, async ({ env, query }) => {
@@ -74,17 +69,7 @@ export function bindDetections(app: Hono<AppEnv>): void {
       readHardware(env.DB, series),
       readSeriesPoints(env.DB, series.no, span, LIMITS.historyPoints, Date.now()),
     ]);
-    const statistic = defaultStatistic(series);
-    const values = points.map((point) => statisticOf(point, statistic));
-    // Noise that is finer than the statistic can tell is not seen: nothing within a few steps of it is a spike.
-    const noiseFloor = Math.max(NOISE_FLOOR, SPIKE_STEPS * resolutionOf(points, statistic));
-    const spikes = findSpikes(values, { noiseFloor }).flatMap((index) => {
-      const point = points[index];
-      return point === undefined
-        ? []
-        : [{ at: toInstant(point.atMs), value: values[index] ?? Number.NaN, runId: point.runId }];
-    });
-    return { changes, spikes, hardware };
+    return { changes, spikes: listSpikes(points, series), hardware };
   });
 }
 
@@ -100,23 +85,6 @@ async function describeSeries(env: ProjectEnv, id: string) {
   if (series === undefined) throw noSeries(id, "path/id");
   const hardware = await readHardware(env.DB, series);
   return { ...toSeries(series), ...succession(hardware, id), hardware };
-}
-
-function tellNoise(
-  { runs: points, withinRun, betweenRun }: ReturnType<typeof seriesNoise>,
-  { runs, change }: { readonly runs: number; readonly change?: number | undefined },
-): NoiseReply {
-  const known = betweenRun === null ? null : smallestDetectable({ betweenRun, runs });
-  const needed = betweenRun === null || change === undefined ? null : runsNeeded({ betweenRun, change });
-  const reason =
-    betweenRun === null
-      ? `${points} points are too few to tell runs apart from noise: 8 are needed`
-      : change !== undefined && needed === null
-        ? "the change is below the noise floor of 1 %, or needs more than a million runs a side"
-        : withinRun === null
-          ? "too few runs hold more than one value to tell the noise within"
-          : null;
-  return { points, withinRun, betweenRun, runs, smallestDetectable: known, runsNeeded: needed, reason };
 }
 
 async function mustFind(env: ProjectEnv, id: string, pointer: string): Promise<StoredSeries> {

@@ -1,17 +1,15 @@
 import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Job } from "../../protocol/jobs/job.ts";
+import type { Job, JobInput } from "../../protocol/jobs/job.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { type AppEnv, bind } from "../http/bind.ts";
+import { type AppEnv, bind, type HandlerInput } from "../http/bind.ts";
 import { mutable } from "../http/answers.ts";
 import { decodeCursor } from "../store/cursor.ts";
 import { jobQueue } from "../config.ts";
 import { submitJob } from "../queue/submit-job.ts";
 
 export function bindJobs(app: Hono<AppEnv>): void {
-  bind(app, endpoints.createJob, ({ c, env, principal, headers, body }) =>
-    submitJob({ c, env, principal, key: headers["idempotency-key"] }, body),
-  );
+  bind(app, endpoints.createJob, (call) => submit(call, call.body));
 
   bind(app, endpoints.listJobs, async ({ env, query }) => {
     // Decoded on this side: what the queue throws comes out of its RPC as `internal`.
@@ -30,6 +28,22 @@ export function bindJobs(app: Hono<AppEnv>): void {
     const response = await jobQueue(env).fetch(url, { headers: lastEventId(c.req.header("last-event-id")) });
     return response.status === 404 ? mustFind(params.id, null) : mutable(response);
   });
+}
+
+/** Queues a job, and says in the reply's head where it is. */
+export async function submit(
+  {
+    c,
+    env,
+    principal,
+    headers,
+    scope,
+  }: HandlerInput<unknown, unknown, { "idempotency-key"?: string | undefined }, unknown>,
+  input: JobInput,
+): Promise<Job> {
+  const job = await submitJob(env, { principal, key: headers["idempotency-key"], scope }, input);
+  c.header("location", `/v1/jobs/${job.id}`);
+  return job;
 }
 
 function mustFind(id: string, job: Job | null): Job {

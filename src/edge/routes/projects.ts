@@ -2,14 +2,15 @@ import type { Hono } from "hono";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { configOf, jobQueue, type ProjectEnv } from "../config.ts";
+import { configOf, type ProjectEnv } from "../config.ts";
 import { forgetCachedKeys } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
+import { cancelJobs } from "../queue/submit-job.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { readRunnerIds } from "../store/fleet/runner-store.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "../store/key-store.ts";
 import { closeProject, createProject, isProjectOpen, listAuditEntries, listProjects } from "../store/project-store.ts";
-import { endRunner } from "./runners.ts";
+import { endRunner } from "../fleet/change-runner.ts";
 
 export function bindKeys(app: Hono<AppEnv>): void {
   bind(app, endpoints.createKey, async ({ env, body }) => {
@@ -58,8 +59,6 @@ async function checkProject(env: ProjectEnv, project: string): Promise<void> {
   }
 }
 
-const JOBS_PAGE = 200;
-
 export function bindProjects(app: Hono<AppEnv>): void {
   bind(app, endpoints.createProject, async ({ env, body: { name } }) => {
     const project = await createProject(openDatabase(env.DB), name);
@@ -78,16 +77,4 @@ export function bindProjects(app: Hono<AppEnv>): void {
     for (const id of await readRunnerIds(openProject(theirs))) await endRunner(theirs, id);
     return project;
   });
-}
-
-/** Cancels what a project still has queued or under work: shared runners are for others now. */
-async function cancelJobs(env: ProjectEnv): Promise<void> {
-  const queue = jobQueue(env);
-  for (const state of ["queued", "leased"] as const) {
-    for (let isMore = true; isMore;) {
-      const { items, nextCursor } = await queue.list(env.project, { state, limit: JOBS_PAGE }, null);
-      await Promise.all(items.map(({ id }) => queue.cancel(env.project, id)));
-      isMore = nextCursor !== null;
-    }
-  }
 }

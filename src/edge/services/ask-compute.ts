@@ -7,7 +7,7 @@ import { createProblem, type Problem, ProblemError } from "../../protocol/wire/p
 import type { Tensor } from "../../protocol/wire/tensor.ts";
 import { elapsedMs } from "../clock.ts";
 import { configOf, type ProjectEnv, runnerLink } from "../config.ts";
-import type { LinkOutcome } from "../link/in-flight.ts";
+import type { LinkOutcome } from "../link/link-rpc.ts";
 import { openDatabase } from "../store/database.ts";
 import { readConnectedRunners } from "../store/fleet/runner-store.ts";
 import { chooseRunners, type ComputeRunner } from "./choose-runners.ts";

@@ -1,9 +1,9 @@
 import type { ItemMatches, ItemSearch, ItemsInput } from "../../protocol/inference/hrr.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
 import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
 import { elapsedMs } from "../clock.ts";
 import type { ProjectEnv } from "../config.ts";
-import { invalidRequest } from "../http/bind.ts";
 import { deleteUnnamed, digestOf, getArtifact, putArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
 import { type MemoryPart, savePart, type StoredMemory } from "../store/kernels/item-memory-store.ts";

@@ -1,7 +1,6 @@
 import { and, asc, eq } from "drizzle-orm";
 import { JobArtifact, type JobArtifactName } from "../../protocol/jobs/job-artifact.ts";
-import type { ProjectEnv } from "../config.ts";
-import { openProject, type ProjectDatabase } from "./database.ts";
+import { openProject, type ProjectDatabase, type ProjectStorage } from "./database.ts";
 import { jobArtifacts } from "./schema.ts";
 import { hexOf } from "./secret.ts";
 
@@ -67,7 +66,7 @@ const UNNAMED = NAMING_TABLES.map((table) => `not exists (select 1 from ${table}
 
 /** Notes a file of a job of the project, whose bytes are stored; the file that had its name goes, unless something else has it. */
 export async function recordJobArtifact(
-  env: ProjectEnv,
+  env: ProjectStorage,
   jobId: string,
   artifact: JobArtifact,
   nowMs: number,

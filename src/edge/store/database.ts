@@ -1,6 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
-import type { ProjectEnv } from "../config.ts";
 
 /** A bound parameter of D1 may hold 2 MB; a character of JSON may take three bytes. */
 const CHUNK_LENGTH = 600_000;
@@ -24,6 +23,13 @@ export function chunkRows(rows: readonly unknown[]): string[] {
   return chunks;
 }
 
+/** The bindings that hold what is stored, and the project that reads and writes there. */
+export interface ProjectStorage {
+  readonly DB: D1Database;
+  readonly ARTIFACTS: R2Bucket;
+  readonly project: string;
+}
+
 export type Database = DrizzleD1Database;
 
 /**
@@ -33,7 +39,7 @@ export type Database = DrizzleD1Database;
 export type ProjectDatabase = Database & { readonly project: string };
 
 /** The database as the project of a request or a job sees it. */
-export function openProject({ DB, project }: Pick<ProjectEnv, "DB" | "project">): ProjectDatabase {
+export function openProject({ DB, project }: Pick<ProjectStorage, "DB" | "project">): ProjectDatabase {
   return Object.assign(openDatabase(DB), { project });
 }
 
@@ -45,4 +51,13 @@ export function openDatabase(binding: D1Database): Database {
 /** Any number of values for an `in`: one JSON parameter, since D1 takes a hundred parameters at most. */
 export function listOf(values: readonly string[]): SQL {
   return sql`(select value from json_each(${JSON.stringify(values)}))`;
+}
+
+/** Whether the database answers. */
+export async function isReadable(binding: D1Database): Promise<boolean> {
+  const answer = await binding
+    .prepare("select 1 as one")
+    .first("one")
+    .catch(() => null);
+  return answer === 1;
 }

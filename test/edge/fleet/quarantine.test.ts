@@ -5,6 +5,7 @@ import type { Lease } from "../../../src/protocol/link.ts";
 import { createProblem } from "../../../src/protocol/wire/problem.ts";
 import { Runner } from "../../../src/protocol/fleet/runner.ts";
 import { callEdge, fetchEdge } from "../stack/edge-client.ts";
+import type { RunnerLink } from "../../../src/edge/link/runner-link.ts";
 import {
   linkStub,
   newOnlineRunner,
@@ -167,7 +168,10 @@ describe("a heartbeat", () => {
     /** As over the socket, but it returns when the link is done with it. */
     const beat = (running: Lease[] = []) =>
       runInDurableObject(linkStub(runnerId), (link, state) =>
-        link.webSocketMessage(state.getWebSockets()[0]!, JSON.stringify({ type: "heartbeat", running })),
+        (link as RunnerLink).webSocketMessage(
+          state.getWebSockets()[0]!,
+          JSON.stringify({ type: "heartbeat", running }),
+        ),
       );
     await forget();
     await beat();

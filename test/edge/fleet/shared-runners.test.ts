@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { saveStates } from "../../../src/edge/store/kernels/agent-pool-store.ts";
 import { digestOf, putArtifact } from "../../../src/edge/store/artifact-store.ts";
 import { scopeEnv } from "../../../src/edge/config.ts";
-import { checkMayShare } from "../../../src/edge/routes/runners.ts";
+import { checkMayShare } from "../../../src/edge/fleet/runner-rights.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import type { JobSummary } from "../../../src/protocol/jobs/job.ts";
 import { MAIN_PROJECT } from "../../../src/protocol/service/project.ts";

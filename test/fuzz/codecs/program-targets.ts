@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { checkArchive } from "../../../src/cli/transfer/read-archive.ts";
-import { decodeBody } from "../../../src/edge/inference/codecs/write-oip-reply.ts";
+import { decodeBody } from "../../../src/edge/routes/inference/write-oip-reply.ts";
 import { checkKernelDefinition, KernelInput } from "../../../src/protocol/kernels/submitted-kernel.ts";
 import { EnvironmentInput } from "../../../src/protocol/policies/environment-definition.ts";
 import { JobInput } from "../../../src/protocol/jobs/job.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
-import { readOipRequest } from "../../../src/edge/inference/codecs/read-oip-request.ts";
+import { readOipRequest } from "../../../src/edge/routes/inference/read-oip-request.ts";
 import { encodeFrame, decodeFrame, splitTensors } from "../../../src/protocol/wire/frame.ts";
 import { InferRequest } from "../../../src/protocol/inference/inference.ts";
 import { EdgeMessage, FrameOffer, InferResult, parseText, RunnerMessage } from "../../../src/protocol/link.ts";

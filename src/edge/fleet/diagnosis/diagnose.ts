@@ -4,8 +4,7 @@ import { aggregateQuantile, mergeAggregates } from "../../../stats/distribution/
 import { binomialCdf } from "../../../stats/distribution/intervals.ts";
 import { countAbove } from "../../../stats/distribution/read-sketch.ts";
 import { type Expectation, findExpectation } from "../watch/expectation.ts";
-import type { RunnerHealth } from "../watch/runner-health.ts";
-import { ADVICE, makeCheck, type WatchContext } from "../watch/watch-rule.ts";
+import { ADVICE, makeCheck, type RunnerHealth, type WatchContext } from "../watch/watch-rule.ts";
 import { checkDevice } from "./check-device.ts";
 import { checkHost } from "./check-host.ts";
 

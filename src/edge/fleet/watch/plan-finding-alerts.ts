@@ -1,22 +1,7 @@
 import type { AlertState } from "../../../protocol/history/alert.ts";
 import type { Finding } from "../../../protocol/fleet/health.ts";
-import type { WebhookEvent } from "../../../protocol/service/webhook.ts";
-import type { AlertRow } from "../../store/history/describe-alert.ts";
+import type { FindingAlert, PlannedFindingAlert } from "../../store/history/finding-store.ts";
 import type { OpenFinding } from "./watch-rule.ts";
-
-/** An alert of a finding, as it is stored. */
-export interface FindingAlert extends AlertRow {
-  readonly findingKey: string;
-  readonly finding: Finding;
-}
-
-/** An alert as it shall be, in which version it must still be, and whom that is told. */
-export interface PlannedFindingAlert {
-  readonly alert: FindingAlert;
-  /** Null of a new one. */
-  readonly version: number | null;
-  readonly event: WebhookEvent | null;
-}
 
 /** What comes again so soon after its alert ended is the same; later it is an alert of its own. */
 const REOPEN_MS = 3_600_000;

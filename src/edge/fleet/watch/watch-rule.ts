@@ -1,4 +1,5 @@
 import type { DiagnosisCheck, Finding, HealthReport } from "../../../protocol/fleet/health.ts";
+import type { Problem } from "../../../protocol/wire/problem.ts";
 import type { Expectation } from "./expectation.ts";
 import type { MemorySample } from "./memory-sample.ts";
 
@@ -84,6 +85,18 @@ export interface OpenFinding {
   readonly key: string;
   readonly finding: Finding;
 }
+
+/** How a runner is, by its answer just now or by the last report that it sent; a problem where there is neither. */
+export type RunnerHealth =
+  | { readonly ok: false; readonly problem: Problem }
+  | {
+      readonly ok: true;
+      readonly online: boolean;
+      /** Whether it answered just now. */
+      readonly fresh: boolean;
+      readonly report: HealthReport;
+      readonly context: WatchContext;
+    };
 
 /** A finding opens by the stricter level and is held by the laxer one, so that none flickers about a limit. */
 export type WatchLevel = "open" | "hold";

@@ -1,7 +1,7 @@
 import type { CompareQuery, ComparisonReply, ResolvedSide } from "../../../protocol/history/comparison.ts";
 import { SeriesKey } from "../../../protocol/history/series.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import type { ProjectEnv } from "../../config.ts";
-import { invalidRequest } from "../../http/bind.ts";
 import { toInstantOrNull } from "../../clock.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
 import { adjustVerdicts, compareSeries, shareRuns } from "./compare-series.ts";

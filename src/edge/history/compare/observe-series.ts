@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { type OpenAggregate, openMerged } from "../../../stats/distribution/distribution.ts";
-import { invalidRequest } from "../../http/bind.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, readSpan, type Span } from "../../store/history/rollup-store.ts";
 import { readRunPoints, type RunPoint } from "../../store/history/point-store.ts";
 import { widenSpan } from "../rollup/read-history.ts";

@@ -1,8 +1,8 @@
 import { type Baseline, parseSide, type ResolvedSide, type Side } from "../../../protocol/history/comparison.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { SeriesSelector } from "../../../protocol/history/series.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import type { ProjectEnv } from "../../config.ts";
-import { invalidRequest } from "../../http/bind.ts";
 import { findBaseline } from "../../store/history/baseline-store.ts";
 import { openProject } from "../../store/database.ts";
 import { ALL_TIME, type Span } from "../../store/history/rollup-store.ts";

@@ -10,6 +10,7 @@ import {
   readKnownAlerts,
   readKnownChanges,
   saveDetection,
+  type Shift,
 } from "../../store/history/detection-store.ts";
 import { ALL_TIME, type Span } from "../../store/history/rollup-store.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
@@ -18,7 +19,7 @@ import { findBreaches } from "./find-breaches.ts";
 import { findShifts } from "./find-shifts.ts";
 import { isSelected, readSeriesPoints } from "./read-series-points.ts";
 import { type Findings, type Plan, planAlerts } from "./plan-alerts.ts";
-import { defaultStatistic, isCount, type Shift } from "./shift.ts";
+import { defaultStatistic, isCount } from "./shift.ts";
 import { prepareTelling } from "./tell-alerts.ts";
 
 /** Searches at once each take another version of what is known; the last of so many tries is given up. */

@@ -2,10 +2,11 @@ import type { Threshold, ThresholdInput } from "../../../protocol/history/thresh
 import { judgeThreshold, type ThresholdJudgement } from "../../../stats/compare/threshold.ts";
 import { median } from "../../../stats/distribution/summary.ts";
 import { toInstant } from "../../clock.ts";
+import type { Shift } from "../../store/history/detection-store.ts";
 import type { StoredPoint } from "../../store/history/point-store.ts";
 import { placeOf, previousOf } from "./find-shifts.ts";
 import type { SeriesPoints } from "./read-series-points.ts";
-import { resolutionOf, type Shift, statisticOf } from "./shift.ts";
+import { resolutionOf, statisticOf } from "./shift.ts";
 
 /** So many points in a row within the limits, and the series is back. */
 export const RETURN_POINTS = 3;

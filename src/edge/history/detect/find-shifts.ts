@@ -6,8 +6,9 @@ import { type DetectedChange, detectChanges } from "../../../stats/change/detect
 import { quantile } from "../../../stats/distribution/summary.ts";
 import { NOISE_FLOOR } from "../../../stats/compare/threshold.ts";
 import { toInstant } from "../../clock.ts";
+import type { Shift } from "../../store/history/detection-store.ts";
 import type { StoredPoint } from "../../store/history/point-store.ts";
-import { resolutionOf, type Shift, statisticOf } from "./shift.ts";
+import { resolutionOf, statisticOf } from "./shift.ts";
 
 export interface Search {
   readonly direction: "lower" | "higher";

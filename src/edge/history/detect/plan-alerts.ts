@@ -1,10 +1,15 @@
 import type { Alert, AlertAction, AlertState } from "../../../protocol/history/alert.ts";
 import { toInstant } from "../../clock.ts";
-import type { AlertRow } from "../../store/history/describe-alert.ts";
+import type {
+  KnownAlert,
+  KnownChange,
+  PlannedAlert,
+  PlannedChange,
+  Shift,
+} from "../../store/history/detection-store.ts";
 import type { StoredPoint } from "../../store/history/point-store.ts";
 import type { StoredSeries } from "../../store/history/series-store.ts";
-import { type KnownChange, recogniseShifts, returnOf } from "./recognise-shifts.ts";
-import type { Shift } from "./shift.ts";
+import { recogniseShifts, returnOf } from "./recognise-shifts.ts";
 
 /** From which states an action leads to which one. */
 const TRANSITIONS: Record<AlertAction, { readonly from: readonly AlertState[]; readonly to: AlertState }> = {
@@ -28,28 +33,6 @@ export interface Findings {
   /** Whether the series has older points than these. */
   readonly truncated: boolean;
   readonly shifts: readonly Shift[];
-}
-
-/** An alert, stored or about to be. */
-export interface KnownAlert extends AlertRow {
-  readonly project: string;
-  readonly changes: number;
-  /** Its changes that were not withdrawn, and whose series are not back at their old level. */
-  readonly lasting: number;
-  /** Of one of its changes. */
-  readonly subject: string;
-  readonly runId: string | null;
-}
-
-export interface PlannedChange extends Omit<KnownChange, "alertState"> {
-  readonly series: StoredSeries;
-  readonly isNew: boolean;
-}
-
-export interface PlannedAlert extends KnownAlert {
-  readonly isNew: boolean;
-  /** The state that it was found in; null of a new one. */
-  readonly before: AlertState | null;
 }
 
 export interface Plan {

@@ -1,17 +1,8 @@
-import type { AlertState } from "../../../protocol/history/alert.ts";
 import { MINIMUM_SEGMENT } from "../../../stats/change/find-spikes.ts";
+import type { KnownChange, Shift } from "../../store/history/detection-store.ts";
 import type { StoredPoint } from "../../store/history/point-store.ts";
 import { findReturn } from "./find-breaches.ts";
-import { type Shift, statisticOf } from "./shift.ts";
-
-/** A change that is stored. */
-export interface KnownChange extends Shift {
-  readonly id: string;
-  readonly seriesNo: number;
-  readonly alertId: string;
-  readonly alertState: AlertState;
-  readonly createdAtMs: number;
-}
+import { statisticOf } from "./shift.ts";
 
 /**
  * A change moves while points come in, by a few of them: so many shortest segments. Nearer pairs go first, so that

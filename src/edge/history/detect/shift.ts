@@ -1,9 +1,10 @@
-import type { ChangeDirection, ChangeEvidence, FoundChange } from "../../../protocol/history/alert.ts";
+import type { FoundChange } from "../../../protocol/history/alert.ts";
 import type { SeriesKey } from "../../../protocol/history/series.ts";
 import type { Statistic } from "../../../protocol/history/threshold.ts";
 import { type Aggregate, aggregateQuantile } from "../../../stats/distribution/distribution.ts";
 import { RELATIVE_ERROR } from "../../../stats/distribution/sketch.ts";
 import { toInstant } from "../../clock.ts";
+import type { Shift } from "../../store/history/detection-store.ts";
 
 const QUANTILES: Partial<Record<Statistic, number>> = { p50: 0.5, p95: 0.95, p99: 0.99 };
 
@@ -32,20 +33,6 @@ export function isCount({ subjectKind, metric }: Pick<SeriesKey, "subjectKind" |
 export function resolutionOf(points: readonly Aggregate[], statistic: Statistic): number {
   const isExact = QUANTILES[statistic] === undefined || points.every(({ min, max }) => min === max);
   return isExact ? 0 : 3 * RELATIVE_ERROR;
-}
-
-/** A change of one series, found or stored. */
-export interface Shift {
-  readonly kind: FoundChange["kind"];
-  /** The rule that was broken; null for a change point. */
-  readonly thresholdId: string | null;
-  readonly direction: ChangeDirection;
-  /** Last point of the old regime, first of the new one. */
-  readonly afterMs: number;
-  readonly atMs: number;
-  readonly runId: string | null;
-  readonly revision: string | null;
-  readonly evidence: ChangeEvidence;
 }
 
 export function toFoundChange({ evidence, afterMs, atMs, ...shift }: Shift): FoundChange {

@@ -4,7 +4,8 @@ import { changedSeriesOf, readAlerts } from "../../store/history/alert-store.ts"
 import { toInstant } from "../../clock.ts";
 import { prepareDeliveries } from "../webhooks/deliveries.ts";
 import { describeAlert, sizeOf } from "../../store/history/describe-alert.ts";
-import type { Plan, PlannedAlert, PlannedChange } from "./plan-alerts.ts";
+import type { PlannedAlert, PlannedChange } from "../../store/history/detection-store.ts";
+import type { Plan } from "./plan-alerts.ts";
 import { toFoundChange } from "./shift.ts";
 
 /** The statements that tell webhooks what a plan does, for the transaction that does it. */

@@ -1,5 +1,5 @@
+import { parseInput } from "../../../protocol/wire/parse-input.ts";
 import { z } from "zod";
-import { parseInput } from "../../http/bind.ts";
 import { type Imported, type ImportedMeasurement, millisecondsIn, toImported, toNumbers, WALL } from "./imported.ts";
 
 const Estimate = z.object({ point_estimate: z.number() });

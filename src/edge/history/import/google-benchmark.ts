@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { parseInput } from "../../../protocol/wire/parse-input.ts";
 import { toPointerPart } from "../../../protocol/wire/problem.ts";
-import { parseInput } from "../../http/bind.ts";
 import { type Imported, type ImportedMeasurement, millisecondsIn, toImported, toNumbers } from "./imported.ts";
 
 const Row = z

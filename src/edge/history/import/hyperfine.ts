@@ -1,5 +1,5 @@
+import { parseInput } from "../../../protocol/wire/parse-input.ts";
 import { z } from "zod";
-import { parseInput } from "../../http/bind.ts";
 import { type Imported, type ImportedMeasurement, toImported, toNumbers, WALL } from "./imported.ts";
 
 const Output = z.object({

@@ -1,5 +1,5 @@
+import { parseInput } from "../../../protocol/wire/parse-input.ts";
 import { z } from "zod";
-import { parseInput } from "../../http/bind.ts";
 import { type Imported, type ImportedMeasurement, toImported, toNumbers, WALL } from "./imported.ts";
 
 const PERCENTILES = { p50: "p50", p75: "p75", p99: "p99", p995: "p99.5", p999: "p99.9" } as const;

@@ -1,15 +1,7 @@
 import type { CalibratedPrediction } from "../../../protocol/history/prediction-calibration.ts";
 import { Backend } from "../../../protocol/fleet/hardware.ts";
-import type { SeriesKey } from "../../../protocol/history/series.ts";
 import { toInstant } from "../../clock.ts";
-
-/** Sums of one metric of predictions over one step. */
-export interface ForecastSum {
-  readonly key: SeriesKey;
-  readonly stepAtMs: number;
-  readonly count: number;
-  readonly sum: number;
-}
+import type { ForecastSum } from "../../store/history/total-store.ts";
 
 type Step = {
   -readonly [Field in keyof CalibratedPrediction["steps"][number]]: CalibratedPrediction["steps"][number][Field];

@@ -1,9 +1,15 @@
 import denseNetwork from "../../../../dist/edge-simd/dense-network.wasm";
-import type { EdgeVariant } from "../../../protocol/models/edge-place.ts";
+import {
+  type EdgeRunInput,
+  type EdgeRunReply,
+  type EdgeVariant,
+  withRows,
+} from "../../../protocol/models/edge-place.ts";
+import { createSeededInputs } from "../../../protocol/models/model-inputs.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { ModelVersion } from "../../../protocol/models/model.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import { type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
+import { type Tensor, tensorToJson, typedView } from "../../../protocol/wire/tensor.ts";
 import type { Env } from "../../config.ts";
 import type { DenseNetwork } from "../../models/dense-network.ts";
 import { readDenseNetwork } from "../../models/read-dense-network.ts";
@@ -57,9 +63,23 @@ export function warmNetwork(
   waitUntil(load.finally(() => warmingSinceMs.delete(key)));
 }
 
-/** Forgets a network, as if this isolate were new. */
-export function forgetNetwork({ digest }: EdgeVersion, variant: string): void {
-  kept.drop(keyOf(digest, variant));
+/** Computes seeded inputs `repetitions` times, for a runner that calibrates the edge. Throws where that would take too long. */
+export async function runAtEdge(env: Env, version: EdgeVersion, run: EdgeRunInput): Promise<EdgeRunReply> {
+  // As if this isolate were new.
+  if (run.fresh) kept.drop(keyOf(version.digest, run.variant));
+  const network = await loadNetwork(env, version, run.variant);
+  const [input] = createSeededInputs(withRows(version.inputs, run.rows), run.seed);
+  if (input === undefined) throw new ProblemError("internal", "A dense network without an input was stored.");
+  const { sizeBytes, rowProducts } = network;
+  const most = Math.floor(LIMITS.edgeRunProducts / (rowProducts * (input.shape[0] ?? 1)));
+  if (run.repetitions > most) {
+    throw new ProblemError("invalid-request", "That would keep the edge too long.", {
+      errors: [{ pointer: "#/repetitions", message: `must be at most ${most}` }],
+    });
+  }
+  let output = computeRows(network, input);
+  for (let done = 1; done < run.repetitions; done++) output = computeRows(network, input);
+  return { outputs: { [output.name]: tensorToJson(output) }, sizeBytes, rowProducts };
 }
 
 /** Takes the rows of an input through a network; the input must be as the version's signature says. */

@@ -3,12 +3,12 @@ import type { EvaluationComparison, NamedSide } from "../../../protocol/jobs/eva
 import type { EvaluationResult } from "../../../protocol/jobs/evaluation/evaluation.ts";
 import type { Estimate } from "../../../protocol/wire/distribution.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { mean } from "../../../stats/distribution/summary.ts";
 import { type ComparedTask, compareScores } from "../../../stats/score/compare-scores.ts";
 import { estimateScores } from "../../../stats/score/estimate-scores.ts";
 import type { TaskScores } from "../../../stats/score/score-atoms.ts";
 import type { ProjectEnv } from "../../config.ts";
-import { invalidRequest } from "../../http/bind.ts";
 import { entrantStarts, type EvaluationRun, findEvaluation, readRecords } from "./episodes.ts";
 
 /** One side of a comparison in one environment. */

@@ -1,9 +1,9 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { createId } from "../../../protocol/wire/id.ts";
 import type { Population } from "../../../protocol/policies/population.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import { invalidRequest, unsupportedMediaType } from "../../http/bind.ts";
-import { discardBody, mediaTypeOf, untilItsEnd } from "../../http/read-body.ts";
+import { discardBody, mediaTypeOf, unsupportedMediaType, untilItsEnd } from "../../http/read-body.ts";
 import { putArtifact } from "../../store/artifact-store.ts";
 import { hexOf } from "../../store/secret.ts";
 import {

@@ -1,10 +1,10 @@
 import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
 import type { JobSpec } from "../../../protocol/jobs/job.ts";
 import type { KernelDefinition } from "../../../protocol/kernels/kernel-definition.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { type FieldError, type Problem, type ProblemCode, ProblemError } from "../../../protocol/wire/problem.ts";
 import type { DType } from "../../../protocol/wire/tensor.ts";
 import type { ProjectEnv } from "../../config.ts";
-import { invalidRequest } from "../../http/bind.ts";
 import { openProject, type ProjectDatabase } from "../../store/database.ts";
 import { findKernel, isKernelId, markKernelInvalid } from "../../store/kernels/kernel-store.ts";
 

@@ -1,18 +1,16 @@
 import { and, desc, eq, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
 import { EDGE_RUNNER_ID } from "../../../protocol/models/edge-place.ts";
-import { createId } from "../../../protocol/wire/id.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import type { Profile } from "../../../protocol/fleet/profile.ts";
 import { MAIN_PROJECT } from "../../../protocol/service/project.ts";
 import type { Roofline } from "../../../protocol/fleet/roofline.ts";
-import type { RegistrationInput, Runner, RunnerQuarantine, RunnerState } from "../../../protocol/fleet/runner.ts";
+import type { Runner, RunnerQuarantine, RunnerState } from "../../../protocol/fleet/runner.ts";
 import { fitProfile } from "./profile-fit.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
-import { type Database, listOf, openDatabase, type ProjectDatabase } from "../database.ts";
+import { type Database, listOf, type ProjectDatabase } from "../database.ts";
 import { toInstant, toInstantOrNull } from "../../clock.ts";
-import { placements, registrationTokens, runners } from "../schema.ts";
-import { createSecret, hashSecret } from "../secret.ts";
+import { placements, runners } from "../schema.ts";
 
 type Row = typeof runners.$inferSelect;
 
@@ -51,79 +49,8 @@ function isInSight({ project }: ProjectDatabase): SQL {
 }
 
 /** One of the project's own runners. */
-function isOwn({ project }: ProjectDatabase, id: string): SQL {
+export function isOwnRunner({ project }: ProjectDatabase, id: string): SQL {
   return and(eq(runners.id, id), eq(runners.project, project), isNull(runners.removedAtMs))!;
-}
-
-/** A token whose runner will belong to the caller's project. */
-export async function createRegistrationToken(
-  db: ProjectDatabase,
-  ttlMs: number,
-): Promise<{ id: string; token: string; expiresAt: string }> {
-  const token = createSecret("token");
-  const id = createId("token");
-  const expiresAtMs = Date.now() + ttlMs;
-  await db.insert(registrationTokens).values({ id, project: db.project, hash: await hashSecret(token), expiresAtMs });
-  return { id, token, expiresAt: toInstant(expiresAtMs) };
-}
-
-export type RegistrationOutcome =
-  | { kind: "registered"; runnerId: string; credential: string }
-  | { kind: "unknown" | "expired" | "used" };
-
-/** Spends a token on a new runner. The token is claimed and the runner written in one transaction. */
-export async function registerRunner(binding: D1Database, input: RegistrationInput): Promise<RegistrationOutcome> {
-  const hash = await hashSecret(input.token);
-  const runnerId = createId("runner");
-  const credential = createSecret("credential");
-  const nowMs = Date.now();
-  const [claim] = await binding.batch([
-    binding
-      .prepare(
-        `update registration_tokens set used_by_runner_id = ?2
-         where hash = ?1 and used_by_runner_id is null and expires_at_ms > ?3`,
-      )
-      .bind(hash, runnerId, nowMs),
-    binding
-      .prepare(
-        `insert into runners (id, project, name, credential_hash, labels, created_at_ms) select ?2, project, ?3, ?4, ?5, ?6
-         from registration_tokens where hash = ?1 and used_by_runner_id = ?2`,
-      )
-      .bind(hash, runnerId, input.name, await hashSecret(credential), JSON.stringify(input.labels), nowMs),
-  ]);
-  if (claim?.meta.changes === 1) return { kind: "registered", runnerId, credential };
-  const db = openDatabase(binding);
-  const [token] = await db.select().from(registrationTokens).where(eq(registrationTokens.hash, hash));
-  if (token === undefined) return { kind: "unknown" };
-  return { kind: token.usedByRunnerId === null ? "expired" : "used" };
-}
-
-/** Id and project of the runner with this credential. A rotated credential takes effect at its first use. */
-export async function findRunnerByCredentialHash(
-  db: Database,
-  hash: string,
-): Promise<{ id: string; project: string } | null> {
-  const [row] = await db
-    .select({ id: runners.id, project: runners.project, next: runners.nextCredentialHash })
-    .from(runners)
-    .where(
-      and(isNull(runners.removedAtMs), or(eq(runners.credentialHash, hash), eq(runners.nextCredentialHash, hash))),
-    );
-  if (row === undefined) return null;
-  if (row.next === hash) {
-    await db.update(runners).set({ credentialHash: hash, nextCredentialHash: null }).where(eq(runners.id, row.id));
-  }
-  return { id: row.id, project: row.project };
-}
-
-export async function rotateCredential(db: ProjectDatabase, id: string): Promise<string | null> {
-  const credential = createSecret("credential");
-  const changed = await db
-    .update(runners)
-    .set({ nextCredentialHash: await hashSecret(credential), version: sql`${runners.version} + 1` })
-    .where(isOwn(db, id))
-    .returning({ id: runners.id });
-  return changed.length > 0 ? credential : null;
 }
 
 export async function listRunners(
@@ -259,7 +186,7 @@ export async function changeRunner(
   const changed = await db
     .update(runners)
     .set({ ...change, version: sql`${runners.version} + 1` })
-    .where(isOwn(db, id))
+    .where(isOwnRunner(db, id))
     .returning({ id: runners.id });
   return changed.length > 0;
 }
@@ -272,7 +199,7 @@ export async function removeRunner(db: ProjectDatabase, id: string): Promise<boo
     db
       .update(runners)
       .set({ removedAtMs: nowMs, online: false, nextCredentialHash: null })
-      .where(isOwn(db, id))
+      .where(isOwnRunner(db, id))
       .returning({ id: runners.id }),
     db.delete(placements).where(and(eq(placements.runnerId, id), inArray(placements.runnerId, own))),
   ]);

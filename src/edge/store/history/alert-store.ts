@@ -12,9 +12,9 @@ import {
 import { Finding } from "../../../protocol/fleet/health.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import { SeriesKey } from "../../../protocol/history/series.ts";
-import type { ProjectEnv } from "../../config.ts";
 import { type AlertRow as StoredAlert, describeAlert, describeFinding } from "./describe-alert.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
+import type { ProjectStorage } from "../database.ts";
 import { toInstant } from "../../clock.ts";
 import type { Span } from "./rollup-store.ts";
 
@@ -142,7 +142,7 @@ async function readLeading(binding: D1Database, ids: readonly string[]): Promise
 
 /** Alerts, newest first. Throws `invalid-request` for a cursor that is not of this list. */
 export async function listAlerts(
-  { DB, project }: ProjectEnv,
+  { DB, project }: ProjectStorage,
   { cursor, limit, state, kind, direction, subject, fingerprint, runner }: AlertQuery,
 ): Promise<{ items: Alert[]; nextCursor: string | null }> {
   const [beforeMs, id] = cursor === undefined ? [null, null] : decodeCursor(cursor, 2);
@@ -181,14 +181,14 @@ export async function readAlerts(binding: D1Database, ids: readonly string[]): P
   return describeAll(binding, z.array(AlertRow).parse(results));
 }
 
-export async function findAlert({ DB, project }: ProjectEnv, id: string): Promise<Alert | null> {
+export async function findAlert({ DB, project }: ProjectStorage, id: string): Promise<Alert | null> {
   const { results } = await DB.prepare(`select ${LISTED_COLUMNS} from alerts where project = ?1 and id = ?2`)
     .bind(project, id)
     .all();
   return (await describeAll(DB, z.array(AlertRow).parse(results)))[0] ?? null;
 }
 
-export async function findAlertDetail(env: ProjectEnv, id: string): Promise<AlertDetail | null> {
+export async function findAlertDetail(env: ProjectStorage, id: string): Promise<AlertDetail | null> {
   const alert = await findAlert(env, id);
   if (alert === null) return null;
   const [items, neighbours] = await Promise.all([
@@ -198,7 +198,10 @@ export async function findAlertDetail(env: ProjectEnv, id: string): Promise<Aler
   return { ...alert, items, neighbours };
 }
 
-async function readNeighbours({ DB, project }: ProjectEnv, { id, fingerprintId, after, at }: Alert): Promise<Alert[]> {
+async function readNeighbours(
+  { DB, project }: ProjectStorage,
+  { id, fingerprintId, after, at }: Alert,
+): Promise<Alert[]> {
   if (fingerprintId === null) return [];
   const { results } = await DB.prepare(
     `select ${LISTED_COLUMNS} from alerts where project = ?6
@@ -239,7 +242,7 @@ export async function readChangesOf(binding: D1Database, seriesNo: number, span:
  * somebody else was quicker. A search for changes that is under way begins again.
  */
 export async function saveAlertState(
-  { DB, project }: ProjectEnv,
+  { DB, project }: ProjectStorage,
   alert: Pick<Alert, "id" | "state" | "note" | "version">,
   nowMs: number,
   further: readonly D1PreparedStatement[],

@@ -1,10 +1,60 @@
 import { z } from "zod";
-import { ChangeEvidence } from "../../../protocol/history/alert.ts";
-import type { KnownAlert, PlannedAlert, PlannedChange } from "../../history/detect/plan-alerts.ts";
-import type { KnownChange } from "../../history/detect/recognise-shifts.ts";
+import {
+  type AlertState,
+  type ChangeDirection,
+  ChangeEvidence,
+  type FoundChange,
+} from "../../../protocol/history/alert.ts";
 import { ALERT_COLUMNS } from "./alert-store.ts";
 import { chunkRows } from "../database.ts";
+import type { AlertRow } from "./describe-alert.ts";
 import type { Span } from "./rollup-store.ts";
+import type { StoredSeries } from "./series-store.ts";
+
+/** A change of one series, found or stored. */
+export interface Shift {
+  readonly kind: FoundChange["kind"];
+  /** The rule that was broken; null for a change point. */
+  readonly thresholdId: string | null;
+  readonly direction: ChangeDirection;
+  /** Last point of the old regime, first of the new one. */
+  readonly afterMs: number;
+  readonly atMs: number;
+  readonly runId: string | null;
+  readonly revision: string | null;
+  readonly evidence: ChangeEvidence;
+}
+
+/** A change that is stored. */
+export interface KnownChange extends Shift {
+  readonly id: string;
+  readonly seriesNo: number;
+  readonly alertId: string;
+  readonly alertState: AlertState;
+  readonly createdAtMs: number;
+}
+
+/** An alert, stored or about to be. */
+export interface KnownAlert extends AlertRow {
+  readonly project: string;
+  readonly changes: number;
+  /** Its changes that were not withdrawn, and whose series are not back at their old level. */
+  readonly lasting: number;
+  /** Of one of its changes. */
+  readonly subject: string;
+  readonly runId: string | null;
+}
+
+export interface PlannedChange extends Omit<KnownChange, "alertState"> {
+  readonly series: StoredSeries;
+  readonly isNew: boolean;
+}
+
+export interface PlannedAlert extends KnownAlert {
+  readonly isNew: boolean;
+  /** The state that it was found in; null of a new one. */
+  readonly before: AlertState | null;
+}
 
 /** Where the search for changes stands. */
 export interface DetectionState {

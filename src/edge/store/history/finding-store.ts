@@ -1,7 +1,22 @@
 import { z } from "zod";
 import { Finding } from "../../../protocol/fleet/health.ts";
-import type { FindingAlert, PlannedFindingAlert } from "../../fleet/watch/plan-finding-alerts.ts";
+import type { WebhookEvent } from "../../../protocol/service/webhook.ts";
 import { ALERT_COLUMNS, StoredAlertRow } from "./alert-store.ts";
+import type { AlertRow } from "./describe-alert.ts";
+
+/** An alert of a finding, as it is stored. */
+export interface FindingAlert extends AlertRow {
+  readonly findingKey: string;
+  readonly finding: Finding;
+}
+
+/** An alert as it shall be, the version that it must still have, and the event that webhooks get. */
+export interface PlannedFindingAlert {
+  readonly alert: FindingAlert;
+  /** Null of a new one. */
+  readonly version: number | null;
+  readonly event: WebhookEvent | null;
+}
 
 const FindingRow: z.ZodType<FindingAlert> = StoredAlertRow.extend({
   findingKey: z.string(),

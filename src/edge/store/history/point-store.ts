@@ -2,8 +2,7 @@ import { and, desc, eq, gte, lt, or } from "drizzle-orm";
 import { fingerprintIdOf } from "../../../protocol/fleet/hardware.ts";
 import type { SeriesKey } from "../../../protocol/history/series.ts";
 import type { Aggregate } from "../../../stats/distribution/distribution.ts";
-import type { ProjectEnv } from "../../config.ts";
-import { chunkRows, type Database } from "../database.ts";
+import { chunkRows, type Database, type ProjectStorage } from "../database.ts";
 import { points } from "../schema.ts";
 import type { Span } from "./rollup-store.ts";
 import { seriesIdOf } from "./series-store.ts";
@@ -161,7 +160,7 @@ const OF_RUN = `
   order by p.series_no, p.at_ms desc`;
 
 /** Ids of the series that a run has points of; one more than `limit` tells of a cut. */
-export async function seriesIdsOfRun({ DB, project }: ProjectEnv, runId: string, limit: number): Promise<string[]> {
+export async function seriesIdsOfRun({ DB, project }: ProjectStorage, runId: string, limit: number): Promise<string[]> {
   const { results } = await DB.prepare(
     `select distinct series.id from points join series on series.no = points.series_no
        where points.run_id = ?1 and series.project = ?3 limit ?2`,

@@ -1,7 +1,6 @@
 import { SeriesKey } from "../../../protocol/history/series.ts";
 import { calibratedLevel, type PredictionCalibrationQuery } from "../../../protocol/history/prediction-calibration.ts";
-import type { ProjectEnv } from "../../config.ts";
-import type { ForecastSum } from "../../history/query/add-up-forecasts.ts";
+import type { ProjectStorage } from "../database.ts";
 import { DAY_MS, ROLLUP_STEPS_MS, type Span } from "./rollup-store.ts";
 
 /** How many requests a metric was measured of in batches of so many rows, and its sum over them. */
@@ -9,6 +8,14 @@ export interface RequestTotals {
   readonly metric: string;
   /** Null where the metric is of no batch. */
   readonly batch: number | null;
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** Sums of one metric of predictions over one step. */
+export interface ForecastSum {
+  readonly key: SeriesKey;
+  readonly stepAtMs: number;
   readonly count: number;
   readonly sum: number;
 }
@@ -34,7 +41,7 @@ function partsOf(of: string, isRolledUp: boolean): string {
 
 /** Totals of a model version's requests of the UTC day that begins at `dayMs`, over all placements. */
 export async function readRequestTotals(
-  { DB, project }: ProjectEnv,
+  { DB, project }: ProjectStorage,
   subject: string,
   dayMs: number,
 ): Promise<RequestTotals[]> {
@@ -53,7 +60,7 @@ export async function readRequestTotals(
  * Added up in the database, since requests are many and steps are few. The span must be whole steps.
  */
 export async function readForecastSums(
-  { DB, project }: ProjectEnv,
+  { DB, project }: ProjectStorage,
   { model, placement, confidence }: Pick<PredictionCalibrationQuery, "model" | "placement" | "confidence">,
   { fromMs, toMs }: Span,
   stepMs: number,

@@ -4,8 +4,7 @@ import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { PageQuery } from "../../../protocol/wire/page.ts";
 import type { Webhook, WebhookInput } from "../../../protocol/service/webhook.ts";
 import { cutPage, decodeCursor } from "../cursor.ts";
-import type { ProjectEnv } from "../../config.ts";
-import { openProject, type ProjectDatabase } from "../database.ts";
+import { openProject, type ProjectDatabase, type ProjectStorage } from "../database.ts";
 import { toInstant, toInstantOrNull } from "../../clock.ts";
 import { webhookDeliveries, webhooks } from "../schema.ts";
 
@@ -22,7 +21,7 @@ function isOwn({ project }: ProjectDatabase, id: string): SQL {
 
 /** Stores a webhook; null where there are as many as there may be. */
 export async function createWebhook(
-  { DB, project }: ProjectEnv,
+  { DB, project }: ProjectStorage,
   { url, ...spec }: WebhookInput,
   secret: string,
 ): Promise<Webhook | null> {
@@ -66,7 +65,7 @@ export async function findReceiver(db: ProjectDatabase, id: string): Promise<{ u
 }
 
 /** Deletes a webhook with its deliveries; false where there is none of that id. */
-export async function deleteWebhook(env: ProjectEnv, id: string): Promise<boolean> {
+export async function deleteWebhook(env: ProjectStorage, id: string): Promise<boolean> {
   const db = openProject(env);
   const own = db.select({ id: webhooks.id }).from(webhooks).where(isOwn(db, id));
   const [, removed] = await db.batch([

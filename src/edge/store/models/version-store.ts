@@ -1,10 +1,10 @@
 import { and, count, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import type { Profile } from "../../../protocol/fleet/profile.ts";
 import type { PlacementRule } from "../../../protocol/fleet/serving.ts";
 import type { ModelSummary, VersionData } from "../../../protocol/models/model.ts";
 import type { PolicyCard, PolicyNetwork } from "../../../protocol/models/policy-network.ts";
 import type { MeasuredFidelity, Recipe } from "../../../protocol/models/variant.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
-import type { ResolvedRule } from "../../fleet/plan-runner.ts";
 import { deleteUnnamed } from "../artifact-store.ts";
 import { type Database, openDatabase, type ProjectDatabase } from "../database.ts";
 import { findProfile } from "../fleet/profile-store.ts";
@@ -20,6 +20,11 @@ export async function setPlacementRule(
     .set({ placementRule })
     .where(and(eq(models.project, db.project), eq(models.id, modelId)));
 }
+
+/** A rule with the profile that it names; null where that is gone, and nothing fits it. */
+export type ResolvedRule =
+  | Exclude<PlacementRule, { kind: "profile" }>
+  | { readonly kind: "profile"; readonly profile: Profile | null };
 
 export async function resolveRule(db: ProjectDatabase, rule: PlacementRule): Promise<ResolvedRule> {
   return rule.kind === "profile" ? { ...rule, profile: await findProfile(db, rule.profile) } : rule;

@@ -3,7 +3,7 @@ import { fitProfile } from "../../../../src/edge/store/fleet/profile-fit.ts";
 import { assignJobs } from "../../../../src/edge/queue/assign-jobs.ts";
 import type { QueuedJob } from "../../../../src/edge/queue/job-rows.ts";
 import type { JobRecord } from "../../../../src/edge/queue/lease-machine.ts";
-import type { KnownRunner } from "../../../../src/edge/queue/runner-table.ts";
+import type { KnownRunner } from "../../../../src/edge/queue/queue-rpc.ts";
 import { checkBenchmark } from "../../../../src/edge/kinds/subjects/check-benchmark.ts";
 import { devicesFor } from "../../../../src/edge/kinds/subjects/kernel-devices.ts";
 import { BenchmarkSpec } from "../../../../src/protocol/jobs/benchmark.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addUpForecasts, type ForecastSum } from "../../../../src/edge/history/query/add-up-forecasts.ts";
+import { addUpForecasts } from "../../../../src/edge/history/query/add-up-forecasts.ts";
+import type { ForecastSum } from "../../../../src/edge/store/history/total-store.ts";
 import { measureOutcomes } from "../../../../src/edge/history/request-measurements.ts";
 import { calibratedLevel } from "../../../../src/protocol/history/prediction-calibration.ts";
 

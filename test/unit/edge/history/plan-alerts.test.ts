@@ -1,13 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  changeState,
-  type Findings,
-  type Known,
-  type KnownAlert,
-  planAlerts,
-} from "../../../../src/edge/history/detect/plan-alerts.ts";
+import { changeState, type Findings, type Known, planAlerts } from "../../../../src/edge/history/detect/plan-alerts.ts";
 import { findShifts } from "../../../../src/edge/history/detect/find-shifts.ts";
-import type { KnownChange } from "../../../../src/edge/history/detect/recognise-shifts.ts";
+import type { KnownAlert, KnownChange } from "../../../../src/edge/store/history/detection-store.ts";
 import type { StoredPoint } from "../../../../src/edge/store/history/point-store.ts";
 import type { StoredSeries } from "../../../../src/edge/store/history/series-store.ts";
 import { AlertAction, AlertState } from "../../../../src/protocol/history/alert.ts";

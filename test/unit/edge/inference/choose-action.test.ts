@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseAction } from "../../../../src/edge/inference/codecs/policy-request.ts";
+import { chooseAction } from "../../../../src/edge/routes/inference/policy-request.ts";
 
 describe("an action", () => {
   it("is the index of the largest output, the first of equals, or all outputs", () => {

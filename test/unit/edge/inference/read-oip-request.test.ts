@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readOipRequest } from "../../../../src/edge/inference/codecs/read-oip-request.ts";
-import { writeOipReply } from "../../../../src/edge/inference/codecs/write-oip-reply.ts";
+import { readOipRequest } from "../../../../src/edge/routes/inference/read-oip-request.ts";
+import { writeOipReply } from "../../../../src/edge/routes/inference/write-oip-reply.ts";
 import { OIP_DATATYPES } from "../../../../src/protocol/inference/oip.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import type { Tensor } from "../../../../src/protocol/wire/tensor.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { assignJobs } from "../../../../src/edge/queue/assign-jobs.ts";
 import type { QueuedJob } from "../../../../src/edge/queue/job-rows.ts";
-import type { KnownRunner } from "../../../../src/edge/queue/runner-table.ts";
+import type { KnownRunner } from "../../../../src/edge/queue/queue-rpc.ts";
 import { BenchmarkSpec } from "../../../../src/protocol/jobs/benchmark.ts";
 import { capabilities } from "../../../edge/stack/samples.ts";
 import { fc } from "../../property.ts";

@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  type FindingAlert,
-  type PlannedFindingAlert,
-  planFindingAlerts,
-} from "../../../../../src/edge/fleet/watch/plan-finding-alerts.ts";
+import { planFindingAlerts } from "../../../../../src/edge/fleet/watch/plan-finding-alerts.ts";
 import type { OpenFinding } from "../../../../../src/edge/fleet/watch/watch-rule.ts";
+import type { FindingAlert, PlannedFindingAlert } from "../../../../../src/edge/store/history/finding-store.ts";
 import { plant } from "./watch-reports.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { OIP_DATATYPES, OIP_HEADER_LENGTH, type OipInferReply } from "../../../protocol/inference/oip.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import { type Tensor, tensorToJson } from "../../../protocol/wire/tensor.ts";
-import { invalidRequest } from "../../http/bind.ts";
 import { readBody } from "../../http/read-body.ts";
 import type { OipRequest } from "./read-oip-request.ts";
 

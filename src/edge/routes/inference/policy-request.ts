@@ -1,9 +1,9 @@
 import type { TensorSpec } from "../../../protocol/models/model.ts";
 import type { ActionChoice } from "../../../protocol/policies/policy.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
 import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
 import { countElements, type Tensor, typedView } from "../../../protocol/wire/tensor.ts";
 import { philox4x32 } from "../../../stats/random/draws.ts";
-import { invalidRequest } from "../../http/bind.ts";
 
 /**
  * What a policy does by its outputs for one observation: the index of the largest (the first of

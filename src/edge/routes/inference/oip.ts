@@ -1,23 +1,25 @@
-import type { Context, Hono } from "hono";
-import { endpoints } from "../../protocol/endpoints.ts";
-import { InferWishes } from "../../protocol/inference/inference.ts";
-import type { TensorSpec } from "../../protocol/models/model.ts";
-import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../protocol/inference/oip.ts";
-import { type FieldError, ProblemError } from "../../protocol/wire/problem.ts";
-import { VERSION } from "../../protocol/wire/release.ts";
-import { locateVersion, type Snapshot, type Version } from "../inference/snapshot.ts";
-import type { Env, ProjectEnv } from "../config.ts";
-import { type AppEnv, bind, invalidRequest } from "../http/bind.ts";
-import { addUpTotals } from "../inference/codecs/oip-statistics.ts";
-import { acceptedEncoding, decodeBody, writeOipReply } from "../inference/codecs/write-oip-reply.ts";
-import { type OipRequest, readOipRequest } from "../inference/codecs/read-oip-request.ts";
-import { readRequestTotals } from "../store/history/total-store.ts";
-import { answerInference } from "../inference/answer-inference.ts";
+import type { Hono } from "hono";
+import { endpoints } from "../../../protocol/endpoints.ts";
+import { InferWishes } from "../../../protocol/inference/inference.ts";
+import type { TensorSpec } from "../../../protocol/models/model.ts";
+import { OIP_DATATYPES, OIP_EXTENSIONS, OIP_HEADER_LENGTH } from "../../../protocol/inference/oip.ts";
+import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
+import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
+import { VERSION } from "../../../protocol/wire/release.ts";
+import { locateVersion, type Snapshot, type Version } from "../../inference/snapshot.ts";
+import type { ProjectEnv } from "../../config.ts";
+import { type AppEnv, bind, type HandlerInput } from "../../http/bind.ts";
+import { addUpTotals } from "./oip-statistics.ts";
+import { acceptedEncoding, decodeBody, writeOipReply } from "./write-oip-reply.ts";
+import { type OipRequest, readOipRequest } from "./read-oip-request.ts";
+import { isReadable } from "../../store/database.ts";
+import { readRequestTotals } from "../../store/history/total-store.ts";
+import { answerInference } from "../../inference/answer-inference.ts";
 
 /** The Open Inference Protocol under `/v2`: a codec over the way that every inference takes. */
 export function bindOip(app: Hono<AppEnv>): void {
   bind(app, endpoints.oipLive, async () => sayNothing(200));
-  bind(app, endpoints.oipReady, async ({ env }) => sayNothing((await isReady(env)) ? 200 : 503));
+  bind(app, endpoints.oipReady, async ({ env }) => sayNothing((await isReadable(env.DB)) ? 200 : 503));
   bind(app, endpoints.oipServer, async () => ({ name: "millrace", version: VERSION, extensions: OIP_EXTENSIONS }));
 
   bind(app, endpoints.oipModel, async (call) => describeModel(await locate(call)));
@@ -31,11 +33,7 @@ export function bindOip(app: Hono<AppEnv>): void {
 }
 
 /** A request about a model, or about one version of it. */
-interface Call {
-  readonly c: Context<AppEnv>;
-  readonly env: ProjectEnv;
-  readonly params: { readonly model: string; readonly version?: string };
-}
+type Call = HandlerInput<{ readonly model: string; readonly version?: string }, unknown, unknown, unknown>;
 
 interface Located {
   readonly snapshot: Snapshot;
@@ -43,9 +41,10 @@ interface Located {
 }
 
 /** The version that a name means. Unknown ones are 400 here, in the words that Triton's clients look for. */
-async function locate({ c, env, params: { model, version } }: Call): Promise<Located> {
+async function locate(call: Call): Promise<Located> {
+  const { model, version } = call.params;
   const reference = version === undefined ? model : `${model}@${version}`;
-  const located = await locateVersion(env, (work) => c.executionCtx.waitUntil(work), reference);
+  const located = await locateVersion(call, reference);
   if (located !== null) return located;
   throw new ProblemError("not-found", `Request for unknown model: '${reference}' is not found`);
 }
@@ -53,13 +52,6 @@ async function locate({ c, env, params: { model, version } }: Call): Promise<Loc
 /** What says all by its status is empty text. */
 function sayNothing(status: 200 | 503): Response {
   return new Response("", { status, headers: { "content-type": "text/plain" } });
-}
-
-async function isReady(env: Env): Promise<boolean> {
-  const answer = await env.DB.prepare("select 1 as one")
-    .first("one")
-    .catch(() => null);
-  return answer === 1;
 }
 
 function describeModel({ snapshot, version }: Located) {
@@ -88,7 +80,8 @@ async function describeStats(env: ProjectEnv, { model, version }: Version) {
   return { model_stats: [{ name: model, version: String(version), ...addUpTotals(totals) }] };
 }
 
-async function infer({ c, env }: Call, version: Version): Promise<Response> {
+async function infer(call: Call, version: Version): Promise<Response> {
+  const { c } = call;
   const body = await decodeBody(c.req.raw);
   const request = readOipRequest(body, c.req.header(OIP_HEADER_LENGTH) ?? null, version.inputs);
   checkOutputs(request, version);
@@ -102,8 +95,7 @@ async function infer({ c, env }: Call, version: Version): Promise<Response> {
       return index < 0 ? "#/inputs" : `#/inputs/${index}`;
     },
   };
-  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  const answer = await answerInference(env, { ...input, scope: c.get("scope") }, c.get("arrivedAtMs"), waitUntil);
+  const answer = await answerInference(call, input);
   const { totalMs } = answer.reply.latency;
   const parameters = { total_ms: totalMs, predicted_ms: answer.reply.prediction.latencyMs };
   const head = { model_name: version.model, model_version: String(version.version), parameters };

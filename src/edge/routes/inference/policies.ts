@@ -1,34 +1,35 @@
-import type { Context, Hono } from "hono";
-import { endpoints } from "../../protocol/endpoints.ts";
-import type { InferWishes } from "../../protocol/inference/inference.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
+import type { Hono } from "hono";
+import { endpoints } from "../../../protocol/endpoints.ts";
+import type { InferWishes } from "../../../protocol/inference/inference.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
 import {
   type ActionChoice,
   type ActReply,
   type ActStreamQuery,
   type StreamedAction,
   StreamedObservation,
-} from "../../protocol/policies/policy.ts";
-import { ProblemError, toProblem } from "../../protocol/wire/problem.ts";
-import { logRefusal } from "../inference/outcome-log.ts";
-import { locateVersion, type Version } from "../inference/snapshot.ts";
-import type { ProjectEnv } from "../config.ts";
-import { authorise, callerOf } from "../http/auth.ts";
-import { spendRate } from "../http/key-rate.ts";
-import { type AppEnv, bind, invalidRequest, parseInput } from "../http/bind.ts";
-import { parseJson } from "../http/read-body.ts";
-import { endSocket } from "../link/runner-socket.ts";
-import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "../inference/codecs/policy-request.ts";
-import { answerInference, type Inference } from "../inference/answer-inference.ts";
+} from "../../../protocol/policies/policy.ts";
+import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
+import { ProblemError, toProblem } from "../../../protocol/wire/problem.ts";
+import { logRefusal } from "../../inference/outcome-log.ts";
+import { type InferCall, locateVersion, type ProjectCall, type Version } from "../../inference/snapshot.ts";
+import { authorise, type Caller, callerOf } from "../../http/auth.ts";
+import { spendRate } from "../../http/key-rate.ts";
+import { type AppEnv, bind } from "../../http/bind.ts";
+import { parseJson } from "../../http/read-body.ts";
+import { endSocket } from "../../link/runner-socket.ts";
+import { chooseAction, readPolicy, stackObservations, unstackOutputs } from "./policy-request.ts";
+import { answerInference, type Inference } from "../../inference/answer-inference.ts";
 
 /** Policies by observations and actions: models like any other, by the way of every inference. */
 export function bindPolicies(app: Hono<AppEnv>): void {
-  bind(app, endpoints.actPolicy, async ({ c, env, params, body }): Promise<ActReply> => {
+  bind(app, endpoints.actPolicy, async (call): Promise<ActReply> => {
+    const { params, body } = call;
     const observations = body.observations ?? [body.observation ?? []];
     const pointerOf = (index: number) =>
       body.observations === undefined ? "#/observation" : `#/observations/${index}`;
-    const version = await locate(c, env, params.id);
-    const { inference, outputs } = await act(c, env, version, observations, pointerOf, body, c.get("arrivedAtMs"));
+    const version = await locate(call, params.id);
+    const { inference, outputs } = await act(call, version, observations, pointerOf, body);
     const seed = body.seed ?? drawSeed();
     const actions = outputs.map((each, index) => decide(body.action, each, seed, index));
     const [action] = actions;
@@ -36,39 +37,37 @@ export function bindPolicies(app: Hono<AppEnv>): void {
     return body.observations === undefined && action !== undefined ? { ...reply, action } : { ...reply, actions };
   });
 
-  bind(app, endpoints.streamPolicy, async ({ c, env, params, query }) => {
+  bind(app, endpoints.streamPolicy, async (call) => {
+    const { c, params, query } = call;
     if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
       throw invalidRequest([{ pointer: "header/upgrade", message: "must be websocket" }]);
     }
-    const version = await locate(c, env, params.id);
+    const version = await locate(call, params.id);
     readPolicy(params.id, version.inputs, version.outputs);
     const { 0: client, 1: server } = new WebSocketPair();
-    serveStream(c, env, server, version, query);
+    serveStream(call, callerOf(c.req.raw), server, version, query);
     return new Response(null, { status: 101, webSocket: client });
   });
 }
 
-async function locate(c: Context<AppEnv>, env: ProjectEnv, reference: string): Promise<Version> {
-  const located = await locateVersion(env, (work) => c.executionCtx.waitUntil(work), reference);
+async function locate(call: ProjectCall, reference: string): Promise<Version> {
+  const located = await locateVersion(call, reference);
   if (located === null) throw new ProblemError("not-found", `There is no policy ${reference}.`);
   return located.version;
 }
 
 /** The outputs for observations, and how they came about. */
 async function act(
-  c: Context<AppEnv>,
-  env: ProjectEnv,
+  call: InferCall,
   version: Version,
   observations: readonly (readonly number[])[],
   pointerOf: (index: number) => string,
   wishes: InferWishes,
-  arrivedAtMs: number,
 ): Promise<{ inference: Inference; outputs: number[][] }> {
   const model = `${version.model}@${version.version}`;
   const policy = readPolicy(model, version.inputs, version.outputs);
   const tensors = [stackObservations(policy, observations, pointerOf)];
-  const input = { ...wishes, model, tensors, pointerOf: () => pointerOf(0), scope: c.get("scope") };
-  const inference = await answerInference(env, input, arrivedAtMs, (work) => c.executionCtx.waitUntil(work));
+  const inference = await answerInference(call, { ...wishes, model, tensors, pointerOf: () => pointerOf(0) });
   return { inference, outputs: unstackOutputs(policy, inference.tensors, observations.length) };
 }
 
@@ -89,16 +88,14 @@ function decide(choice: ActionChoice, outputs: readonly number[], seed: number, 
  * looked at each time, so that one that was revoked opens no more than it does elsewhere.
  */
 function serveStream(
-  c: Context<AppEnv>,
-  env: ProjectEnv,
+  { env, waitUntil, scope }: InferCall,
+  caller: Caller,
   socket: WebSocket,
   version: Version,
   query: ActStreamQuery,
 ): void {
   let inFlight = 0;
   const { action: choice, seed = drawSeed(), ...wishes } = query;
-  const caller = callerOf(c.req.raw);
-  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
   const send = (answer: StreamedAction) => {
     // Whoever closed the socket does not wait for the rest.
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
@@ -112,21 +109,14 @@ function serveStream(
       const message = readMessage(data);
       ({ seq } = message);
       if (inFlight > LIMITS.streamedObservations) {
-        waitUntil(logRefusal(env, `${version.model}@${version.version}`, "overloaded", waitUntil));
+        waitUntil(logRefusal({ env, waitUntil }, `${version.model}@${version.version}`, "overloaded"));
         throw tooMany();
       }
       const principal = await authorise(env, caller, endpoints.streamPolicy, waitUntil);
       if (principal?.kind === "key") spendRate(env, principal, waitUntil);
       const { observation } = message;
-      const { inference, outputs } = await act(
-        c,
-        env,
-        version,
-        [observation],
-        () => "#/observation",
-        wishes,
-        arrivedAtMs,
-      );
+      const call = { env, waitUntil, scope, arrivedAtMs };
+      const { inference, outputs } = await act(call, version, [observation], () => "#/observation", wishes);
       const action = decide(choice, outputs[0] ?? [], seed, seq);
       send({ seq, action, ...(choice === "sample" && { seed }), totalMs: inference.reply.latency.totalMs });
     } catch (error) {

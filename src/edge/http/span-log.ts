@@ -1,8 +1,8 @@
-import { VERSION } from "../protocol/wire/release.ts";
-import { sendSpans, SpanQueue, type SpanTarget } from "../telemetry/send-spans.ts";
-import type { SpanScope } from "../telemetry/span.ts";
-import type { TraceContext } from "../telemetry/trace-context.ts";
-import { configOf, type Env } from "./config.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { sendSpans, SpanQueue, type SpanTarget } from "../../telemetry/send-spans.ts";
+import type { SpanScope } from "../../telemetry/span.ts";
+import type { TraceContext } from "../../telemetry/trace-context.ts";
+import { configOf, type Env } from "../config.ts";
 
 const QUEUED_SPANS = 4_096;
 /** Spans of the same moment go out together. */

@@ -1,6 +1,7 @@
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { TensorSpec } from "../../../protocol/models/model.ts";
 import { OIP_DATATYPES, OipInferRequest } from "../../../protocol/inference/oip.ts";
+import { invalidRequest, parseInput } from "../../../protocol/wire/parse-input.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 import {
   countElements,
@@ -9,7 +10,6 @@ import {
   type Tensor,
   tensorFromJson,
 } from "../../../protocol/wire/tensor.ts";
-import { invalidRequest, parseInput } from "../../http/bind.ts";
 import { parseJson } from "../../http/read-body.ts";
 
 /** What an Open Inference Protocol request asks for. */

@@ -1,0 +1,46 @@
+import type { Diagnosis } from "../../protocol/fleet/health.ts";
+import type { RunnerMemory } from "../../protocol/fleet/memory.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { type ProjectEnv, runnerLink } from "../config.ts";
+import { diagnose } from "./diagnosis/diagnose.ts";
+import { mustOwnRunner } from "./runner-rights.ts";
+
+/** Asks the runner itself: what it had an interval ago would be no help with what is wrong now. */
+export async function readMemory(env: ProjectEnv, id: string): Promise<RunnerMemory> {
+  await mustOwnRunner(env, id);
+  // An object that was restarted or moved rejects its calls.
+  const outcome = await runnerLink(env, id)
+    .reportMemory()
+    .catch(() => null);
+  if (outcome === null) throw linkBroke();
+  if (!outcome.ok) throw new ProblemError(outcome.problem.code, outcome.problem.detail, outcome.problem);
+  return { runnerId: id, reportedAt: new Date().toISOString(), ...outcome.answer };
+}
+
+/** Asks the runner itself, too; where it does not answer, by its last report. */
+export async function readDiagnosis(env: ProjectEnv, id: string): Promise<Diagnosis> {
+  await mustOwnRunner(env, id);
+  const health = await runnerLink(env, id)
+    .reportHealth(id)
+    .catch(() => null);
+  if (health === null) throw linkBroke();
+  if (!health.ok) throw new ProblemError(health.problem.code, health.problem.detail, health.problem);
+  return diagnose(id, health);
+}
+
+/** The stream of a runner's reports by the second. It outlives the runner's connection, and reports its end. */
+export async function openLive(env: ProjectEnv, id: string, base: string): Promise<Response> {
+  await mustOwnRunner(env, id);
+  const response = await runnerLink(env, id)
+    .fetch(new URL("/live", base))
+    .catch(() => null);
+  if (response === null) throw linkBroke();
+  if (response.ok) return response;
+  const detail = `${LIMITS.liveWatchers} watch this runner already.`;
+  throw new ProblemError("overloaded", detail, { retryAfterMs: 10_000 });
+}
+
+function linkBroke(): ProblemError {
+  return new ProblemError("runner-lost", "The runner's link broke.", { retryAfterMs: 1_000 });
+}

@@ -1,0 +1,48 @@
+import type { RegistrationInput } from "../../protocol/fleet/runner.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
+import { checkAddress, noteWrongSecret } from "../http/rate-limiter.ts";
+import { openProject } from "../store/database.ts";
+import { type RegistrationOutcome, registerRunner, rotateCredential } from "../store/fleet/registration-store.ts";
+import { isSecretOf } from "../store/secret.ts";
+import { runnerNotFound } from "./runner-rights.ts";
+
+const TOKEN_PROBLEMS = {
+  unknown: ["unauthorized", "is not a token that was given out"],
+  expired: ["token-expired", "has expired: ask for a new one"],
+  used: ["token-used", "was used already: ask for a new one"],
+} as const satisfies Record<Exclude<RegistrationOutcome["kind"], "registered">, readonly [string, string]>;
+
+/** A runner's id with the secret that it connects by, which is shown once. */
+export interface Credential {
+  readonly runnerId: string;
+  readonly credential: string;
+}
+
+/** Registers a runner by its token. Throws the problem of a token that is unknown, expired or used. */
+export async function registerByToken(env: ProjectEnv, input: RegistrationInput, address: string): Promise<Credential> {
+  const outcome = await spendToken(env, input, address);
+  if (outcome.kind !== "registered") {
+    const [code, message] = TOKEN_PROBLEMS[outcome.kind];
+    throw new ProblemError(code, `The token ${message}.`, { errors: [{ pointer: "#/token", message }] });
+  }
+  const { runnerId, credential } = outcome;
+  await jobQueue(env).announceRunner(runnerId);
+  return { runnerId, credential };
+}
+
+/** An address that guesses tokens is not looked up for a while. */
+async function spendToken(env: ProjectEnv, input: RegistrationInput, address: string): Promise<RegistrationOutcome> {
+  if (!isSecretOf("token", input.token)) return { kind: "unknown" };
+  checkAddress(address);
+  const outcome = await registerRunner(env.DB, input);
+  if (outcome.kind === "unknown") noteWrongSecret(address);
+  return outcome;
+}
+
+/** A new credential in place of a runner's old one. */
+export async function renewCredential(env: ProjectEnv, id: string): Promise<Credential> {
+  const credential = await rotateCredential(openProject(env), id);
+  if (credential === null) throw runnerNotFound(id);
+  return { runnerId: id, credential };
+}

@@ -1,0 +1,51 @@
+import type { Runner } from "../../protocol/fleet/runner.ts";
+import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { configOf, type Env, jobQueue, type ProjectEnv } from "../config.ts";
+import { openDatabase, openProject } from "../store/database.ts";
+import { isPlacedOn } from "../store/fleet/placement-store.ts";
+import { readAllProfiles } from "../store/fleet/profile-store.ts";
+import { findRunner } from "../store/fleet/runner-store.ts";
+import { isPoolDigest } from "../store/kernels/agent-pool-store.ts";
+import { isMemoryPart } from "../store/kernels/item-memory-store.ts";
+import { readVersionsOfDigest } from "../store/models/model-store.ts";
+import { findOwnerOfRunner } from "../store/project-store.ts";
+
+/** A runner that the project may see: its own, or one that works for all. Throws `not-found` for others. */
+export async function mustFindRunner(env: ProjectEnv, id: string): Promise<Runner> {
+  const db = openProject(env);
+  const runner = await findRunner(db, id, await readAllProfiles(db));
+  if (runner === null) throw runnerNotFound(id);
+  return runner;
+}
+
+/** A runner's own reports name the models of every project that it works for: only its owner may see them. */
+export async function mustOwnRunner(env: ProjectEnv, id: string): Promise<void> {
+  const { owned } = await mustFindRunner(env, id);
+  if (!owned) throw runnerNotFound(id);
+}
+
+export function runnerNotFound(id: string): ProblemError {
+  return new ProblemError("not-found", `There is no runner ${id}.`);
+}
+
+/** Throws `forbidden` for a project that the operator does not trust with the work of others. */
+export function checkMayShare(env: ProjectEnv): void {
+  if (env.project === MAIN_PROJECT || configOf(env).projectsShareRunners) return;
+  const message = "Only the operator's runners are shared here; see PROJECTS_SHARE_RUNNERS.";
+  throw new ProblemError("forbidden", message, { errors: [{ pointer: "header/authorization", message }] });
+}
+
+/** Whether a runner may read a file: one that it has placed, or that a job under its lease is about. */
+export async function mayRead(env: Env, runnerId: string, digest: string): Promise<boolean> {
+  const db = openDatabase(env.DB);
+  const versionIds = await readVersionsOfDigest(db, digest);
+  if (await isPlacedOn(db, runnerId, versionIds)) return true;
+  // Every runner of a project may be asked to search its memories, or to work on its pools.
+  const owner = await findOwnerOfRunner(db, runnerId);
+  if (owner === null) return false;
+  const servedProject = owner.shared ? null : owner.project;
+  if ((await isMemoryPart(db, digest, servedProject)) || (await isPoolDigest(db, digest, servedProject))) return true;
+  const queue = jobQueue(env);
+  return (await queue.isCalibrating(runnerId, versionIds)) || queue.isWorkingOn(runnerId, digest);
+}

@@ -1,0 +1,103 @@
+import { EDGE_VARIANTS } from "../../protocol/models/edge-place.ts";
+import { type HeldOut, readHeldOut } from "../../protocol/models/held-out-file.ts";
+import type { ModelVersion } from "../../protocol/models/model.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
+import { ProblemError } from "../../protocol/wire/problem.ts";
+import { jobQueue, type ProjectEnv } from "../config.ts";
+import { calibrateEverywhere } from "../fleet/placement-rules.ts";
+import { digestOf, putArtifact } from "../store/artifact-store.ts";
+import { openProject } from "../store/database.ts";
+import { addModelVersion } from "../store/models/model-store.ts";
+import { addVariant, setVersionData } from "../store/models/version-store.ts";
+import { checkHeldOut } from "./check-held-out.ts";
+import { describeModel } from "./describe-model.ts";
+import { compareSignatures } from "./read-signature.ts";
+import { mustFindModel, mustFindVersion } from "./stored-model.ts";
+
+type File = Uint8Array<ArrayBuffer>;
+
+/** Stores an ONNX file as a model's next version, and has it measured. Throws `invalid-model` for a file that cannot be used. */
+export async function storeModel(env: ProjectEnv, name: string, bytes: File) {
+  const file = await describeFile(bytes);
+  await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
+  const { model, version, created, learnt } = await addModelVersion(openProject(env), { name, ...file });
+  if (created || learnt) await calibrateEverywhere(env, version.id, model.placement);
+  return { model, version, created };
+}
+
+/** A file that takes and gives the same tensors as a version. */
+interface VariantFile {
+  readonly name: string;
+  /** As the caller measured it; absent where it did not. */
+  readonly fidelity?: number | undefined;
+  readonly bytes: File;
+}
+
+/** Stores a further file of a version, and has it measured. */
+export async function storeVariant(
+  env: ProjectEnv,
+  model: string,
+  number: number,
+  { name, fidelity, bytes }: VariantFile,
+): Promise<{ version: ModelVersion; created: boolean }> {
+  const file = await describeFile(bytes);
+  const version = await mustFindVersion(env, model, number);
+  const errors = compareSignatures(version, file);
+  if (errors.length > 0) throw new ProblemError("invalid-model", "It is no variant of this version.", { errors });
+  await putArtifact(env.ARTIFACTS, file.digest, bytes.buffer);
+  const { digest, sizeBytes, summary } = file;
+  const stands = { digest, sizeBytes, fidelity: fidelity ?? null, summary };
+  // These names are of what the edge makes of the version's own file.
+  const isReserved = EDGE_VARIANTS.some((reserved) => reserved === name);
+  const variant = { modelVersionId: version.id, name, ...stands };
+  const outcome = isReserved ? "taken" : await addVariant(openProject(env), variant);
+  if (outcome === "taken") throw new ProblemError("conflict", `The variant ${name} is another file.`);
+  if (outcome === "full") {
+    throw new ProblemError("conflict", `A version has at most ${LIMITS.variantsPerVersion} variants.`);
+  }
+  const created = outcome === "created";
+  const { placement } = await mustFindModel(env, model);
+  if (created) await calibrateEverywhere(env, version.id, placement);
+  return { version: await mustFindVersion(env, model, number), created };
+}
+
+async function describeFile(bytes: File) {
+  return { digest: await digestOf(bytes.buffer), sizeBytes: bytes.byteLength, ...describeModel(bytes) };
+}
+
+/** Stores the data that a version's variants are measured on. */
+export async function storeVersionData(
+  env: ProjectEnv,
+  model: string,
+  number: number,
+  bytes: File,
+): Promise<ModelVersion> {
+  const heldOut = parseHeldOut(bytes);
+  const version = await mustFindVersion(env, model, number);
+  const errors = checkHeldOut(version, heldOut);
+  if (errors.length > 0) throw invalidRequest(errors);
+  const digest = await digestOf(bytes.buffer);
+  await refuseWhileUsed(env, version, digest);
+  await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
+  const { rows, metric } = heldOut;
+  await setVersionData(env, version.id, { digest, sizeBytes: bytes.byteLength, rows, metric });
+  return mustFindVersion(env, model, number);
+}
+
+/** Other data would take away what a compression has yet to read. */
+async function refuseWhileUsed(env: ProjectEnv, { data }: ModelVersion, digest: string): Promise<void> {
+  if (data === null || data.digest === digest) return;
+  const jobId = await jobQueue(env).findMeasuredOn(env.project, data.digest);
+  if (jobId === null) return;
+  throw new ProblemError("conflict", `${jobId} is measured on the data that are there: wait for it, or cancel it.`);
+}
+
+function parseHeldOut(bytes: Uint8Array): HeldOut {
+  try {
+    return readHeldOut(bytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidRequest([{ pointer: "#", message: `is no held-out part: ${error.message}` }]);
+  }
+}

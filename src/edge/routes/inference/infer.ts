@@ -1,0 +1,77 @@
+import type { Hono } from "hono";
+import { endpoints } from "../../../protocol/endpoints.ts";
+import {
+  FRAME_MEDIA_TYPE,
+  InferFrameHeader,
+  type InferReply,
+  InferRequest,
+  type LatencySplit,
+  LinkInferHeader,
+} from "../../../protocol/inference/inference.ts";
+import { encodeFrame } from "../../../protocol/wire/frame.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { tensorToJson } from "../../../protocol/wire/tensor.ts";
+import { scopeEnv } from "../../config.ts";
+import { mayRead } from "../../fleet/runner-rights.ts";
+import { type AppEnv, bind } from "../../http/bind.ts";
+import { answerInference, type Inference } from "../../inference/answer-inference.ts";
+import { askTicket } from "../../inference/ask-ticket.ts";
+import { projectOfPlacement } from "../../inference/snapshot.ts";
+import { runAtEdge } from "../../inference/wasm/edge-networks.ts";
+import { openDatabase } from "../../store/database.ts";
+import { findAnyVersion } from "../../store/models/model-store.ts";
+import { readFrameRequest, readTensorRequest, type TensorForm } from "./read-tensor-request.ts";
+
+/** `POST /v1/infer`: read, answer, and reply in the form that the request came in; the same for a runner under load. */
+export function bindInfer(app: Hono<AppEnv>): void {
+  bind(app, endpoints.infer, async (call) => {
+    const { form, input } = await readTensorRequest<Omit<InferRequest, "inputs">>(call.c.req.raw, {
+      json: InferRequest,
+      frame: InferFrameHeader,
+    });
+    return toResponse(form, await answerInference(call, input));
+  });
+
+  bind(app, endpoints.linkInfer, async ({ c, env, principal, arrivedAtMs, waitUntil }) => {
+    const asked = await readFrameRequest(c.req.raw, LinkInferHeader);
+    // No runner puts load on another.
+    const runnerId = principal?.id ?? "";
+    // For the model's project, which may be another than the runner's.
+    const project = (await projectOfPlacement(env, runnerId, asked.placementId)) ?? env.project;
+    const call = { env: scopeEnv(env, project), arrivedAtMs, waitUntil, scope: null };
+    return toResponse("frame", await answerInference(call, { ...asked, runnerId, isMeasurement: true }));
+  });
+}
+
+/** `POST /v1/tickets`: the same choice, for a request that goes to the runner itself. */
+export function bindTickets(app: Hono<AppEnv>): void {
+  bind(app, endpoints.createTicket, (call) => askTicket(call, call.body));
+}
+
+/** `POST /v1/link/edge-runs`: a runner that calibrates a dense network has the edge compute it, too. */
+export function bindEdgeRuns(app: Hono<AppEnv>): void {
+  bind(app, endpoints.runAtEdge, async ({ env, body, principal }) => {
+    const version = await findAnyVersion(openDatabase(env.DB), body.modelVersionId);
+    const isKnown = version !== null && version.edgeParameters !== null;
+    if (!isKnown || !(await mayRead(env, principal?.id ?? "", version.digest))) {
+      throw new ProblemError("not-found", "There is no such model that the edge computes.");
+    }
+    return runAtEdge(env, version, body);
+  });
+}
+
+function toResponse(form: TensorForm, { reply, tensors }: Inference): Response {
+  const headers = { "server-timing": serverTiming(reply.latency) };
+  if (form === "frame") {
+    return new Response(encodeFrame(reply, tensors), { headers: { ...headers, "content-type": FRAME_MEDIA_TYPE } });
+  }
+  const outputs = Object.fromEntries(tensors.map((tensor) => [tensor.name, tensorToJson(tensor)]));
+  return Response.json({ ...reply, outputs } satisfies InferReply, { headers });
+}
+
+/** The split as a Server-Timing header (W3C Server Timing), in milliseconds. */
+function serverTiming(latency: LatencySplit): string {
+  return Object.entries(latency)
+    .map(([part, ms]) => `${part.slice(0, -2)};dur=${ms.toFixed(3)}`)
+    .join(", ");
+}

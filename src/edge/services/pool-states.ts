@@ -1,0 +1,21 @@
+import type { AgentPool } from "../../protocol/jobs/agent-pool.ts";
+import { invalidRequest } from "../../protocol/wire/parse-input.ts";
+import type { ProjectEnv } from "../config.ts";
+import { digestOf, putArtifact } from "../store/artifact-store.ts";
+
+/** Keeps states and returns their digest. Throws `invalid-request` unless they are the pool's count of finite numbers. */
+export async function putStates(env: ProjectEnv, pool: AgentPool, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { sizeBytes, agents, stateSize } = pool;
+  if (bytes.byteLength !== sizeBytes) {
+    const message = `must have ${sizeBytes} bytes, ${agents} × ${stateSize} numbers of float32, not ${bytes.byteLength}`;
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  const wrong = new Float32Array(bytes.buffer).findIndex((value) => !Number.isFinite(value));
+  if (wrong >= 0) {
+    const message = `must have finite numbers; number ${wrong % stateSize} of agent ${Math.floor(wrong / stateSize)} is none`;
+    throw invalidRequest([{ pointer: "#", message }]);
+  }
+  const digest = await digestOf(bytes.buffer);
+  await putArtifact(env.ARTIFACTS, digest, bytes.buffer);
+  return digest;
+}

@@ -1,0 +1,34 @@
+import type { z } from "zod";
+import { type FieldError, ProblemError, toPointerPart } from "./problem.ts";
+
+/** Checks a value by its schema; each error names its place behind `prefix`. */
+export function checkInput<Value>(
+  schema: z.ZodType<Value>,
+  value: unknown,
+  prefix = "#",
+): { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly errors: FieldError[] } {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, errors: parsed.error.issues.flatMap((issue) => toFieldErrors(issue, prefix)) };
+}
+
+/** The value by its schema. Throws `invalid-request` with all errors. */
+export function parseInput<Value>(schema: z.ZodType<Value>, value: unknown, prefix = "#"): Value {
+  const checked = checkInput(schema, value, prefix);
+  if (checked.ok) return checked.value;
+  throw invalidRequest(checked.errors);
+}
+
+export function invalidRequest(errors: FieldError[]): ProblemError {
+  const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("; ");
+  return new ProblemError("invalid-request", named.slice(0, 1_000), { errors: errors.slice(0, 32) });
+}
+
+/** A zod issue with its place; a key that should not be there is named itself. */
+function toFieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
+  const at = (path: PropertyKey[]) => [prefix, ...path.map(toPointerPart)].join("/");
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ pointer: at([...issue.path, key]), message: "is not a known field" }));
+  }
+  return [{ pointer: at([...issue.path]), message: issue.message }];
+}
