@@ -43,7 +43,7 @@ import { InFlightTable, type LinkOutcome } from "./in-flight.ts";
 import { LINK_MIGRATIONS, Outbox, toRequestOutcomes } from "./outbox.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
 import { LiveWatch } from "./live-watch.ts";
-import { readOfferContext } from "../kinds/offer-context.ts";
+import { readOfferContext } from "../kinds/registry.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;
