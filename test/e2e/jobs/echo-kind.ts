@@ -1,5 +1,6 @@
 /** A part of a job kind, as "A job kind" in CONTRIBUTING.md adds it. */
 interface KindPart {
+  readonly box: string;
   readonly file: string;
   readonly content: string;
   /** The list of kinds that names it: for each line that names `compression` there, one for the new kind. */
@@ -8,6 +9,7 @@ interface KindPart {
 
 /** The schemas come first: the compiler names the lists of the other parts then. */
 export const PROTOCOL_PART: KindPart = {
+  box: "src/protocol",
   list: "src/protocol/jobs/job.ts",
   file: "src/protocol/jobs/echo.ts",
   content: `
@@ -25,6 +27,7 @@ export const EchoResult = z.object({ kind: z.literal("echo"), text: z.string(), 
 
 export const PARTS: readonly KindPart[] = [
   {
+    box: "src/edge",
     list: "src/edge/kinds/registry.ts",
     file: "src/edge/kinds/echo.ts",
     content: `
@@ -42,6 +45,7 @@ export const echo: JobKindModule<EchoSpec> = {
 `,
   },
   {
+    box: "src/gpu-runner",
     list: "src/gpu-runner/kinds/registry.ts",
     file: "src/gpu-runner/kinds/echo.ts",
     content: `
@@ -56,6 +60,3 @@ export const runEcho: Workload<EchoSpec> = async ({ kind, text }, { fleet, other
 `,
   },
 ];
-
-/** The boxes that the parts lie in. */
-export const BOXES: readonly string[] = ["src/edge", "src/gpu-runner"];

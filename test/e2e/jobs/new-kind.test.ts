@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalStack, startLocalStack, waitFor } from "../local-stack.ts";
 import { root } from "../run-npm.ts";
-import { BOXES, PARTS, PROTOCOL_PART } from "./echo-kind.ts";
+import { PARTS, PROTOCOL_PART } from "./echo-kind.ts";
+
+const PART_BOXES = PARTS.map(({ box }) => box);
 
 const COPIED = [
   ...["src", "kernels", "models", "migrations", "dist"],
@@ -23,9 +25,9 @@ beforeAll(async () => {
   await Promise.all(COPIED.map((name) => cp(join(root, name), join(project, name), { recursive: true })));
   await symlink(join(root, "node_modules"), join(project, "node_modules"));
   await addPart(PROTOCOL_PART);
-  lacking = [...new Set((await compile()).matchAll(/^(.+)\(\d+,\d+\): error /gm).map(([, file]) => file!))];
+  lacking = [...new Set((await compile(PART_BOXES)).matchAll(/^(.+)\(\d+,\d+\): error /gm).map(([, file]) => file!))];
   for (const part of PARTS) await addPart(part);
-  complete = await compile();
+  complete = await compile(PART_BOXES);
   const built = await run("npm", ["run", "--silent", "build:edge"]);
   if (built.code !== 0) throw new Error(built.output);
   stack = await startLocalStack({ root: project, runnerVariables: () => ({ MILLRACE_GPU: "none" }) });
@@ -62,8 +64,8 @@ function run(
   });
 }
 
-async function compile(): Promise<string> {
-  return (await run(join(project, "node_modules/.bin/tsc"), ["-b", ...BOXES])).output;
+async function compile(boxes: readonly string[]): Promise<string> {
+  return (await run(join(project, "node_modules/.bin/tsc"), ["-b", ...boxes])).output;
 }
 
 async function millrace(...args: string[]): Promise<string> {
