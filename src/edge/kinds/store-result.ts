@@ -1,4 +1,4 @@
-import type { JobResult, JobSpec } from "../../protocol/jobs/job.ts";
+import type { JobResult } from "../../protocol/jobs/job.ts";
 import type { ProjectEnv } from "../config.ts";
 import { openProject } from "../store/database.ts";
 import { putTrace, recordRun, type RunInput, runIdOf } from "../store/history/run-store.ts";
@@ -32,7 +32,7 @@ export async function keepResult(env: ProjectEnv, given: RunInput, trace: string
  * result that counts: where an earlier attempt's is stored, that one.
  */
 export async function storeResult(env: ProjectEnv, given: RunInput): Promise<JobResult> {
-  const run: StoredRun<JobSpec> & { readonly id: string } = await recordRun(openProject(env), given);
+  const run: StoredRun & { readonly id: string } = await recordRun(openProject(env), given);
   const { id: runId, spec, result, endedAtMs: atMs } = run;
   await kindOf(spec).store?.(env, run, { project: env.project, runId, atMs, label: spec.label ?? null });
   return result;

@@ -10,8 +10,15 @@ import { PARTS, PROTOCOL_PART } from "./echo-kind.ts";
 const PART_BOXES = PARTS.map(({ box }) => box);
 
 const COPIED = [
-  ...["src", "kernels", "models", "migrations", "dist"],
-  ...["package.json", "tsconfig.json", "tsconfig.base.json", "wrangler.toml"],
+  "src",
+  "kernels",
+  "models",
+  "migrations",
+  "dist",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.base.json",
+  "wrangler.toml",
 ];
 
 let project: string;
