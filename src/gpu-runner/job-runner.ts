@@ -9,19 +9,8 @@ import type { RunnerState } from "./watch/describe-runner.ts";
 import type { SpanExport } from "./host/span-export.ts";
 import { throttleProgress } from "./devices/progress.ts";
 import type { Watch } from "./watch/watch.ts";
-import { runBenchmark } from "./kinds/benchmark.ts";
-import { runCalibration } from "./kinds/calibration/run-calibration.ts";
-import { runCompression } from "./kinds/compression.ts";
-import { runConsensus } from "./kinds/consensus.ts";
-import { runEvaluation } from "./kinds/evaluation/run-evaluation.ts";
-import { runEvolution } from "./kinds/evolution.ts";
-import { runOptimisation } from "./kinds/optimisation/run-optimisation.ts";
-import { runProbe } from "./kinds/probe/run-probe.ts";
-import { runThroughput } from "./kinds/throughput.ts";
-import { runTraining } from "./kinds/training/run-training.ts";
-import { runTuning } from "./kinds/tuning.ts";
-import { runValidation } from "./kinds/validation/run-validation.ts";
-import type { WorkloadContext, WorkloadResult } from "./kinds/kind.ts";
+import type { WorkloadContext } from "./kinds/kind.ts";
+import { runJob } from "./kinds/registry.ts";
 
 interface RunningJob {
   readonly lease: Lease;
@@ -161,7 +150,7 @@ export class JobRunner {
     };
     try {
       const done = await watch.beside(() =>
-        traced(scope, spec.kind, {}, (within) => runWorkload(spec, { ...context, scope: within })),
+        traced(scope, spec.kind, {}, (within) => runJob(spec, { ...context, scope: within })),
       );
       watch.noteResult(offer, done);
       const { result, deviceKey, traceText = null, samplesText = null } = done;
@@ -182,33 +171,4 @@ export class JobRunner {
 function describeOutcome(done: JobOutcome | null): { error?: string } {
   if (done === null) return { error: "cancelled" };
   return done.outcome.ok ? {} : { error: done.outcome.problem.code };
-}
-
-function runWorkload(spec: JobSpec, context: WorkloadContext): Promise<WorkloadResult> {
-  switch (spec.kind) {
-    case "benchmark":
-      return runBenchmark(spec, context);
-    case "throughput":
-      return runThroughput(spec, context);
-    case "calibration":
-      return runCalibration(spec, context);
-    case "tuning":
-      return runTuning(spec, context);
-    case "validation":
-      return runValidation(spec, context);
-    case "optimisation":
-      return runOptimisation(spec, context);
-    case "probe":
-      return runProbe(spec, context);
-    case "evaluation":
-      return runEvaluation(spec, context);
-    case "training":
-      return runTraining(spec, context);
-    case "evolution":
-      return runEvolution(spec, context);
-    case "consensus":
-      return runConsensus(spec, context);
-    case "compression":
-      return runCompression(spec, context);
-  }
 }

@@ -24,7 +24,7 @@ import { RooflineStore } from "./memory/roofline-store.ts";
 import { createTuningSource, TuningCache } from "./memory/tuning-cache.ts";
 import { readHardware } from "./host/hardware/read-hardware.ts";
 import { announceEnvironments } from "./environments/announce-environments.ts";
-import { BackendChoices } from "./kinds/choose-backend.ts";
+import { BackendChoices } from "./kinds/steps/choose-backend.ts";
 import { ModelLoader } from "./serving/model-loader.ts";
 import { noteBoards } from "./host/sensors/gpu-board.ts";
 import { readBoards, readSensors } from "./host/sensors/read-sensors.ts";

@@ -3,9 +3,9 @@ import { eachField, UnreadableModel } from "./each-field.ts";
 
 /** Messages of onnx.proto3 that are read, or lead to a tensor: which fields lead on, and to what. */
 const CHILDREN = {
-  model: { 7: "graph", 8: "opset", 20: "training", 25: "function" },
+  model: { 7: "graph", 8: "opset", 20: "trainingInfo", 25: "function" },
   opset: {},
-  training: { 1: "graph", 2: "graph" },
+  trainingInfo: { 1: "graph", 2: "graph" },
   function: { 7: "node", 11: "attribute" },
   graph: { 1: "node", 5: "tensor", 11: "value", 12: "value", 15: "sparseTensor" },
   node: { 5: "attribute" },

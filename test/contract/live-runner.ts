@@ -7,7 +7,7 @@ import { LinkChannel, LinkProbe } from "../../src/gpu-runner/link/link-channel.t
 import type { RooflineStore } from "../../src/gpu-runner/memory/roofline-store.ts";
 import type { TuningCache } from "../../src/gpu-runner/memory/tuning-cache.ts";
 import { type InferenceBackend, InferenceServer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
-import { BackendChoices } from "../../src/gpu-runner/kinds/choose-backend.ts";
+import { BackendChoices } from "../../src/gpu-runner/kinds/steps/choose-backend.ts";
 import { ModelLoader } from "../../src/gpu-runner/serving/model-loader.ts";
 import { Session } from "../../src/gpu-runner/session.ts";
 import { SpanExport } from "../../src/gpu-runner/host/span-export.ts";

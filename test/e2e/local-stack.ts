@@ -10,7 +10,7 @@ import { endpoints } from "../../src/protocol/endpoints.ts";
 import type { Job } from "../../src/protocol/jobs/job.ts";
 import { childPids } from "../process/child-pids.ts";
 
-const root = join(import.meta.dirname, "../..");
+const PROJECT = join(import.meta.dirname, "../..");
 
 export interface LocalStack {
   readonly baseUrl: string;
@@ -31,6 +31,8 @@ export interface LocalStack {
 }
 
 interface StackOptions {
+  /** The project whose built edge and runner are started; absent: this one. */
+  readonly root?: string;
   /** Further variables of the edge, such as `WATCH_MS`. */
   readonly edgeVariables?: Record<string, string>;
   /** Added to the first runner's environment, by the folder that it works in. */
@@ -39,6 +41,7 @@ interface StackOptions {
 
 /** Edge and runner as `npm start` runs them, on a free port and an empty folder. */
 export async function startLocalStack({
+  root = PROJECT,
   edgeVariables = {},
   runnerVariables = () => ({}),
 }: StackOptions = {}): Promise<LocalStack> {
@@ -90,7 +93,7 @@ export async function startLocalStack({
 
 /** Uploads a model of the zoo and waits until the runner serves it. */
 export async function placeModel({ client }: LocalStack, name: string): Promise<void> {
-  const content = new Uint8Array(await readFile(join(root, `models/${name}/${name}.onnx`)));
+  const content = new Uint8Array(await readFile(join(PROJECT, `models/${name}/${name}.onnx`)));
   await client.call(endpoints.uploadModel, {
     query: { name },
     rawBody: { mediaType: "application/octet-stream", content },

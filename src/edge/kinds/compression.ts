@@ -1,7 +1,4 @@
-import type { PlacementRule } from "../../protocol/fleet/serving.ts";
-import type { SeriesKey } from "../../protocol/history/series.ts";
-import type { CompressionResult } from "../../protocol/jobs/compression.ts";
-import type { JobInput, JobResult, JobSpec } from "../../protocol/jobs/job.ts";
+import type { CompressionResult, CompressionSpec } from "../../protocol/jobs/compression.ts";
 import { EDGE_VARIANTS } from "../../protocol/models/edge-place.ts";
 import type { ModelVersion } from "../../protocol/models/model.ts";
 import type { Recipe } from "../../protocol/models/variant.ts";
@@ -11,70 +8,63 @@ import type { ProjectEnv } from "../config.ts";
 import { compareSignatures } from "../models/read-signature.ts";
 import { readStoredModel } from "../models/stored-model.ts";
 import { findJobArtifact } from "../store/artifact-store.ts";
-import { openProject, type ProjectDatabase } from "../store/database.ts";
-import type { Measurement } from "../store/history/point-store.ts";
-import type { RunInput } from "../store/history/run-store.ts";
-import { findModel, findModelVersion } from "../store/models/model-store.ts";
+import { type Database, openProject, type ProjectDatabase } from "../store/database.ts";
+import { appendMeasurements, type Measurement } from "../store/history/point-store.ts";
+import { findAnyVersion, findModel, findModelVersion, toPlacedModel } from "../store/models/model-store.ts";
 import { addVariant, noteFidelity } from "../store/models/version-store.ts";
-import type { JobSurroundings, Prepared } from "./prepare-spec.ts";
-import { type RunContext, single } from "./result-measurements.ts";
+import type {
+  InputOf,
+  JobKindModule,
+  JobSurroundings,
+  OfferContext,
+  Prepared,
+  Published,
+  RunContext,
+  StoredRun,
+} from "./kind.ts";
+import { pointsOf } from "./subjects/run-points.ts";
 
-/** What a compression leaves in the history of its model, by variant: its fidelity, and its size beside its parent's. */
-export function measureCompression(result: CompressionResult, run: RunContext): Measurement[] {
-  const { model, variant, fidelity, file, parentBytes, environment } = result;
-  const point = (
-    metric: string,
-    unit: string,
-    direction: SeriesKey["direction"],
-    value: number,
-    configuration: SeriesKey["configuration"],
-  ): Measurement => ({
-    key: {
-      subjectKind: "model",
-      subject: model,
-      metric,
-      unit,
-      clock: null,
-      direction,
-      configuration: { variant, ...configuration },
-      fingerprint: environment.fingerprint,
-      software: environment.software,
-      label: run.label,
-    },
-    atMs: run.atMs,
-    project: run.project,
-    sourceId: run.runId,
-    runId: run.runId,
-    aggregate: single(value),
-  });
-  const basis = fidelity.basis === "metric" ? fidelity.metric : fidelity.basis;
-  return [
-    point("fidelity", "share", "higher", fidelity.value, { basis }),
-    point("sizeShare", "share", "lower", file.sizeBytes / parentBytes, {}),
-  ];
+export const compression: JobKindModule<CompressionSpec> = {
+  prepare,
+  offer,
+  files: ({ digest, data }) => [digest, data?.digest],
+  answers: (spec, { modelVersionId, variant, recipe }) =>
+    modelVersionId === spec.modelVersionId &&
+    variant === spec.name &&
+    JSON.stringify(recipe) === JSON.stringify(spec.recipe),
+  publish,
+  store: async (env, { result }, run) => appendMeasurements(env.DB, measureCompression(result, run)),
+};
+
+async function offer(db: Database, { modelVersionId }: CompressionSpec): Promise<OfferContext> {
+  const version = await findAnyVersion(db, modelVersionId);
+  return { model: version === null ? null : toPlacedModel(version, []) };
 }
 
-/** The result of a compression with what became of its file, and where the version is placed that has a new one. */
-export interface PublishedVariant {
-  readonly result: CompressionResult;
-  readonly modelVersionId: string;
-  /** Null where there is nothing new to measure. */
-  readonly placement: PlacementRule | null;
+/** A compression's points in the history of its model, by variant: its fidelity, and its size beside its parent's. */
+function measureCompression(result: CompressionResult, run: RunContext): Measurement[] {
+  const { model, variant, fidelity, file, parentBytes, environment } = result;
+  const subject = { subjectKind: "model", subject: model, environment } as const;
+  const basis = fidelity.basis === "metric" ? fidelity.metric : fidelity.basis;
+  const pointOfFidelity = pointsOf(run, { ...subject, configuration: { variant, basis } });
+  const point = pointsOf(run, { ...subject, configuration: { variant } });
+  return [
+    pointOfFidelity("fidelity", "share", "higher", fidelity.value),
+    point("sizeShare", "share", "lower", file.sizeBytes / parentBytes),
+  ];
 }
 
 type Publication = NonNullable<CompressionResult["publication"]>;
 
 /**
- * Makes the file that a compression left a variant of its version, which says how it was made. Doing it twice changes
- * nothing: the same bytes are the same variant. Null where the job is none; a file that cannot be a variant is told in
- * the result, which counts all the same.
+ * Makes the file that a compression left a variant of its version, with its recipe. The same bytes are the same variant.
+ * The result says where a file cannot be a variant, and counts all the same.
  */
-export async function publishVariant(
+async function publish(
   env: ProjectEnv,
-  { jobId, spec }: Pick<RunInput, "jobId" | "spec">,
-  result: JobResult,
-): Promise<PublishedVariant | null> {
-  if (spec.kind !== "compression" || result.kind !== "compression") return null;
+  { jobId, spec }: StoredRun<CompressionSpec>,
+  result: CompressionResult,
+): Promise<Published<CompressionResult>> {
   const db = openProject(env);
   const { modelVersionId } = spec;
   const version = await findModelVersion(db, modelVersionId);
@@ -128,11 +118,8 @@ function percent(share: number): string {
   return String(Number((100 * share).toFixed(10)));
 }
 
-type Input = Extract<JobInput, { kind: "compression" }>;
-type Spec = Extract<JobSpec, { kind: "compression" }>;
-
 /** Finds the version that is made smaller and the data that it is measured on, and checks that the variant's name is free. */
-export async function prepareCompression(input: Input, { db }: JobSurroundings): Promise<Prepared<Spec>> {
+async function prepare(input: InputOf<CompressionSpec>, { db }: JobSurroundings): Promise<Prepared<CompressionSpec>> {
   const { version: number, name = nameRecipe(input.recipe), ...shared } = input;
   const model = await findModel(db, input.model);
   const version =
@@ -151,7 +138,7 @@ export async function prepareCompression(input: Input, { db }: JobSurroundings):
 }
 
 /** The same recipe under the same name is measured again; nothing else may have the name. */
-function checkName({ variants }: ModelVersion, { name, recipe }: Spec): FieldError[] {
+function checkName({ variants }: ModelVersion, { name, recipe }: CompressionSpec): FieldError[] {
   const pointer = "#/name";
   if (EDGE_VARIANTS.some((reserved) => reserved === name)) {
     return [{ pointer, message: `is reserved: ${EDGE_VARIANTS.join(" and ")} are not made by jobs` }];

@@ -1,14 +1,23 @@
-import type { JobInput, JobSpec } from "../../protocol/jobs/job.ts";
+import type { ConsensusSpec } from "../../protocol/jobs/consensus.ts";
 import type { FieldError } from "../../protocol/wire/problem.ts";
 import { findAgentPool, toPooledAgents } from "../store/kernels/agent-pool-store.ts";
 import { checkKernelKnown } from "./subjects/kernel-devices.ts";
-import type { JobSurroundings, Prepared } from "./prepare-spec.ts";
+import type { InputOf, JobKindModule, JobSurroundings, Prepared } from "./kind.ts";
 
-type Input = Extract<JobInput, { kind: "consensus" }>;
-type Spec = Extract<JobSpec, { kind: "consensus" }>;
+export const consensus: JobKindModule<ConsensusSpec> = {
+  prepare,
+  target: () => ({ kernel: "consensus-tally" }),
+  // A pool may have other states by now.
+  files: ({ pool }) => [pool?.digest],
+  answers: ({ votes }, { ballots }) => ballots.length === (votes?.length ?? 1),
+  store: null,
+};
 
 /** Fills in the pool whose agents vote, and checks that ballots are even and the electorate is among their voters. */
-export async function prepareConsensus(input: Input, { db, announced }: JobSurroundings): Promise<Prepared<Spec>> {
+async function prepare(
+  input: InputOf<ConsensusSpec>,
+  { db, announced }: JobSurroundings,
+): Promise<Prepared<ConsensusSpec>> {
   const { pool: name, ...fields } = input;
   const { votes, options, electorate = [] } = input;
   const errors: FieldError[] = checkKernelKnown("consensus-tally", announced);

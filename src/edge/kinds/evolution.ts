@@ -1,38 +1,41 @@
-import type { EvolutionResult } from "../../protocol/jobs/evolution.ts";
-import type { JobInput, JobSpec } from "../../protocol/jobs/job.ts";
+import type { EvolutionResult, EvolutionSpec } from "../../protocol/jobs/evolution.ts";
 import type { FieldError } from "../../protocol/wire/problem.ts";
 import type { ProjectEnv } from "../config.ts";
 import { findJobArtifact } from "../store/artifact-store.ts";
 import { openProject } from "../store/database.ts";
-import type { RunInput } from "../store/history/run-store.ts";
 import { findAgentPool, saveStates, sizeOf, toPooledAgents } from "../store/kernels/agent-pool-store.ts";
-import type { JobSurroundings, Prepared } from "./prepare-spec.ts";
+import type { InputOf, JobKindModule, JobSurroundings, Prepared, StoredRun } from "./kind.ts";
 import { checkKernelKnown } from "./subjects/kernel-devices.ts";
+
+export const evolution: JobKindModule<EvolutionSpec> = {
+  prepare,
+  target: () => ({ kernel: "evolution-step" }),
+  // A pool may have other states by now.
+  files: ({ pool }) => [pool.digest],
+  answers: (spec, { pool }) => pool === spec.pool.name,
+  store: storeEvolution,
+};
+
+type Evolved = Pick<StoredRun<EvolutionSpec>, "jobId" | "spec"> & {
+  readonly result: Pick<EvolutionResult, "generation">;
+};
 
 /**
  * Gives the pool the generation that was made, unless it was changed since the job was submitted: the states are in the
  * job's file in any case. What a runner says of a file that did not arrive, or is of another size, changes nothing.
  * Doing it twice changes nothing.
  */
-export async function storeEvolution(
-  env: ProjectEnv,
-  { jobId, spec }: Pick<RunInput, "jobId" | "spec">,
-  { generation }: Pick<EvolutionResult, "generation">,
-): Promise<void> {
-  if (spec.kind !== "evolution") return;
+export async function storeEvolution(env: ProjectEnv, { jobId, spec, result }: Evolved): Promise<void> {
   const db = openProject(env);
   const file = await findJobArtifact(db, jobId, "population");
   if (file?.sizeBytes !== sizeOf(spec.pool)) return;
   const { name, version } = spec.pool;
-  await saveStates(db, name, version, { digest: file.digest, generation });
+  await saveStates(db, name, version, { digest: file.digest, generation: result.generation });
 }
 
-type EvolutionInput = Extract<JobInput, { kind: "evolution" }>;
-type EvolutionSpec = Extract<JobSpec, { kind: "evolution" }>;
-
 /** Fills in the pool as it is now, and checks that there is a fitness for each of its agents. */
-export async function prepareEvolution(
-  input: EvolutionInput,
+async function prepare(
+  input: InputOf<EvolutionSpec>,
   { db, announced }: JobSurroundings,
 ): Promise<Prepared<EvolutionSpec>> {
   const { pool: name, ...fields } = input;

@@ -1,8 +1,18 @@
 import type { ProbeSpec } from "../../protocol/jobs/probe.ts";
-import type { JobSurroundings, Prepared } from "./prepare-spec.ts";
+import type { JobKindModule, JobSurroundings, Prepared } from "./kind.ts";
+import { hasDevice, isFrom } from "./subjects/kernel-devices.ts";
+
+export const probe: JobKindModule<ProbeSpec> = {
+  prepare,
+  mayRun: ({ deviceKey }, capabilities) => hasDevice(capabilities, deviceKey),
+  judgesRunner: () => true,
+  answers: (spec, result) => isFrom(result, spec.deviceKey) && result.ok === result.claims.every((claim) => claim.ok),
+  store: null,
+  verdictSql: "iif(result->>'ok', 'pass', 'fail')",
+};
 
 /** Checks that a probe's device is one that a runner which may take it has. */
-export async function prepareProbe(spec: ProbeSpec, { candidates }: JobSurroundings): Promise<Prepared<ProbeSpec>> {
+async function prepare(spec: ProbeSpec, { candidates }: JobSurroundings): Promise<Prepared<ProbeSpec>> {
   const keys = new Set(candidates.flatMap(({ capabilities }) => capabilities.devices.map(({ key }) => key)));
   const isKnown = spec.deviceKey === undefined || candidates.length === 0 || keys.has(spec.deviceKey);
   const message = `must be one of: ${[...keys].toSorted().join(", ")}`;

@@ -45,7 +45,7 @@ import { LINK_MIGRATIONS, Outbox, toRequestOutcomes } from "./outbox.ts";
 import { issueTicket } from "./issue-ticket.ts";
 import { LiveWatch } from "./live-watch.ts";
 import { tellHealth } from "./runner-health.ts";
-import { readOfferContext } from "../kinds/offer-context.ts";
+import { readOfferContext } from "../kinds/registry.ts";
 import { attach, attachmentOf, endSocket, handOverTicketKey, openSockets, sendMessage } from "./runner-socket.ts";
 
 const SEEN_EVERY_MS = 30_000;

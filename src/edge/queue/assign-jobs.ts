@@ -1,9 +1,7 @@
-import type { Device } from "../../protocol/fleet/hardware.ts";
+import { mayRun } from "../kinds/registry.ts";
 import { fitProfile } from "../store/fleet/profile-fit.ts";
-import { devicesFor, type KernelTarget, kernelTargetOf, quarantineOf } from "../kinds/subjects/kernel-devices.ts";
 import type { QueuedJob } from "./job-rows.ts";
 import type { JobRecord } from "./lease-machine.ts";
-import { takesEnvironment } from "../kinds/subjects/rollouts.ts";
 import type { KnownRunner } from "./queue-rpc.ts";
 
 /** What jobs are given out by. */
@@ -67,28 +65,12 @@ function worksFor(runner: KnownRunner, project: string): boolean {
 
 /**
  * Whether a runner may take a job: it works for the job's project, the job is pinned to it or to nobody, it fits the
- * profile and has a device for the kernel.
+ * profile and has a device for the job.
  */
 function mayTake(job: QueuedJob, runner: KnownRunner, nowMs: number): boolean {
   const { spec, profile } = job;
   if (!worksFor(runner, job.project)) return false;
   if (spec.runnerId !== undefined && spec.runnerId !== runner.id) return false;
   if (profile !== null && !fitProfile(profile, runner.capabilities).fits) return false;
-  const target = kernelTargetOf(spec);
-  if (target === null) return hasDevice(spec, runner);
-  return quarantineOf(target, devicesOf(spec, target, runner), nowMs) === null;
-}
-
-/** A search that names devices runs on any of them. */
-function devicesOf(spec: QueuedJob["spec"], target: KernelTarget, { capabilities }: KnownRunner): Device[] {
-  const keys = spec.kind === "optimisation" ? spec.space.deviceKeys : undefined;
-  if (keys === undefined) return devicesFor(target, capabilities);
-  return keys.flatMap((deviceKey) => devicesFor({ ...target, deviceKey }, capabilities));
-}
-
-function hasDevice(spec: QueuedJob["spec"], { capabilities }: KnownRunner): boolean {
-  const isRollout = spec.kind === "evaluation" || spec.kind === "training";
-  if (isRollout && !takesEnvironment(spec.environment, capabilities)) return false;
-  const key = spec.kind === "probe" || spec.kind === "validation" ? spec.deviceKey : undefined;
-  return key === undefined || capabilities.devices.some((device) => device.key === key);
+  return mayRun(spec, runner.capabilities, nowMs);
 }

@@ -13,23 +13,19 @@ import {
 } from "../../protocol/jobs/job.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { JobOutcome, Lease } from "../../protocol/link.ts";
-import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 import type { CurvePoint } from "../../protocol/jobs/training.ts";
 import { isPlacedHere, type OwedVersion } from "../fleet/plan-runner.ts";
 import { configOf, type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
 import { searchLanded } from "../history/detect/detect-landed.ts";
-import { noteFailure } from "../kinds/subjects/submitted-kernel.ts";
-import { publishPolicy, type PublishedPolicy } from "../kinds/training/publish-policy.ts";
-import { publishVariant, type PublishedVariant } from "../kinds/compression.ts";
+import { holdsFile, isSoundResult, noteFailure } from "../kinds/registry.ts";
+import { keepResult, type KeptResult } from "../kinds/store-result.ts";
 import { isSoundTrace, readSamples } from "../history/soundness.ts";
-import { isSoundResult } from "../kinds/sound-result.ts";
-import { storeResult } from "../kinds/store-result.ts";
 import { openDatabase, openProject } from "../store/database.ts";
 import { migrateObject } from "../store/migrate-object.ts";
 import { findOwnerOfRunner, type RunnerOwner } from "../store/project-store.ts";
 import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
-import { putTrace, runIdOf } from "../store/history/run-store.ts";
+import { runIdOf } from "../store/history/run-store.ts";
 import { recordQuarantine } from "../store/fleet/runner-store.ts";
 import { putSamples } from "../store/history/report-store.ts";
 import { ALL_PROJECTS, JobLog } from "./job-log.ts";
@@ -149,11 +145,7 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
   isWorkingOn(runnerId: string, digest: string): boolean {
     return this.#store.leased().some((job) => {
       const spec = job.runnerId === runnerId ? this.#store.findJob(job.id)?.spec : undefined;
-      if (spec?.kind === "evaluation") return spec.entrants.some((entrant) => entrant.digest === digest);
-      if (spec?.kind === "training") return spec.archiveFile?.digest === digest;
-      if (spec?.kind === "compression") return spec.digest === digest || spec.data?.digest === digest;
-      // A pool may have other states by now.
-      return (spec?.kind === "evolution" || spec?.kind === "consensus") && spec.pool?.digest === digest;
+      return spec !== undefined && holdsFile(spec, digest);
     });
   }
 
@@ -431,33 +423,26 @@ export class JobQueue extends DurableObject<Env> implements JobQueueRpc {
     { result, deviceKey, startedAt, trace, samples }: SoundOutcome,
     endedAtMs: number,
   ): Promise<JobResult> {
-    const isTraced = spec.kind === "benchmark" && spec.trace;
-    if (isTraced && trace !== undefined) await putTrace(env.ARTIFACTS, { id: runIdOf(jobId), attempt }, trace);
     if (samples !== undefined) await this.#keepSamples(runIdOf(jobId), attempt, samples);
     const startedAtMs = Date.parse(startedAt);
-    const published =
-      (await publishPolicy(env, { jobId, spec, endedAtMs }, result)) ??
-      (await publishVariant(env, { jobId, spec }, result));
-    const kept = published?.result ?? result;
-    const input = { jobId, attempt, runnerId, deviceKey, spec, result: kept, startedAtMs, endedAtMs };
-    const stored = await storeResult(env, input);
-    if (result.kind === "optimisation" && result.applied?.applied === true) await this.#configure(runnerId, result);
+    const run = { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs };
+    const { result: kept, configured, published } = await keepResult(env, run, trace);
+    if (configured !== null) await this.#configure(runnerId, configured);
     if (published !== null) await this.#measurePublished(env, published);
-    return stored;
+    return kept;
   }
 
   /** As for a file that is uploaded. */
   async #measurePublished(
     env: ProjectEnv,
-    { modelVersionId, placement }: PublishedPolicy | PublishedVariant,
+    { modelVersionId, placement }: NonNullable<KeptResult["published"]>,
   ): Promise<void> {
     if (placement === null) return;
     await this.calibrateEverywhere(env.project, modelVersionId, await resolveRule(openProject(env), placement));
   }
 
   /** What was applied counts once it is stored; a runner that is not there is told by its next welcome. */
-  async #configure(runnerId: string, { modelVersionId }: OptimisationResult): Promise<void> {
-    if (modelVersionId === null) return;
+  async #configure(runnerId: string, modelVersionId: string): Promise<void> {
     await runnerLink(this.env, runnerId)
       .configure(modelVersionId)
       .catch(() => undefined);

@@ -9,6 +9,7 @@ import type {
   JobSummary,
 } from "../../protocol/jobs/job.ts";
 import type { Profile } from "../../protocol/fleet/profile.ts";
+import { VERDICT_SQL } from "../kinds/registry.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant } from "../clock.ts";
 import {
@@ -25,12 +26,6 @@ import {
 import { JobTally } from "./job-tally.ts";
 import type { JobCount } from "./queue-rpc.ts";
 import type { JobRecord } from "./lease-machine.ts";
-
-/** What a list tells of a result that judges; null of others, and while there is none. */
-const VERDICT = `case when result is null then null
-  when kind = 'validation' then result->>'verdict'
-  when kind = 'optimisation' then iif(result->>'best' is null, 'fail', 'pass')
-  when kind = 'probe' then iif(result->>'ok', 'pass', 'fail') end`;
 
 /** Waiting jobs that are read at once. */
 const DISPATCH_ROWS = 200;
@@ -130,7 +125,7 @@ export class JobStore {
   ): { items: JobSummary[]; nextCursor: string | null } {
     const rows = this.#sql
       .exec(
-        `select *, result->'roofline' as roofline, ${VERDICT} as verdict from jobs
+        `select *, result->'roofline' as roofline, ${VERDICT_SQL} as verdict from jobs
          where project = ?5 and id < ?1 and (?2 is null or state = ?2) and (?3 is null or kind = ?3)
            and (?6 is null or submitted_by = ?6)
          order by id desc limit ?4`,

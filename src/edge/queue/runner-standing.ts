@@ -1,8 +1,7 @@
 import type { JobSpec } from "../../protocol/jobs/job.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { type Problem, PROBLEMS } from "../../protocol/wire/problem.ts";
-import { kernelTargetOf } from "../kinds/subjects/kernel-devices.ts";
-import { isKernelId } from "../store/kernels/kernel-store.ts";
+import { judgesRunner } from "../kinds/registry.ts";
 
 /** Of a runner's faults those that come from what was asked of it, from leaving, or from a quarantine that holds already. */
 const EXCUSED = new Set<Problem["code"]>([
@@ -15,18 +14,12 @@ const EXCUSED = new Set<Problem["code"]>([
   "model-quarantined",
 ]);
 
-/** Jobs whose faults are the runner's where the kernel is ours; others end so for what their sender wanted of them, too. */
-const JUDGED = new Set<JobSpec["kind"]>(["benchmark", "throughput", "tuning"]);
-
 /**
  * Whether the end of a job speaks against its runner: by the problem's fault, and only of jobs that brought nothing of
  * their sender's, nor a time or a pool that may not do. Who sends such could otherwise lock runners out for everybody.
  */
 export function blamesRunner(spec: JobSpec, { code }: Problem): boolean {
-  if (PROBLEMS[code].fault !== "runner" || EXCUSED.has(code)) return false;
-  if (spec.kind === "probe") return true;
-  const target = JUDGED.has(spec.kind) ? kernelTargetOf(spec) : null;
-  return target !== null && !isKernelId(target.kernel);
+  return PROBLEMS[code].fault === "runner" && !EXCUSED.has(code) && judgesRunner(spec);
 }
 
 /** Why a runner is given nothing, and until when. */

@@ -1,4 +1,5 @@
-import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
+import type { KernelHealth } from "../../protocol/fleet/health.ts";
+import type { BenchmarkResult, BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
 import type { Fault } from "../../protocol/wire/fault.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { type ProblemCode, ProblemError } from "../../protocol/wire/problem.ts";
@@ -6,9 +7,10 @@ import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel
 import { locateUnderRoof } from "../kernels/roofline/locate-under-roof.ts";
 import type { FleetDevice } from "../serving/device-fleet.ts";
 import { shareWork } from "../serving/share-work.ts";
-import { benchmarkOnDevice, withFaults } from "./benchmark-on-device.ts";
-import { describeEnvironment, type Workload, type WorkloadContext, type WorkloadResult, writeSamples } from "./kind.ts";
-import { findTuned } from "./tuning.ts";
+import { benchmarkOnDevice, withFaults } from "./steps/benchmark-on-device.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./kind.ts";
+import { describeEnvironment, writeSamples } from "./steps/describe-run.ts";
+import { findTuned } from "./steps/find-tuned.ts";
 
 /** What one device measured of its share of a batch. */
 export interface MeasuredPart {
@@ -142,7 +144,7 @@ async function runOn(device: FleetDevice, spec: BenchmarkSpec, context: Workload
       ? await rooflines.ensure(host, Date.now(), { onProgress, signal })
       : { roofline: null, missing: "Several devices ran it together" };
   const position = locateUnderRoof(measured, roofline, missing);
-  const result = { kind: "benchmark", ...measured, tuned: tuned !== null, roofline: position, environment } as const;
+  const result = { kind: spec.kind, ...measured, tuned: tuned !== null, roofline: position, environment } as const;
   const samplesText = writeSamples(measured.kernel, [
     { metric: "wallMs", clock: "runner-wall", valuesMs: samples.wallMs },
     { metric: "gpuMs", clock: "gpu-timestamp", valuesMs: samples.gpuMs },
@@ -161,5 +163,27 @@ async function runReference(
   const measuring = host.workApart("reference", { spec }, spec.timeoutMs, "device-lost", options);
   const { traceText: _, samples: __, ...measured } = await measuring;
   const result = { ...withFaults(measured, [fault]), tuned: false, roofline: null, environment };
-  return { result: { kind: "benchmark", ...result }, deviceKey: host.device.key };
+  return { result: { kind: spec.kind, ...result }, deviceKey: host.device.key };
+}
+
+/**
+ * How a benchmark's kernel uses its device; null where it ran on several devices at once, or on the CPU in the place of a
+ * device that failed.
+ */
+export function healthOfBenchmark(result: BenchmarkResult, at: string): KernelHealth | null {
+  if (result.fallback !== undefined || result.parts !== undefined) return null;
+  const { kernel, occupancy, roofline, gflops, gigabytesPerSecond, gpuMs, wallMs } = result;
+  return {
+    at,
+    kernel,
+    occupancyShare: occupancy?.share ?? null,
+    bandwidthShare: shareOf(gigabytesPerSecond, roofline?.peakGigabytesPerSecond),
+    arithmeticShare: shareOf(gflops, roofline?.peakGflops),
+    submissionsPerSecond: null,
+    synchronisationShare: gpuMs === null ? null : Math.max(0, 1 - gpuMs.p50 / wallMs.p50),
+  };
+}
+
+function shareOf(value: number | null, peak: number | null | undefined): number | null {
+  return value === null || peak === null || peak === undefined ? null : value / peak;
 }

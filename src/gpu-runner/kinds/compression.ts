@@ -1,7 +1,8 @@
 import type { CompressionResult, CompressionSpec } from "../../protocol/jobs/compression.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { describeEnvironment, type Workload } from "./kind.ts";
+import type { Workload } from "./kind.ts";
+import { describeEnvironment } from "./steps/describe-run.ts";
 
 /**
  * Makes a variant of a version in a process of its own and leaves it as a file of the job. What it is worth was measured

@@ -1,6 +1,7 @@
 import type { ConsensusResult, ConsensusSpec } from "../../protocol/jobs/consensus.ts";
-import { computeOn, type PoolWork, usePool, type UsedPool } from "./use-pool.ts";
-import { describeEnvironment, type Workload } from "./kind.ts";
+import { computeOn, type PoolWork, usePool, type UsedPool } from "./steps/use-pool.ts";
+import type { Workload } from "./kind.ts";
+import { describeEnvironment } from "./steps/describe-run.ts";
 
 /** Counts votes on a device, by the kernels of consensus. */
 export const runConsensus: Workload<ConsensusSpec> = async (spec, context) => {

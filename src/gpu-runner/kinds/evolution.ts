@@ -1,7 +1,8 @@
 import type { EvolutionSpec } from "../../protocol/jobs/evolution.ts";
 import type { FleetDevice } from "../serving/device-fleet.ts";
-import { describeEnvironment, type Workload } from "./kind.ts";
-import { computeOn, type UsedPool, usePool } from "./use-pool.ts";
+import type { Workload } from "./kind.ts";
+import { describeEnvironment } from "./steps/describe-run.ts";
+import { computeOn, type UsedPool, usePool } from "./steps/use-pool.ts";
 
 /**
  * One number for each agent by which NSGA-II prefers it (Deb et al. 2002): of a lower front before a higher one, within a

@@ -1,15 +1,11 @@
-import { loadavg } from "node:os";
 import type { Logger } from "pino";
-import type { Device, Hardware } from "../../protocol/fleet/hardware.ts";
-import type { RunSamples } from "../../protocol/history/run.ts";
-import type { Environment } from "../../protocol/jobs/job-fields.ts";
+import type { KernelHealth } from "../../protocol/fleet/health.ts";
+import type { Hardware } from "../../protocol/fleet/hardware.ts";
+import type { CalibratedPlacement } from "../../protocol/jobs/calibration.ts";
 import type { JobProgress, JobResult, JobSpec } from "../../protocol/jobs/job.ts";
 import type { KernelProgram } from "../../protocol/kernels/kernel-definition.ts";
 import type { EdgeWork, PlacedModel } from "../../protocol/link.ts";
 import type { OfferedEnvironment } from "../../protocol/policies/environment-definition.ts";
-import { LIMITS } from "../../protocol/wire/limits.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
-import { VERSION } from "../../protocol/wire/release.ts";
 import type { SpanScope } from "../../telemetry/span.ts";
 import type { JobArtifacts } from "../link/artifacts.ts";
 import type { EdgeProbe } from "../link/edge-probe.ts";
@@ -19,32 +15,8 @@ import type { RooflineStore } from "../memory/roofline-store.ts";
 import type { TuningCache } from "../memory/tuning-cache.ts";
 import type { DeviceFleet } from "../serving/device-fleet.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
-import type { BackendChoices } from "./choose-backend.ts";
+import type { BackendChoices } from "./steps/choose-backend.ts";
 import type { EdgePlace, EdgeSystem } from "./validation/open-edge-system.ts";
-
-/** What a result is stored with, as it is at the moment of asking. */
-export function describeEnvironment(device: Device, otherJobs: number): Environment {
-  return {
-    deviceKey: device.key,
-    deviceName: device.name,
-    software: device.software,
-    fingerprint: device.fingerprint,
-    runnerVersion: VERSION,
-    loadAverage: loadavg()[0] ?? 0,
-    otherJobs,
-  };
-}
-
-/** A problem that a device has is an answer, too; the end of the work, which the signal tells, is none. */
-export async function orProblem<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | ProblemError> {
-  try {
-    return await promise;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ProblemError) return error;
-    throw error;
-  }
-}
 
 /** What a workload works with. */
 export interface WorkloadContext {
@@ -87,19 +59,16 @@ export interface WorkloadResult {
   readonly samplesText?: string | null;
 }
 
-/** A kind of job as a runner executes it. Throws ProblemError where it cannot be done. */
+/** Executes a job of one kind. Throws ProblemError where it cannot be done. */
 export type Workload<Spec extends JobSpec> = (spec: Spec, context: WorkloadContext) => Promise<WorkloadResult>;
 
-type Timed = Pick<RunSamples["measurements"][number], "metric" | "clock"> & {
-  readonly valuesMs: ArrayLike<number> | null;
-};
+type ResultOf<Spec extends JobSpec> = Extract<JobResult, { kind: Spec["kind"] }>;
 
-/** What a kernel's run timed, as JSON that travels beside its result; null where that would be over the limit. */
-export function writeSamples(subject: string, timed: readonly Timed[]): string | null {
-  const measurements = timed.flatMap(({ metric, clock, valuesMs }) =>
-    valuesMs === null ? [] : [{ subject, metric, unit: "ms", clock, values: Array.from(valuesMs) }],
-  );
-  const samples: RunSamples = { measurements };
-  const text = JSON.stringify(samples);
-  return Buffer.byteLength(text) > LIMITS.samplesBytes ? null : text;
+/** A kind of job at the runner. */
+export interface JobKindModule<Spec extends JobSpec> {
+  readonly run: Workload<Spec>;
+  /** How the result's kernel uses its device; null, or absent, where the result does not say. */
+  readonly kernelHealth?: (result: ResultOf<Spec>, at: string) => KernelHealth | null;
+  /** Places of the offered model that were measured. */
+  readonly placements?: (result: ResultOf<Spec>) => readonly CalibratedPlacement[];
 }

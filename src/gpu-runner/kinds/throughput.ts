@@ -1,7 +1,9 @@
-import type { ThroughputSpec } from "../../protocol/jobs/throughput.ts";
+import type { KernelHealth } from "../../protocol/fleet/health.ts";
+import type { ThroughputResult, ThroughputSpec } from "../../protocol/jobs/throughput.ts";
 import type { WorkOptions } from "../device-host/device-host.ts";
-import { withFaults } from "./benchmark-on-device.ts";
-import { describeEnvironment, type Workload, writeSamples } from "./kind.ts";
+import { withFaults } from "./steps/benchmark-on-device.ts";
+import type { Workload } from "./kind.ts";
+import { describeEnvironment, writeSamples } from "./steps/describe-run.ts";
 
 /** Keeps the device that has the kernel busy, and measures what it bears. */
 export const runThroughput: Workload<ThroughputSpec> = async (
@@ -20,3 +22,19 @@ export const runThroughput: Workload<ThroughputSpec> = async (
     samplesText: writeSamples(kernel, [{ metric: "submissionMs", clock: "runner-wall", valuesMs: latenciesMs }]),
   };
 };
+
+/** How a kernel that was kept busy uses its device; its idle time is known by the GPU's own clock alone. */
+export function healthOfThroughput(
+  { kernel, busyShare, clock, submissionsPerSecond }: ThroughputResult,
+  at: string,
+): KernelHealth {
+  return {
+    at,
+    kernel,
+    occupancyShare: null,
+    bandwidthShare: null,
+    arithmeticShare: null,
+    submissionsPerSecond,
+    synchronisationShare: clock === "gpu-timestamp" ? Math.max(0, 1 - busyShare) : null,
+  };
+}

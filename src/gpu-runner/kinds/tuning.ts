@@ -1,69 +1,10 @@
-import { KERNELS } from "../../../kernels/registry.ts";
-import type { Device } from "../../protocol/fleet/hardware.ts";
-import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
-import { tuningIdOf, type TuningKey, type TuningResult, type TuningSpec } from "../../protocol/jobs/tuning.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
+import { tuningIdOf, type TuningResult, type TuningSpec } from "../../protocol/jobs/tuning.ts";
 import { TUNING_GRACE_MS, type WorkOptions } from "../device-host/device-host.ts";
-import { digestCandidates, readSources } from "../kernels/dispatch/kernel-sources.ts";
-import { type KernelChoice, resolveBenchmark } from "../kernels/dispatch/resolve-benchmark.ts";
-import { bucketShape, explainMisfit } from "../kernels/tuning/list-candidates.ts";
-import type { TuningCache } from "../memory/tuning-cache.ts";
 import type { FleetDevice } from "../serving/device-fleet.ts";
-import { withFaults } from "./benchmark-on-device.ts";
-import { describeEnvironment, type Workload, type WorkloadContext, type WorkloadResult } from "./kind.ts";
-
-type Problem = Pick<BenchmarkSpec, "kernel" | "shape" | "dtype">;
-
-/**
- * What a tuning of this problem on this device is known by; null where the device has to say what is
- * wrong with it.
- */
-export async function describeTuningKey(device: Device, problem: Problem): Promise<TuningKey | null> {
-  const choice = resolve(problem);
-  if (choice === null) return null;
-  const { kernel, shape } = choice;
-  return {
-    kernel: kernel.name,
-    dtype: problem.dtype ?? kernel.dtypes[0],
-    bucket: bucketShape(shape),
-    digest: digestCandidates(kernel, shape, await readSources(kernel)),
-    fingerprint: device.fingerprint,
-  };
-}
-
-/** Whether a choice that was found at another shape of the bucket can run at this one. */
-async function suitsShape(
-  device: Device,
-  problem: Problem,
-  { variant, axes }: { readonly variant: string; readonly axes: Record<string, number> },
-): Promise<boolean> {
-  const choice = resolve({ ...problem, variant }, axes);
-  return (
-    choice !== null && explainMisfit(choice, choice.shape, await readSources(choice.kernel), device.limits) === null
-  );
-}
-
-function resolve(problem: Problem & { variant?: string }, axes: Record<string, number> = {}): KernelChoice | null {
-  try {
-    return resolveBenchmark(KERNELS, problem, axes);
-  } catch (error) {
-    if (error instanceof ProblemError) return null;
-    throw error;
-  }
-}
-
-/** The variant and axes that a search found to be best for this problem's bucket; null where none is known. */
-export async function findTuned(
-  tunings: TuningCache,
-  device: Device,
-  spec: Pick<BenchmarkSpec, "kernel" | "shape" | "dtype">,
-): Promise<Pick<BenchmarkSpec, "variant" | "axes"> | null> {
-  const key = await describeTuningKey(device, spec);
-  const known = key === null ? null : await tunings.find(await tuningIdOf(key));
-  if (known === null) return null;
-  const { variant, axes } = known.tuning.best;
-  return (await suitsShape(device, spec, { variant, axes })) ? { variant, axes } : null;
-}
+import { withFaults } from "./steps/benchmark-on-device.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "./kind.ts";
+import { describeEnvironment } from "./steps/describe-run.ts";
+import { describeTuningKey } from "./steps/find-tuned.ts";
 
 /** Finds a kernel's fastest variant and axes on the device that has it, or tells what is known already. */
 export const runTuning: Workload<TuningSpec> = async (spec, context) => {

@@ -11,8 +11,8 @@ import type { LinkChannel } from "../link/link-channel.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { ModelLoader } from "../serving/model-loader.ts";
 import type { WorkloadResult } from "../kinds/kind.ts";
+import { kernelHealthOf, placementsOf } from "../kinds/registry.ts";
 import { describeHealth, type HealthNow } from "./describe-health.ts";
-import { kernelHealthOf } from "./kernel-health.ts";
 import { LiveLoop } from "./live-loop.ts";
 import { prepareProbe, WatchedPlacements } from "./prepare-probe.ts";
 import { ProbeLoop } from "./probe-loop.ts";
@@ -123,10 +123,8 @@ export class Watch {
 
   /** Learns from a job's result: placements that agree, and the kernels' use of their device. */
   noteResult({ model, program }: Pick<Offer, "model" | "program">, { result, deviceKey }: WorkloadResult): void {
-    if (result.kind === "calibration" && model !== null) {
-      const agreeing = result.placements.filter(({ agrees }) => agrees);
-      this.#placements.add(model, agreeing);
-    }
+    const agreeing = placementsOf(result).filter(({ agrees }) => agrees);
+    if (model !== null && agreeing.length > 0) this.#placements.add(model, agreeing);
     // A user's kernel does not show the health of the device.
     const kernels = program === undefined ? kernelHealthOf(result, new Date().toISOString()) : null;
     if (kernels !== null) this.#kernels.set(deviceKey, kernels);

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { readOfferContext } from "../../../src/edge/kinds/offer-context.ts";
+import { readOfferContext } from "../../../src/edge/kinds/registry.ts";
 import { resolveEnvironment, takesEnvironment } from "../../../src/edge/kinds/subjects/rollouts.ts";
 import { openProject } from "../../../src/edge/store/database.ts";
 import { LIMITS } from "../../../src/protocol/wire/limits.ts";

@@ -80,7 +80,7 @@ describe("a generation", () => {
     await create("evolved");
     const pool = toPooledAgents((await findAgentPool(openProject(mainEnv), "evolved"))!);
     const spec = { ...EvolutionInput.parse({ kind: "evolution", pool: "evolved", fitness: [1, 2] }), pool };
-    const store = (jobId: string) => storeEvolution(mainEnv, { jobId, spec }, { generation: 1 });
+    const store = (jobId: string) => storeEvolution(mainEnv, { jobId, spec, result: { generation: 1 } });
     const [lost, short, whole, late] = [createId("job"), createId("job"), createId("job"), createId("job")];
     const put = (jobId: string, byte: string, sizeBytes: number) =>
       recordJobArtifact(mainEnv, jobId, { name: "population", digest: digestOfByte(byte), sizeBytes, mediaType }, 1);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/gpu-runner/config.ts";
 import { DeviceFleet } from "../../../src/gpu-runner/serving/device-fleet.ts";
 import type { JobArtifacts } from "../../../src/gpu-runner/link/artifacts.ts";
-import { BackendChoices } from "../../../src/gpu-runner/kinds/choose-backend.ts";
+import { BackendChoices } from "../../../src/gpu-runner/kinds/steps/choose-backend.ts";
 import { runTraining } from "../../../src/gpu-runner/kinds/training/run-training.ts";
 import type { JobProgress } from "../../../src/protocol/jobs/job.ts";
 import { TrainingResult, TrainingSpec } from "../../../src/protocol/jobs/training.ts";

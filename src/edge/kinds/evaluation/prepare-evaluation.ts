@@ -1,5 +1,4 @@
-import type { Entrant } from "../../../protocol/jobs/evaluation/evaluation.ts";
-import type { JobInput, JobSpec } from "../../../protocol/jobs/job.ts";
+import type { Entrant, EvaluationSpec } from "../../../protocol/jobs/evaluation/evaluation.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 import type { RolloutEnvironment } from "../../../protocol/fleet/rollout-environment.ts";
@@ -16,13 +15,15 @@ import {
   takesEnvironment,
 } from "../subjects/rollouts.ts";
 import { layOutModel } from "./lay-out-model.ts";
-import type { JobSurroundings, Prepared } from "../prepare-spec.ts";
+import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 
-type Input = Extract<JobInput, { kind: "evaluation" }>;
-type Spec = Extract<JobSpec, { kind: "evaluation" }>;
+type Input = InputOf<EvaluationSpec>;
 
 /** Finds what an evaluation names, lays the weights of models out as rows, and checks that all of it fits together. */
-export async function prepareEvaluation(input: Input, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+export async function prepareEvaluation(
+  input: Input,
+  surroundings: JobSurroundings,
+): Promise<Prepared<EvaluationSpec>> {
   const { db, candidates, announced } = surroundings;
   const { policies, population, ...shared } = input;
   const found = await resolveEnvironment(db, input.environment, announced);

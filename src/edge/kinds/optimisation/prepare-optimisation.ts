@@ -1,29 +1,37 @@
-import type { JobInput, JobSpec } from "../../../protocol/jobs/job.ts";
+import type { OptimisationSpec } from "../../../protocol/jobs/optimisation.ts";
 import { FIRST_VARIANT } from "../../../protocol/models/model.ts";
 import type { LivePlacement } from "../../store/fleet/live-placement-store.ts";
 import type { NamedVersion } from "../../store/models/model-store.ts";
 import { checkKernelSubject } from "../subjects/check-benchmark.ts";
 import { checkSearchSpace, narrowSpace, resolveTargets, type SpaceBounds } from "./search-space.ts";
-import type { JobSurroundings, Prepared } from "../prepare-spec.ts";
+import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 import { resolveModel } from "../subjects/resolve-model.ts";
-
-type Input = Extract<JobInput, { kind: "optimisation" }>;
-type Spec = Extract<JobSpec, { kind: "optimisation" }>;
 
 /**
  * Fills in what a search is to reach, in which space, and for a model which version it is about and how that is
  * served now. What is named counts more than the profile's targets, and the profile's settings narrow the space.
  */
-export async function prepareOptimisation(input: Input, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+export async function prepareOptimisation(
+  input: InputOf<OptimisationSpec>,
+  surroundings: JobSurroundings,
+): Promise<Prepared<OptimisationSpec>> {
   const { targets, errors } = resolveTargets(input, surroundings.profile);
-  const spec: Spec = { ...input, objective: input.objective ?? "throughput", targets, space: input.space ?? {} };
+  const spec: OptimisationSpec = {
+    ...input,
+    objective: input.objective ?? "throughput",
+    targets,
+    space: input.space ?? {},
+  };
   const subject = await (spec.subject.kind === "model"
     ? prepareModel(spec, surroundings)
     : prepareKernel(spec, surroundings));
   return { spec: subject.spec, errors: [...errors, ...subject.errors] };
 }
 
-async function prepareModel(spec: Spec, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+async function prepareModel(
+  spec: OptimisationSpec,
+  surroundings: JobSurroundings,
+): Promise<Prepared<OptimisationSpec>> {
   if (spec.subject.kind !== "model") return { spec, errors: [] };
   const resolved = await resolveModel(surroundings, spec.subject, undefined);
   if (!resolved.ok) return { spec, errors: resolved.errors };
@@ -62,7 +70,10 @@ function fidelitiesOf(version: NamedVersion, { variant, fidelity }: LivePlacemen
   return new Map(Object.entries({ [FIRST_VARIANT]: 1, ...measured, ...toldBy(version) }));
 }
 
-async function prepareKernel(spec: Spec, { candidates, announced, profile }: JobSurroundings): Promise<Prepared<Spec>> {
+async function prepareKernel(
+  spec: OptimisationSpec,
+  { candidates, announced, profile }: JobSurroundings,
+): Promise<Prepared<OptimisationSpec>> {
   if (spec.subject.kind !== "kernel") return { spec, errors: [] };
   const { subject, space } = spec;
   const kernel = announced.flatMap(({ kernels }) => kernels).find(({ name }) => name === subject.kernel);

@@ -1,9 +1,9 @@
 import type { Device } from "../../../protocol/fleet/hardware.ts";
 import type { Profile } from "../../../protocol/fleet/profile.ts";
-import type { JobInput } from "../../../protocol/jobs/job.ts";
 import { type OptimisationSpec, OptimisationTargets, type SearchSpace } from "../../../protocol/jobs/optimisation.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
+import type { InputOf } from "../kind.ts";
 
 /** What a runner has to search in. */
 export interface SpaceBounds {
@@ -99,7 +99,7 @@ function list(backends: readonly string[] | undefined, named: string | undefined
   return [...new Set([...(backends ?? []), ...(named === undefined ? [] : [named])])].join(", ");
 }
 
-type Input = Pick<Extract<JobInput, { kind: "optimisation" }>, "subject" | "targets" | "objective">;
+type Input = Pick<InputOf<OptimisationSpec>, "subject" | "targets" | "objective">;
 
 /** What only a model has. */
 const OF_MODELS = ["memoryBytes", "minFidelity"] as const;

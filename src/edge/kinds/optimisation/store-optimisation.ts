@@ -1,19 +1,19 @@
 import { isSameConfiguration } from "../../../protocol/fleet/serving.ts";
 import type { SeriesKey } from "../../../protocol/history/series.ts";
-import type { OptimisationResult, OptimisationTargets } from "../../../protocol/jobs/optimisation.ts";
+import type { OptimisationResult, OptimisationSpec, OptimisationTargets } from "../../../protocol/jobs/optimisation.ts";
 import type { ValidationResult } from "../../../protocol/jobs/validation.ts";
 import type { Requirement } from "../../../protocol/models/requirement.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { openProject, type ProjectDatabase } from "../../store/database.ts";
 import { applyConfiguration, findPlacement, readMeasuredPlaces } from "../../store/fleet/placement-store.ts";
 import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
-import type { RunInput } from "../../store/history/run-store.ts";
 import { findModelVersion } from "../../store/models/model-store.ts";
-import { type RunContext, single } from "../result-measurements.ts";
-import { validatedBy } from "../validation/store-validation.ts";
+import type { RunContext, StoredRun } from "../kind.ts";
+import { validatedBy } from "../subjects/placed-subject.ts";
+import { pointsOf } from "../subjects/run-points.ts";
 
 /**
- * What a search leaves in the history: throughput and latency of the best that it found, whichever that is, by what
+ * A search's points in the history: throughput and latency of the best that it found, whichever that is, by what
  * it was to reach. `subject` is the kernel, or the model with its version. Nothing where it found none.
  */
 function measureOptimisation(
@@ -24,36 +24,20 @@ function measureOptimisation(
   const trial = best === null ? undefined : trials[best];
   if (trial === undefined) return [];
   const { throughputPerS, latencyMs } = trial;
-  const key: Omit<SeriesKey, "metric" | "unit" | "direction"> = {
+  const point = pointsOf(run, {
     subjectKind: asked.kind,
     subject,
-    clock: "runner-wall",
     configuration: {
       ...(asked.kind === "kernel" ? asked.shape : {}),
       device: environment.deviceName,
       objective,
       ...describeTargets(targets),
     },
-    fingerprint: environment.fingerprint,
-    software: environment.software,
-    label: run.label,
-  };
-  const point = (metric: string, unit: string, direction: SeriesKey["direction"], value: number | null) =>
-    value === null
-      ? []
-      : [
-          {
-            key: { ...key, metric, unit, direction },
-            project: run.project,
-            atMs: run.atMs,
-            sourceId: run.runId,
-            runId: run.runId,
-            aggregate: single(value),
-          },
-        ];
+    environment,
+  });
   return [
-    ...point("optimisedPerS", "1/s", "higher", throughputPerS),
-    ...point("optimisedMs", "ms", "lower", latencyMs),
+    ...(throughputPerS === null ? [] : [point("optimisedPerS", "1/s", "higher", throughputPerS, "runner-wall")]),
+    ...(latencyMs === null ? [] : [point("optimisedMs", "ms", "lower", latencyMs, "runner-wall")]),
   ];
 }
 
@@ -71,8 +55,7 @@ function describeTargets({ latencyMs, ...others }: OptimisationTargets): SeriesK
  */
 export async function storeOptimisation(
   env: ProjectEnv,
-  { runnerId }: RunInput,
-  result: OptimisationResult,
+  { runnerId, result }: StoredRun<OptimisationSpec>,
   run: RunContext,
 ): Promise<void> {
   const db = openProject(env);

@@ -1,35 +1,8 @@
 import type { Capabilities, Device } from "../../../protocol/fleet/hardware.ts";
-import type { BenchmarkSpec } from "../../../protocol/jobs/benchmark.ts";
-import type { JobSpec } from "../../../protocol/jobs/job.ts";
+import type { Environment } from "../../../protocol/jobs/job-fields.ts";
 import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
 import { isKernelId } from "../../store/kernels/kernel-store.ts";
-
-/** What of a job says where its kernel may run. */
-export type KernelTarget = Pick<BenchmarkSpec, "kernel" | "reference" | "variant" | "deviceKey" | "onDeviceFailure">;
-
-/** Where the kernel that a job runs may run; null of a job that runs none, or is about a model. */
-export function kernelTargetOf(spec: JobSpec): KernelTarget | null {
-  switch (spec.kind) {
-    case "benchmark":
-    case "throughput":
-    case "tuning":
-      return spec;
-    case "validation":
-      return spec.subject.kind === "kernel" ? { ...spec.subject, deviceKey: spec.deviceKey } : null;
-    case "optimisation":
-      return spec.subject.kind === "kernel" ? spec.subject : null;
-    case "calibration":
-    case "probe":
-    case "evaluation":
-    case "training":
-    case "compression":
-      return null;
-    case "evolution":
-      return { kernel: "evolution-step" };
-    case "consensus":
-      return { kernel: "consensus-tally" };
-  }
-}
+import type { KernelTarget } from "../kind.ts";
 
 /** The variant that is no WGSL, and the backend of the devices that run it. */
 const SIMD = "cpu-simd";
@@ -69,11 +42,35 @@ function isNamed({ key }: Device, deviceKey: string | undefined): boolean {
   return deviceKey === undefined || key === deviceKey;
 }
 
+/** Whether a runner has this device; any runner has one that is not named. */
+export function hasDevice({ devices }: Capabilities, deviceKey: string | undefined): boolean {
+  return deviceKey === undefined || devices.some(({ key }) => key === deviceKey);
+}
+
+/** Whether a result is from the device that its job named. */
+export function isFrom({ environment }: { environment: Environment }, deviceKey: string | undefined): boolean {
+  return deviceKey === undefined || environment.deviceKey === deviceKey;
+}
+
+/** Whether a runner can run a kernel and one of these devices of it, else of the target's, may do so now. */
+export function canRunNow(
+  target: KernelTarget,
+  capabilities: Capabilities,
+  nowMs: number,
+  deviceKeys?: readonly string[],
+): boolean {
+  const devices =
+    deviceKeys === undefined
+      ? devicesFor(target, capabilities)
+      : deviceKeys.flatMap((deviceKey) => devicesFor({ ...target, deviceKey }, capabilities));
+  return quarantineOf(target, devices, nowMs) === null;
+}
+
 /**
  * Why none of these devices may run a kernel now: for how many milliseconds each of them keeps it in
  * quarantine at least, infinite where there is no device. Null where one may, or a reference would answer.
  */
-export function quarantineOf(target: KernelTarget, devices: readonly Device[], nowMs: number): number | null {
+function quarantineOf(target: KernelTarget, devices: readonly Device[], nowMs: number): number | null {
   if (devices.length === 0) return Number.POSITIVE_INFINITY;
   if (target.onDeviceFailure === "cpu-reference") return null;
   const leftMs = Math.min(...devices.map((device) => lockedOutForMs(device, target.kernel, nowMs)));

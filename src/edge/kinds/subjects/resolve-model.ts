@@ -3,7 +3,7 @@ import type { FieldError } from "../../../protocol/wire/problem.ts";
 import { chooseVersion } from "../../models/choose-version.ts";
 import { type NamedVersion, readVersionsOf } from "../../store/models/model-store.ts";
 import { type LivePlacement, readLivePlacements } from "../../store/fleet/live-placement-store.ts";
-import type { JobSurroundings } from "../prepare-spec.ts";
+import type { JobSurroundings } from "../kind.ts";
 
 type ModelSubject = Extract<JobSubject, { kind: "model" }>;
 

@@ -2,9 +2,9 @@ import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
 import type { RolloutEnvironment } from "../../../protocol/fleet/rollout-environment.ts";
 import type { PolicyNetwork } from "../../../protocol/models/policy-network.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
-import type { ProjectDatabase } from "../../store/database.ts";
-import { findEnvironment, isEnvironmentId } from "../../store/models/environment-store.ts";
-import type { JobSurroundings } from "../prepare-spec.ts";
+import type { Database, ProjectDatabase } from "../../store/database.ts";
+import { findEnvironment, isEnvironmentId, readOfferedEnvironment } from "../../store/models/environment-store.ts";
+import type { JobSurroundings, OfferContext } from "../kind.ts";
 
 /** Where an evaluation or training asks to run; where no runner that takes the environment has connected yet, it may wait. */
 export function checkRolloutPlace(
@@ -111,4 +111,18 @@ export function takesEnvironment(
 ): boolean {
   if (!isEnvironmentId(key)) return environments.some(({ name }) => name === key);
   return userKernels === true && devices.some(({ backends }) => backends.includes("wgsl"));
+}
+
+/** The program of an environment that was submitted. */
+export async function offerEnvironment(
+  db: Database,
+  { environment: key }: { environment: string },
+): Promise<OfferContext> {
+  const environment = isEnvironmentId(key) ? await readOfferedEnvironment(db, key) : null;
+  return environment === null ? { model: null } : { model: null, environment };
+}
+
+/** Whether an environment is the one that a job named; a submitted one is named by its id, and has a name beside. */
+export function isIn(key: string, name: string): boolean {
+  return isEnvironmentId(key) || name === key;
 }

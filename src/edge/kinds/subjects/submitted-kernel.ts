@@ -1,21 +1,10 @@
 import type { Capabilities } from "../../../protocol/fleet/hardware.ts";
-import type { JobSpec } from "../../../protocol/jobs/job.ts";
 import type { KernelDefinition } from "../../../protocol/kernels/kernel-definition.ts";
 import { invalidRequest } from "../../../protocol/wire/parse-input.ts";
-import { type FieldError, type Problem, type ProblemCode, ProblemError } from "../../../protocol/wire/problem.ts";
+import { type FieldError, ProblemError } from "../../../protocol/wire/problem.ts";
 import type { DType } from "../../../protocol/wire/tensor.ts";
-import type { ProjectEnv } from "../../config.ts";
-import { openProject, type ProjectDatabase } from "../../store/database.ts";
-import { findKernel, isKernelId, markKernelInvalid } from "../../store/kernels/kernel-store.ts";
-
-/** A kernel in quarantine is not among them: that passes. */
-const BLAMES_KERNEL: ReadonlySet<ProblemCode> = new Set(["kernel-invalid", "kernel-incorrect", "kernel-timeout"]);
-
-/** Tells a submitted kernel's owner by its record why a benchmark of it failed, if the kernel is to blame. */
-export async function noteFailure(env: ProjectEnv, spec: JobSpec, problem: Problem): Promise<void> {
-  if (spec.kind !== "benchmark" || !isKernelId(spec.kernel) || !BLAMES_KERNEL.has(problem.code)) return;
-  await markKernelInvalid(openProject(env), spec.kernel, problem);
-}
+import type { ProjectDatabase } from "../../store/database.ts";
+import { findKernel, isKernelId } from "../../store/kernels/kernel-store.ts";
 
 /** What a submission competes with (null for none), and the element type that its benchmarks name. */
 export interface ResolvedReference {

@@ -1,4 +1,4 @@
-import type { JobInput, JobSpec } from "../../../protocol/jobs/job.ts";
+import type { TrainingSpec } from "../../../protocol/jobs/training.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { GraphNetwork } from "../../../protocol/models/policy-network.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
@@ -15,16 +15,15 @@ import {
   resolveEnvironment,
   takesEnvironment,
 } from "../subjects/rollouts.ts";
-import type { JobSurroundings, Prepared } from "../prepare-spec.ts";
+import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 
-type Input = Extract<JobInput, { kind: "training" }>;
-type Spec = Extract<JobSpec, { kind: "training" }>;
+type Input = InputOf<TrainingSpec>;
 
 /** Finds the environment that a training names, and checks what follows from it. */
 export async function prepareTraining(
   input: Input,
   { db, candidates, announced }: JobSurroundings,
-): Promise<Prepared<Spec>> {
+): Promise<Prepared<TrainingSpec>> {
   const errors = checkAlgorithm(input);
   const found = await resolveEnvironment(db, input.environment, announced);
   if (found === null) {

@@ -1,21 +1,13 @@
-import type { JobResult } from "../../../protocol/jobs/job.ts";
-import type { PlacementRule } from "../../../protocol/fleet/serving.ts";
 import type { PolicyCard } from "../../../protocol/models/policy-network.ts";
-import type { TrainingResult } from "../../../protocol/jobs/training.ts";
+import type { TrainingResult, TrainingSpec } from "../../../protocol/jobs/training.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { readStoredModel } from "../../models/stored-model.ts";
 import { openProject } from "../../store/database.ts";
 import { toInstant } from "../../clock.ts";
 import { findJobArtifact } from "../../store/artifact-store.ts";
 import { addModelVersion } from "../../store/models/model-store.ts";
-import { type RunInput, runIdOf } from "../../store/history/run-store.ts";
-
-/** A version that a training became, and where its model is placed. */
-export interface PublishedPolicy {
-  readonly result: TrainingResult;
-  readonly modelVersionId: string;
-  readonly placement: PlacementRule;
-}
+import { runIdOf } from "../../store/history/run-store.ts";
+import type { Published, StoredRun } from "../kind.ts";
 
 /**
  * Makes the policy of a training that asked for it a version of its model, with its card. Doing it twice changes
@@ -24,10 +16,10 @@ export interface PublishedPolicy {
  */
 export async function publishPolicy(
   env: ProjectEnv,
-  { jobId, spec, endedAtMs }: Pick<RunInput, "jobId" | "spec" | "endedAtMs">,
-  result: JobResult,
-): Promise<PublishedPolicy | null> {
-  if (spec.kind !== "training" || spec.publish === undefined || result.kind !== "training") return null;
+  { jobId, spec, endedAtMs }: StoredRun<TrainingSpec>,
+  result: TrainingResult,
+): Promise<Published<TrainingResult> | null> {
+  if (spec.publish === undefined) return null;
   const { model: name } = spec.publish;
   const db = openProject(env);
   const artifact = await findJobArtifact(db, jobId, "policy");

@@ -1,19 +1,18 @@
-import type { SeriesKey } from "../../../protocol/history/series.ts";
 import type { TrainingResult, TrainingSpec } from "../../../protocol/jobs/training.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
-import type { RunInput } from "../../store/history/run-store.ts";
-import { type RunContext, single } from "../result-measurements.ts";
+import type { RunContext, StoredRun } from "../kind.ts";
+import { pointsOf } from "../subjects/run-points.ts";
 import { storeTrainedArchive } from "./archives.ts";
 
 /**
- * What a training leaves in the history of its environment, by algorithm, network and device: the mean return of its policy over
- * fresh episodes, steps a second, and the generations until it was solved, where it was.
+ * A training's points in the history of its environment, by algorithm, network and device: the mean return of its policy
+ * over fresh episodes, steps a second, and the generations until it was solved, where it was.
  */
 function measureTraining(spec: TrainingSpec, result: TrainingResult, run: RunContext): Measurement[] {
   const { task, algorithm, network, best, throughput, solvedAtGeneration, environment } = result;
   const { name, ...settings } = algorithm;
-  const key: Omit<SeriesKey, "metric" | "unit" | "direction" | "clock"> = {
+  const point = pointsOf(run, {
     subjectKind: "policy",
     subject: task.name,
     configuration: {
@@ -25,23 +24,7 @@ function measureTraining(spec: TrainingSpec, result: TrainingResult, run: RunCon
       backend: throughput.backend,
       device: environment.deviceName,
     },
-    fingerprint: environment.fingerprint,
-    software: environment.software,
-    label: run.label,
-  };
-  const point = (
-    metric: string,
-    unit: string,
-    direction: SeriesKey["direction"],
-    value: number,
-    clock: SeriesKey["clock"] = null,
-  ): Measurement => ({
-    key: { ...key, metric, unit, direction, clock },
-    atMs: run.atMs,
-    project: run.project,
-    sourceId: run.runId,
-    runId: run.runId,
-    aggregate: single(value),
+    environment,
   });
   return [
     point("trainedReturn", "return", "higher", best.mean.value),
@@ -64,11 +47,9 @@ function flatten(settings: Readonly<Record<string, unknown>>): Record<string, st
 /** Puts what the training found into the history. Doing it twice changes nothing. */
 export async function storeTraining(
   env: ProjectEnv,
-  { spec, jobId }: Pick<RunInput, "spec" | "jobId">,
-  result: TrainingResult,
+  { spec, jobId, result }: StoredRun<TrainingSpec>,
   run: RunContext,
 ): Promise<void> {
-  if (spec.kind !== "training") return;
   await storeTrainedArchive(env, jobId, result);
   await appendMeasurements(env.DB, measureTraining(spec, result, run));
 }

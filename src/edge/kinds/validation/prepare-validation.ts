@@ -1,11 +1,10 @@
-import type { JobInput, JobSpec } from "../../../protocol/jobs/job.ts";
 import type { ValidationSpec } from "../../../protocol/jobs/validation.ts";
 import { type RequiredMetric, type Requirement, SCENARIOS_OF } from "../../../protocol/models/requirement.ts";
 import { leastMsOf } from "../../../protocol/models/scenario.ts";
 import type { FieldError } from "../../../protocol/wire/problem.ts";
 import { checkThreads } from "../../fleet/machine-fit.ts";
 import { findRequirementSet } from "../../store/fleet/requirement-store.ts";
-import type { JobSurroundings, Prepared } from "../prepare-spec.ts";
+import type { InputOf, JobSurroundings, Prepared } from "../kind.ts";
 import { checkKernelSubject } from "../subjects/check-benchmark.ts";
 import { checkDevice } from "../subjects/kernel-devices.ts";
 import { resolveModel } from "../subjects/resolve-model.ts";
@@ -52,13 +51,13 @@ function explainUnmeasured(
   return kinds.includes(scenario) ? null : ["scenario", "is not one of the job's scenarios"];
 }
 
-type Input = Extract<JobInput, { kind: "validation" }>;
-type Spec = Extract<JobSpec, { kind: "validation" }>;
-
 /** Fills in the requirements of a named set, and for a model where it is validated and how it is served there. */
-export async function prepareValidation(input: Input, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+export async function prepareValidation(
+  input: InputOf<ValidationSpec>,
+  surroundings: JobSurroundings,
+): Promise<Prepared<ValidationSpec>> {
   const named = await readRequirements(input, surroundings);
-  const spec: Spec = { ...input, ...named.fields };
+  const spec: ValidationSpec = { ...input, ...named.fields };
   const errors = [...named.errors, ...checkRequirements(spec), ...checkTimeout(spec)];
   const subject = await (spec.subject.kind === "model"
     ? placeModel(spec, surroundings)
@@ -66,11 +65,11 @@ export async function prepareValidation(input: Input, surroundings: JobSurroundi
   return { spec: subject.spec, errors: [...errors, ...subject.errors] };
 }
 
-type Requirements = Pick<Spec, "requirements" | "requirementSet">;
+type Requirements = Pick<ValidationSpec, "requirements" | "requirementSet">;
 
 /** The requirements of a job with the name of their set, if they are of one. */
 async function readRequirements(
-  { requirements }: Input,
+  { requirements }: InputOf<ValidationSpec>,
   { db }: JobSurroundings,
 ): Promise<{ fields: Requirements; errors: FieldError[] }> {
   if (typeof requirements !== "string") return { fields: { requirements }, errors: [] };
@@ -82,13 +81,13 @@ async function readRequirements(
   return { fields: { requirements: set.requirements, requirementSet: set.name }, errors: [] };
 }
 
-function checkTimeout({ scenarios, paths, timeoutMs }: Spec): FieldError[] {
+function checkTimeout({ scenarios, paths, timeoutMs }: ValidationSpec): FieldError[] {
   const leastMs = paths.length * scenarios.reduce((sum, scenario) => sum + leastMsOf(scenario), 0);
   if (leastMs < timeoutMs) return [];
   return [{ pointer: "#/timeoutMs", message: `must be longer than the scenarios together, ${leastMs} ms` }];
 }
 
-async function placeModel(spec: Spec, surroundings: JobSurroundings): Promise<Prepared<Spec>> {
+async function placeModel(spec: ValidationSpec, surroundings: JobSurroundings): Promise<Prepared<ValidationSpec>> {
   if (spec.subject.kind !== "model") return { spec, errors: [] };
   const errors: FieldError[] = [];
   if (spec.configuration !== undefined && spec.paths.includes("edge")) {
@@ -109,7 +108,10 @@ async function placeModel(spec: Spec, surroundings: JobSurroundings): Promise<Pr
   return { spec: { ...filled, configuration: tried }, errors };
 }
 
-async function checkKernel(spec: Spec, { candidates, announced }: JobSurroundings): Promise<Prepared<Spec>> {
+async function checkKernel(
+  spec: ValidationSpec,
+  { candidates, announced }: JobSurroundings,
+): Promise<Prepared<ValidationSpec>> {
   if (spec.subject.kind !== "kernel") return { spec, errors: [] };
   const { subject, deviceKey } = spec;
   const errors = checkKernelSubject(subject, announced);

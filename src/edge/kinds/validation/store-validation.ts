@@ -1,20 +1,17 @@
 import { DEFAULT_CONFIGURATION, type ServingConfiguration } from "../../../protocol/fleet/serving.ts";
 import type { SeriesKey } from "../../../protocol/history/series.ts";
 import type { JobSubject } from "../../../protocol/jobs/job-fields.ts";
-import type { ValidationResult } from "../../../protocol/jobs/validation.ts";
-import type { Placement } from "../../../protocol/models/model.ts";
-import type { Requirement } from "../../../protocol/models/requirement.ts";
+import type { ValidationResult, ValidationSpec } from "../../../protocol/jobs/validation.ts";
 import type { Scenario, ScenarioResult } from "../../../protocol/models/scenario.ts";
 import type { Clock } from "../../../protocol/wire/distribution.ts";
-import type { Aggregate } from "../../../stats/distribution/distribution.ts";
-import { toInstant } from "../../clock.ts";
 import type { ProjectEnv } from "../../config.ts";
 import { openProject } from "../../store/database.ts";
 import { saveValidated } from "../../store/fleet/placement-store.ts";
 import { appendMeasurements, type Measurement } from "../../store/history/point-store.ts";
-import type { RunInput } from "../../store/history/run-store.ts";
 import { findModelVersion } from "../../store/models/model-store.ts";
-import { type RunContext, single, toAggregate } from "../result-measurements.ts";
+import type { RunContext, StoredRun } from "../kind.ts";
+import { validatedBy } from "../subjects/placed-subject.ts";
+import { pointsOf } from "../subjects/run-points.ts";
 
 type Validated = Pick<ValidationResult, "subject" | "place" | "scenarios" | "environment">;
 
@@ -22,7 +19,7 @@ type Validated = Pick<ValidationResult, "subject" | "place" | "scenarios" | "env
 const CLOCK: Clock = "runner-wall";
 
 /**
- * What a validation leaves in the history, by scenario and path. `subject` is the kernel, or the model with its
+ * A validation's points in the history, by scenario and path. `subject` is the kernel, or the model with its
  * version. The latencies of an offline scenario are those of its parts, and those of a searched rate follow from the
  * bound: neither says how fast the subject is.
  */
@@ -46,32 +43,15 @@ function measureScenario(
     ...describeScenario(scenario),
     ...describeServing(place.configuration),
   };
-  const { fingerprint, software } = environment;
-  const base = {
-    subjectKind: asked.kind,
-    subject,
-    clock: CLOCK,
-    configuration,
-    fingerprint,
-    software,
-    label: run.label,
-  };
-  const point = (metric: string, unit: string, direction: SeriesKey["direction"], aggregate: Aggregate) => ({
-    key: { ...base, metric, unit, direction },
-    atMs: run.atMs,
-    project: run.project,
-    sourceId: run.runId,
-    runId: run.runId,
-    aggregate,
-  });
+  const point = pointsOf(run, { subjectKind: asked.kind, subject, configuration, environment });
   const highest = server?.highestRatePerS ?? null;
   const estimateMs = earlyStopping?.estimateMs ?? null;
   const isTimed = latencyMs !== null && scenario.kind !== "offline" && server?.searched !== true;
   return [
-    ...(isTimed ? [point("latencyMs", "ms", "lower", toAggregate(latencyMs))] : []),
-    ...(estimateMs === null ? [] : [point("estimateMs", "ms", "lower", single(estimateMs))]),
-    ...(server === null ? [point("samplesPerS", "1/s", "higher", single(samplesPerS))] : []),
-    ...(highest === null ? [] : [point("highestRatePerS", "1/s", "higher", single(highest))]),
+    ...(isTimed ? [point("latencyMs", "ms", "lower", latencyMs, CLOCK)] : []),
+    ...(estimateMs === null ? [] : [point("estimateMs", "ms", "lower", estimateMs, CLOCK)]),
+    ...(server === null ? [point("samplesPerS", "1/s", "higher", samplesPerS, CLOCK)] : []),
+    ...(highest === null ? [] : [point("highestRatePerS", "1/s", "higher", highest, CLOCK)]),
   ];
 }
 
@@ -117,8 +97,7 @@ function describeServing(configuration: ServingConfiguration | null): SeriesKey[
  */
 export async function storeValidation(
   env: ProjectEnv,
-  { spec, runnerId }: RunInput,
-  result: ValidationResult,
+  { spec, runnerId, result }: StoredRun<ValidationSpec>,
   run: RunContext,
 ): Promise<void> {
   const db = openProject(env);
@@ -130,20 +109,10 @@ export async function storeValidation(
   const version = modelVersionId === null ? null : await findModelVersion(db, modelVersionId);
   if (version === null) return;
   await appendMeasurements(env.DB, measureValidation(result, `${version.model}@${version.version}`, run));
-  if (spec.kind !== "validation" || place.placementId === null || place.configuration === null) return;
+  if (place.placementId === null || place.configuration === null) return;
   await saveValidated(db, runnerId, place.placementId, {
     configuration: place.configuration,
     fingerprint: result.environment.fingerprint,
     validated: validatedBy(result, spec.requirements, run),
   });
-}
-
-/** What a placement keeps of a validation. */
-export function validatedBy(
-  { verdict, scenarios }: ValidationResult,
-  requirements: Requirement[],
-  { runId, atMs }: RunContext,
-): NonNullable<Placement["validated"]> {
-  const singleStream = scenarios.find(({ scenario, path }) => scenario.kind === "singleStream" && path === "runner");
-  return { runId, at: toInstant(atMs), verdict, serviceMs: singleStream?.latencyMs ?? null, requirements };
 }

@@ -7,7 +7,8 @@ import { createSeededInputs } from "../../../protocol/models/model-inputs.ts";
 import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { summarise } from "../../../stats/distribution/distribution.ts";
 import { AGREEMENT, maxRelativeError, measureFidelity } from "../../networks/compare-outputs.ts";
-import { describeEnvironment, type WorkloadContext } from "../kind.ts";
+import type { WorkloadContext } from "../kind.ts";
+import { describeEnvironment } from "../steps/describe-run.ts";
 import { openReference, type ReferenceModel } from "./ask-placement.ts";
 
 const COMPARED_INPUTS = 32;

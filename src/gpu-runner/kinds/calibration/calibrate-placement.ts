@@ -13,7 +13,8 @@ import type { ServerRequest } from "../../serving/queue/inference-server.ts";
 import { hasRows, joinTensors } from "../../serving/queue/join-tensors.ts";
 import type { BorrowedModel } from "../../serving/model-loader.ts";
 import { AGREEMENT, maxRelativeError, measureFidelity } from "../../networks/compare-outputs.ts";
-import { describeEnvironment, orProblem, type WorkloadContext } from "../kind.ts";
+import type { WorkloadContext } from "../kind.ts";
+import { describeEnvironment, orProblem } from "../steps/describe-run.ts";
 import { fitMemory, sweepBatches } from "./sweep-batches.ts";
 import type { ReferenceModel } from "./ask-placement.ts";
 

@@ -10,7 +10,8 @@ import { summarise } from "../../../stats/distribution/distribution.ts";
 import { calibratePlacement, type Limits, type Place, type Reference } from "./calibrate-placement.ts";
 import { configurationIn } from "../../serving/queue/model-key.ts";
 import { openReference, type ReferenceModel } from "./ask-placement.ts";
-import { orProblem, type Workload, type WorkloadContext, type WorkloadResult } from "../kind.ts";
+import type { Workload, WorkloadContext, WorkloadResult } from "../kind.ts";
+import { orProblem } from "../steps/describe-run.ts";
 
 const ECHOES = 200;
 const COMPARED_INPUTS = 64;

@@ -11,7 +11,7 @@ import { judgeProof, planProof } from "./prove-environment.ts";
 import { recordApart, scoreApart } from "./run-apart.ts";
 import type { RecordedMember } from "./record-episodes.ts";
 import { digestOf } from "../../environments/announce-environments.ts";
-import type { BackendChoice } from "../choose-backend.ts";
+import type { BackendChoice } from "../steps/choose-backend.ts";
 import {
   deathIn,
   type EnvironmentSource,
@@ -19,7 +19,8 @@ import {
   openEnvironment,
 } from "../../environments/environment-source.ts";
 import type { RollOutOutcome } from "../../rollout/roll-out.ts";
-import { describeEnvironment, type Workload, type WorkloadContext } from "../kind.ts";
+import type { Workload, WorkloadContext } from "../kind.ts";
+import { describeEnvironment } from "../steps/describe-run.ts";
 
 /** Members that a trial of backends rolls out, at most. */
 const SAMPLED_MEMBERS = 4_096;

@@ -10,7 +10,8 @@ import { configurationOf } from "./open-model-stand.ts";
 import { askOneByOne, openReference } from "../calibration/ask-placement.ts";
 import { calibratePlacement } from "../calibration/calibrate-placement.ts";
 import { isServedSo, judgeApplication, listValidation, type ServedPlace } from "./judge-application.ts";
-import { orProblem, type WorkloadContext } from "../kind.ts";
+import type { WorkloadContext } from "../kind.ts";
+import { orProblem } from "../steps/describe-run.ts";
 import { runValidation } from "../validation/run-validation.ts";
 
 type Applied = NonNullable<OptimisationResult["applied"]>;

@@ -9,7 +9,8 @@ import type { Tensor } from "../../../protocol/wire/tensor.ts";
 import { measureFidelity } from "../../networks/compare-outputs.ts";
 import { askOneByOne } from "../calibration/ask-placement.ts";
 import { fitMemory } from "../calibration/sweep-batches.ts";
-import { orProblem, type WorkloadContext } from "../kind.ts";
+import type { WorkloadContext } from "../kind.ts";
+import { orProblem } from "../steps/describe-run.ts";
 import { SeededRows } from "../validation/seeded-rows.ts";
 
 const COMPARED_INPUTS = 64;

@@ -3,7 +3,7 @@ import { BenchmarkSpec } from "../../../protocol/jobs/benchmark.ts";
 import type { JobSubject } from "../../../protocol/jobs/job-fields.ts";
 import type { Candidate, OptimisationSpec } from "../../../protocol/jobs/optimisation.ts";
 import { decodeSketch, sketchQuantile } from "../../../stats/distribution/sketch.ts";
-import { benchmarkOnDevice } from "../benchmark-on-device.ts";
+import { benchmarkOnDevice } from "../steps/benchmark-on-device.ts";
 import type { WorkloadContext } from "../kind.ts";
 import { listKernelCandidates, shapeAt } from "./list-kernel-candidates.ts";
 import type { TrialMeasurement, TrialStand } from "./search-problem.ts";

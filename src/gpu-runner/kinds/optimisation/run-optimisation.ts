@@ -7,7 +7,8 @@ import { openModelStand } from "./open-model-stand.ts";
 import { searchConfigurations } from "./search.ts";
 import type { SearchOutcome, SearchReport, TrialMeasurement, TrialStand } from "./search-problem.ts";
 import { applyBest } from "./apply-best.ts";
-import { describeEnvironment, orProblem, type Workload, type WorkloadContext } from "../kind.ts";
+import type { Workload, WorkloadContext } from "../kind.ts";
+import { describeEnvironment, orProblem } from "../steps/describe-run.ts";
 
 /** A trial's length: the budget by so many, within bounds. */
 const TRIALS_IN_BUDGET = 60;

@@ -1,7 +1,8 @@
 import type { ProbedClaim, ProbeSpec } from "../../../protocol/jobs/probe.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
 import type { DeviceFleet, FleetDevice } from "../../serving/device-fleet.ts";
-import { describeEnvironment, type Workload, type WorkloadContext } from "../kind.ts";
+import type { Workload, WorkloadContext } from "../kind.ts";
+import { describeEnvironment } from "../steps/describe-run.ts";
 
 /** Checks what this runner claims of a device: the one that is named, else its first GPU, else the CPU. */
 export const runProbe: Workload<ProbeSpec> = async (spec, context) => {

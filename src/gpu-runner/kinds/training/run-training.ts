@@ -15,8 +15,9 @@ import type { FleetDevice } from "../../serving/device-fleet.ts";
 import { decodeCheckpoint } from "../../training/checkpoint-file.ts";
 import type { TrainOutcome, TrainRequest } from "../../training/train-call.ts";
 import type { TrainingPlan } from "../../training/train-policy.ts";
-import { type BackendQuestion, sampleStarts } from "../choose-backend.ts";
-import { describeEnvironment, type Workload, type WorkloadContext } from "../kind.ts";
+import { type BackendQuestion, sampleStarts } from "../steps/choose-backend.ts";
+import type { Workload, WorkloadContext } from "../kind.ts";
+import { describeEnvironment } from "../steps/describe-run.ts";
 import { writePolicyFile } from "./write-policy-file.ts";
 
 /** By how much of the time that has passed the next progress comes later. */
@@ -97,7 +98,7 @@ export const runTraining: Workload<TrainingSpec> = async (spec, context) => {
   const outcome = await fleet.use(device, () => trainToEnd(device, request, context));
   const files = await leaveFiles(spec, environment, outcome, context);
   const result: TrainingResult = {
-    kind: "training",
+    kind: spec.kind,
     task: { name: environment.name, digest },
     algorithm: spec.algorithm,
     network: spec.network,

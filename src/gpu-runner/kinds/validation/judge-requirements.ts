@@ -1,6 +1,7 @@
 import type { ValidationResult, ValidationSpec } from "../../../protocol/jobs/validation.ts";
 import type { Requirement, Verdict } from "../../../protocol/models/requirement.ts";
-import { type WorkloadResult, writeSamples } from "../kind.ts";
+import type { WorkloadResult } from "../kind.ts";
+import { writeSamples } from "../steps/describe-run.ts";
 import { describeMeasure, describeShare, type Evidence } from "./describe-measure.ts";
 import { gatherEvidence, type MeasuredValidation } from "./gather-evidence.ts";
 import type { ScenarioRun } from "./run-scenario.ts";

@@ -3,7 +3,7 @@ import type { Fault } from "../../../protocol/wire/fault.ts";
 import type { JobSubject } from "../../../protocol/jobs/job-fields.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { OpenedKernel } from "../../kernels/open-kernels.ts";
-import { findTuned } from "../tuning.ts";
+import { findTuned } from "../steps/find-tuned.ts";
 import type { WorkloadContext } from "../kind.ts";
 import type { SystemUnderTest } from "./system-under-test.ts";
 

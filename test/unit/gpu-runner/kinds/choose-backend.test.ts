@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { DeviceFleet } from "../../../../src/gpu-runner/serving/device-fleet.ts";
 import type { WorkOptions } from "../../../../src/gpu-runner/device-host/device-host.ts";
-import { BackendChoices, type BackendQuestion } from "../../../../src/gpu-runner/kinds/choose-backend.ts";
+import { BackendChoices, type BackendQuestion } from "../../../../src/gpu-runner/kinds/steps/choose-backend.ts";
 import type { TrialRequest } from "../../../../src/gpu-runner/rollout/roll-out.ts";
 import { ProblemError } from "../../../../src/protocol/wire/problem.ts";
 import { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";

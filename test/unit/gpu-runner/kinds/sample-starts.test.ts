@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cartpole } from "../../../../kernels/environments/cartpole/cartpole.environment.ts";
-import { sampleStarts } from "../../../../src/gpu-runner/kinds/choose-backend.ts";
+import { sampleStarts } from "../../../../src/gpu-runner/kinds/steps/choose-backend.ts";
 import { PolicyNetwork } from "../../../../src/protocol/models/policy-network.ts";
 
 test("small policies are all drawn", () => {

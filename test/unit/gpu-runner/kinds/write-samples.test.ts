@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeSamples } from "../../../../src/gpu-runner/kinds/kind.ts";
+import { writeSamples } from "../../../../src/gpu-runner/kinds/steps/describe-run.ts";
 import { LIMITS } from "../../../../src/protocol/wire/limits.ts";
 import { RunSamples } from "../../../../src/protocol/history/run.ts";
 

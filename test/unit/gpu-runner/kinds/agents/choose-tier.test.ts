@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseTier } from "../../../../../src/gpu-runner/kinds/use-pool.ts";
+import { chooseTier } from "../../../../../src/gpu-runner/kinds/steps/use-pool.ts";
 
 const rules = { residency: "gpu", minFreeGpu: 0.1, minFreeHost: 0.15 } as const;
 const gpu = { freeBytes: 1_000, capacityBytes: 1_000 };

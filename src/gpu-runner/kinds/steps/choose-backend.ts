@@ -1,15 +1,15 @@
-import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
-import { ENVIRONMENTS } from "../../../kernels/environments/registry.ts";
-import { countParameters } from "../../../kernels/rollout/policy-layout.ts";
-import { RolloutBackend } from "../../protocol/fleet/rollout-environment.ts";
-import type { RolloutThroughput } from "../../protocol/jobs/evaluation/evaluation.ts";
-import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
-import type { WorkOptions } from "../device-host/device-host.ts";
-import { runsOnCpu } from "../environments/compose-assembly.ts";
-import type { RollOutRequest, TrialRequest } from "../rollout/roll-out.ts";
-import type { DeviceFleet, FleetDevice } from "../serving/device-fleet.ts";
-import { startPolicy } from "../training/start-policy.ts";
+import type { EnvironmentSpec } from "../../../../kernels/environments/environment-spec.ts";
+import { ENVIRONMENTS } from "../../../../kernels/environments/registry.ts";
+import { countParameters } from "../../../../kernels/rollout/policy-layout.ts";
+import { RolloutBackend } from "../../../protocol/fleet/rollout-environment.ts";
+import type { RolloutThroughput } from "../../../protocol/jobs/evaluation/evaluation.ts";
+import type { PolicyNetwork } from "../../../protocol/models/policy-network.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import type { WorkOptions } from "../../device-host/device-host.ts";
+import { runsOnCpu } from "../../environments/compose-assembly.ts";
+import type { RollOutRequest, TrialRequest } from "../../rollout/roll-out.ts";
+import type { DeviceFleet, FleetDevice } from "../../serving/device-fleet.ts";
+import { startPolicy } from "../../training/start-policy.ts";
 
 const BACKENDS = RolloutBackend.options;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kernelHealthOf } from "../../../../src/gpu-runner/watch/kernel-health.ts";
+import { kernelHealthOf } from "../../../../src/gpu-runner/kinds/registry.ts";
 import type { JobResult } from "../../../../src/protocol/jobs/job.ts";
 import { summarise } from "../../../../src/stats/distribution/distribution.ts";
 import { benchmarkResult } from "../../../edge/stack/samples.ts";

@@ -1,10 +1,10 @@
-import type { BenchmarkSpec } from "../../protocol/jobs/benchmark.ts";
-import type { Fault } from "../../protocol/wire/fault.ts";
-import type { FleetDevice } from "../serving/device-fleet.ts";
-import type { BenchmarkMeasurement } from "../kernels/benchmark/benchmark-kernel.ts";
-import type { WorkOptions } from "../device-host/device-host.ts";
-import { timeoutOf } from "../device-host/call-apart.ts";
-import type { WorkloadContext } from "./kind.ts";
+import type { BenchmarkSpec } from "../../../protocol/jobs/benchmark.ts";
+import type { Fault } from "../../../protocol/wire/fault.ts";
+import type { FleetDevice } from "../../serving/device-fleet.ts";
+import type { BenchmarkMeasurement } from "../../kernels/benchmark/benchmark-kernel.ts";
+import type { WorkOptions } from "../../device-host/device-host.ts";
+import { timeoutOf } from "../../device-host/call-apart.ts";
+import type { WorkloadContext } from "../kind.ts";
 
 /** Runs a benchmark on one device, under the guard, and notes how fast it was; a submitted kernel in a process of its own, and not noted. */
 export async function benchmarkOnDevice(

@@ -1,10 +1,10 @@
 import { freemem, totalmem } from "node:os";
-import type { KernelArrays, KernelShape } from "../../../kernels/kernel-spec.ts";
-import type { PooledAgents, PoolPlace } from "../../protocol/jobs/agent-pool.ts";
-import { ProblemError } from "../../protocol/wire/problem.ts";
-import type { ComputeOutcome } from "../kernels/compute-kernel.ts";
-import type { FleetDevice } from "../serving/device-fleet.ts";
-import type { WorkloadContext } from "./kind.ts";
+import type { KernelArrays, KernelShape } from "../../../../kernels/kernel-spec.ts";
+import type { PooledAgents, PoolPlace } from "../../../protocol/jobs/agent-pool.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import type { ComputeOutcome } from "../../kernels/compute-kernel.ts";
+import type { FleetDevice } from "../../serving/device-fleet.ts";
+import type { WorkloadContext } from "../kind.ts";
 
 /** What a tier has room for, in bytes. */
 interface TierRoom {

@@ -1,0 +1,51 @@
+import type { KernelHealth } from "../../protocol/fleet/health.ts";
+import type { CalibratedPlacement } from "../../protocol/jobs/calibration.ts";
+import type { JobKind, JobResult, JobSpec } from "../../protocol/jobs/job.ts";
+import { healthOfBenchmark, runBenchmark } from "./benchmark.ts";
+import { runCalibration } from "./calibration/run-calibration.ts";
+import { runCompression } from "./compression.ts";
+import { runConsensus } from "./consensus.ts";
+import { runEvaluation } from "./evaluation/run-evaluation.ts";
+import { runEvolution } from "./evolution.ts";
+import type { JobKindModule, WorkloadContext, WorkloadResult } from "./kind.ts";
+import { runOptimisation } from "./optimisation/run-optimisation.ts";
+import { runProbe } from "./probe/run-probe.ts";
+import { healthOfThroughput, runThroughput } from "./throughput.ts";
+import { runTraining } from "./training/run-training.ts";
+import { runTuning } from "./tuning.ts";
+import { runValidation } from "./validation/run-validation.ts";
+
+const KINDS: { readonly [Kind in JobKind]: JobKindModule<Extract<JobSpec, { kind: Kind }>> } = {
+  benchmark: { run: runBenchmark, kernelHealth: healthOfBenchmark },
+  throughput: { run: runThroughput, kernelHealth: healthOfThroughput },
+  calibration: { run: runCalibration, placements: ({ placements }) => placements },
+  tuning: { run: runTuning },
+  validation: { run: runValidation },
+  optimisation: { run: runOptimisation },
+  probe: { run: runProbe },
+  evaluation: { run: runEvaluation },
+  training: { run: runTraining },
+  evolution: { run: runEvolution },
+  consensus: { run: runConsensus },
+  compression: { run: runCompression },
+};
+
+function kindOf({ kind }: { readonly kind: JobKind }): JobKindModule<JobSpec> {
+  // A key and its module belong together; the compiler does not follow that for a union.
+  return KINDS[kind] as unknown as JobKindModule<JobSpec>;
+}
+
+/** Executes a job by its kind. Throws ProblemError where it cannot be done. */
+export function runJob(spec: JobSpec, context: WorkloadContext): Promise<WorkloadResult> {
+  return kindOf(spec).run(spec, context);
+}
+
+/** How the kernel of a job uses its device; null where its result does not say. */
+export function kernelHealthOf(result: JobResult, at: string): KernelHealth | null {
+  return kindOf(result).kernelHealth?.(result, at) ?? null;
+}
+
+/** Places of the offered model that a job measured. */
+export function placementsOf(result: JobResult): readonly CalibratedPlacement[] {
+  return kindOf(result).placements?.(result) ?? [];
+}

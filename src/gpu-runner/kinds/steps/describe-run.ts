@@ -1,0 +1,45 @@
+import { loadavg } from "node:os";
+import type { Device } from "../../../protocol/fleet/hardware.ts";
+import type { RunSamples } from "../../../protocol/history/run.ts";
+import type { Environment } from "../../../protocol/jobs/job-fields.ts";
+import { LIMITS } from "../../../protocol/wire/limits.ts";
+import { ProblemError } from "../../../protocol/wire/problem.ts";
+import { VERSION } from "../../../protocol/wire/release.ts";
+
+/** What a result is stored with, as it is at the moment of asking. */
+export function describeEnvironment(device: Device, otherJobs: number): Environment {
+  return {
+    deviceKey: device.key,
+    deviceName: device.name,
+    software: device.software,
+    fingerprint: device.fingerprint,
+    runnerVersion: VERSION,
+    loadAverage: loadavg()[0] ?? 0,
+    otherJobs,
+  };
+}
+
+/** A problem that a device has is an answer, too; the end of the work, which the signal tells, is none. */
+export async function orProblem<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | ProblemError> {
+  try {
+    return await promise;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ProblemError) return error;
+    throw error;
+  }
+}
+
+type Timed = Pick<RunSamples["measurements"][number], "metric" | "clock"> & {
+  readonly valuesMs: ArrayLike<number> | null;
+};
+
+/** What a kernel's run timed, as JSON that travels beside its result; null where that would be over the limit. */
+export function writeSamples(subject: string, timed: readonly Timed[]): string | null {
+  const measurements = timed.flatMap(({ metric, clock, valuesMs }) =>
+    valuesMs === null ? [] : [{ subject, metric, unit: "ms", clock, values: Array.from(valuesMs) }],
+  );
+  const samples: RunSamples = { measurements };
+  const text = JSON.stringify(samples);
+  return Buffer.byteLength(text) > LIMITS.samplesBytes ? null : text;
+}
