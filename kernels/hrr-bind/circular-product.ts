@@ -1,5 +1,4 @@
-import { generateVectors } from "./generate-vectors.ts";
-import { pairsDimension, vectorDimension } from "./hrr-dimensions.ts";
+import { generateVectors, pairsDimension, vectorDimension } from "./hrr-vectors.ts";
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { coverItems } from "../webgpu-limits.ts";
 import { type CircularSize, circularReference } from "./circular.reference.ts";

@@ -1,4 +1,4 @@
-import { vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
+import { vectorDimension } from "../hrr-bind/hrr-vectors.ts";
 import type { KernelSpec } from "../kernel-spec.ts";
 import { seededWords } from "../seeded-words.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";

@@ -1,5 +1,4 @@
-import { vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
-import { shorten } from "../hrr-bind/shorten.ts";
+import { shorten, vectorDimension } from "../hrr-bind/hrr-vectors.ts";
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { seededUniform } from "../seeded-uniform.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";

@@ -1,5 +1,4 @@
-import { vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
-import { generateVectors } from "../hrr-bind/generate-vectors.ts";
+import { generateVectors, vectorDimension } from "../hrr-bind/hrr-vectors.ts";
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { MAX_GROUPS } from "../webgpu-limits.ts";
 import { type HrrSearchSize, hrrSearchReference } from "./hrr-search.reference.ts";

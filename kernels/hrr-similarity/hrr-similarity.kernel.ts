@@ -1,5 +1,4 @@
-import { pairsDimension, vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
-import { generateVectors } from "../hrr-bind/generate-vectors.ts";
+import { generateVectors, pairsDimension, vectorDimension } from "../hrr-bind/hrr-vectors.ts";
 import type { KernelArrays, KernelShape, KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { coverItems } from "../webgpu-limits.ts";
 import { hrrSimilarityReference } from "./hrr-similarity.reference.ts";

@@ -1,6 +1,4 @@
-import { generateVectors } from "../hrr-bind/generate-vectors.ts";
-import { vectorDimension } from "../hrr-bind/hrr-dimensions.ts";
-import { shorten } from "../hrr-bind/shorten.ts";
+import { generateVectors, shorten, vectorDimension } from "../hrr-bind/hrr-vectors.ts";
 import type { KernelSpec, KernelVariant } from "../kernel-spec.ts";
 import { coverItems, MAX_GROUPS } from "../webgpu-limits.ts";
 import { type HrrSuperposeSize, hrrSuperposeReference } from "./hrr-superpose.reference.ts";

@@ -1,8 +1,6 @@
 import { toUniform } from "../../../src/stats/random/draws.ts";
-import { clip } from "../clip.ts";
+import { clip, stepRungeKutta, wrapAngle } from "../motion.reference.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
-import { stepRungeKutta } from "../runge-kutta.ts";
-import { wrapAngle } from "../wrap-angle.ts";
 
 const GRAVITY = 9.8;
 const SECONDS = 0.2;

@@ -1,5 +1,5 @@
 import { toNormals, toUniform } from "../../../src/stats/random/draws.ts";
-import { clip } from "../clip.ts";
+import { clip } from "../motion.reference.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 
 const GRAVITY = 9.82;

@@ -1,5 +1,5 @@
 import { toUniform } from "../../../src/stats/random/draws.ts";
-import { clip } from "../clip.ts";
+import { clip } from "../motion.reference.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 import { createPlanarBody } from "../planar-body/planar-body.reference.ts";
 import { HOPPER } from "./hopper.model.ts";

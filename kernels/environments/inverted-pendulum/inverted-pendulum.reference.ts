@@ -1,8 +1,7 @@
 import { toUniform } from "../../../src/stats/random/draws.ts";
-import { clip } from "../clip.ts";
+import { clip, stepRungeKutta } from "../motion.reference.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 import { findStopForce } from "../rail-stop.reference.ts";
-import { stepRungeKutta } from "../runge-kutta.ts";
 
 const GRAVITY = 9.81;
 const TOTAL_MASS = 15.490567153329286;

@@ -1,4 +1,4 @@
-import { clip } from "../clip.ts";
+import { clip } from "../motion.reference.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
 import { drive, mountainCarReference } from "../mountain-car/mountain-car.reference.ts";
 

@@ -1,7 +1,6 @@
 import { toUniform } from "../../../src/stats/random/draws.ts";
-import { clip } from "../clip.ts";
+import { clip, wrapAngle } from "../motion.reference.ts";
 import type { EnvironmentReference } from "../environment-spec.ts";
-import { wrapAngle } from "../wrap-angle.ts";
 
 const GRAVITY = 10;
 const MAX_TORQUE = 2;

@@ -1,4 +1,4 @@
-import { clip } from "../clip.ts";
+import { clip } from "../motion.reference.ts";
 import { findTurning, offset, PLANAR_GRAVITY, type PlanarModel, type Point } from "./planar-model.ts";
 
 /** Numbers of one body in a state: x, z, angle, and their speeds. */

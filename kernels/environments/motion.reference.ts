@@ -1,3 +1,13 @@
+/** The nearest number to `value` from −bound to bound. */
+export function clip(value: number, bound: number): number {
+  return Math.min(Math.max(value, -bound), bound);
+}
+
+/** The angle in [−π, π] that is whole turns away. */
+export function wrapAngle(angle: number): number {
+  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
+}
+
 /** The state `seconds` later by the classical Runge-Kutta method of fourth order (Kutta 1901). */
 export function stepRungeKutta(
   state: Float64Array,
