@@ -18,7 +18,7 @@ export type KernelArray =
 /** Arrays by binding name, dense and row-major: padding is added on the way to the device. */
 export type KernelArrays = Readonly<Record<string, KernelArray>>;
 
-/** One size that a caller chooses; announced as it stands. */
+/** One size that a caller chooses; announced unchanged. */
 export type KernelDimension<Size extends string = string> = KernelAnnouncement["dimensions"][number] & {
   readonly name: Size;
 };
@@ -61,7 +61,7 @@ export interface KernelVariant<Size extends string = string, Axis extends string
   /** The WGSL itself, of a variant that has no file: it came from a user. */
   readonly code?: string;
   readonly axes: readonly TuningAxis<Axis>[];
-  /** Further `override`s, which follow from the shape and are not tuned. */
+  /** Further `override`s, which depend on the shape and are not tuned. */
   constants?(shape: KernelShape<Size>): Readonly<Record<string, number>>;
   readonly passes: readonly KernelPass<Size, Axis>[];
   /** Whether it can run at a shape; absent where it runs at any. At least one variant does at every shape. */
@@ -99,7 +99,7 @@ export interface KernelReference {
   readonly others?: readonly KernelReference[];
 }
 
-/** Everything that is known of a kernel beside its WGSL. The shape's sizes stand at binding 0, as u32 in order. */
+/** A kernel without its WGSL. Binding 0 has the shape's sizes as u32, in order. */
 export interface KernelSpec<Size extends string = string> {
   readonly name: string;
   readonly description: string;
@@ -122,7 +122,7 @@ export interface KernelSpec<Size extends string = string> {
   readonly splitBy?: Size;
   /** Name of the variant for a shape, until the tuner knows better. */
   preferVariant?(shape: KernelShape<Size>): string;
-  /** Floating-point operations of the problem, whatever a variant does. */
+  /** Floating-point operations of the problem, the same for every variant. */
   flops(shape: KernelShape<Size>): number;
   /** Bytes that any implementation must move: every input read once, every output written once. */
   bytes(shape: KernelShape<Size>): number;

@@ -12,7 +12,7 @@ export function drawWord(seed: number, stream: number): (index: number) => numbe
   return (index) => mix(mix(index) ^ key);
 }
 
-/** `length` words of which every bit is random. Streams as `seededUniform`. */
+/** `length` words with every bit random. Streams as `seededUniform`. */
 export function seededWords(seed: number, stream: number, length: number): Int32Array<ArrayBuffer> {
   const draw = drawWord(seed, stream);
   const words = new Int32Array(length);

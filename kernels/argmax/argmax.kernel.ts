@@ -18,7 +18,7 @@ const tree: KernelVariant<"n", "lanes" | "groups"> = {
   ],
 };
 
-/** Where the largest element of an array without NaN stands. */
+/** Index of the largest element of an array without NaN. */
 export const argmax: KernelSpec<"n"> = {
   name: "argmax",
   description: "Index of the largest element of an array, the lowest one of equals",

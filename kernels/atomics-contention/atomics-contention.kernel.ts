@@ -18,7 +18,7 @@ const interleaved: KernelVariant<Size, "lanes" | "groups"> = {
   ],
 };
 
-/** What atomic additions cost, by how many invocations meet at one counter. */
+/** The cost of atomic additions by the number of invocations that share a counter. */
 export const atomicsContention: KernelSpec<Size> = {
   name: "atomics-contention",
   description: "Rate of atomic additions to a few counters: counts[i mod counters] += 1",
@@ -31,7 +31,7 @@ export const atomicsContention: KernelSpec<Size> = {
   bindings: [{ name: "counts", access: "write", dtype: "int32", extents: (s) => [s.counters], alignment: [1] }],
   variants: [interleaved],
   flops: () => 0,
-  // What the additions move at the least, wherever atomics are done: a counter read and written each time.
+  // The least traffic of an addition, wherever atomics are computed: its counter is read and written.
   bytes: ({ n }) => 8 * n,
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },
   generate: () => ({}),

@@ -75,7 +75,7 @@ export const consensusConflicts: KernelSpec<ConsensusConflictsSize> = {
   reference: consensusConflictsReference,
 };
 
-/** Mostly what a round's value and a proposer's id should be; some rounds and proposers lie outside. */
+/** Mostly valid values of a round and ids of proposers; some are out of range. */
 function generateProposals({ sessions, proposals: each, rounds, proposers }: KernelShape, seed: number) {
   const length = sessions! * each!;
   const round = seededIntegers(seed, 0, length, -1, rounds!);

@@ -65,7 +65,7 @@ export const consensusTally: KernelSpec<Size> = {
   flops: () => 0,
   bytes: ({ ballots, voters, options }) => 4 * ballots * (voters + Math.ceil(voters / 32) + options + 2),
   tolerance: { relative: 0, absolute: () => 0, reason: "integers" },
-  // One option below and one above those that there are; bits are set beyond the last voter, too.
+  // Votes include one option below and one above the valid ones. Bits beyond the last voter may be set.
   generate: ({ ballots, voters, options }, seed) => ({
     votes: seededIntegers(seed, 0, ballots * voters, -1, options),
     electorate: seededWords(seed, 1, ballots * Math.ceil(voters / 32)),

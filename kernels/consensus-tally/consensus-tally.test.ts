@@ -7,7 +7,7 @@ import { consensusTallyReference } from "./consensus-tally.reference.ts";
 test("counts the electorate's votes for the options there are, and compares with the quorum", () => {
   const inputs = {
     votes: Int32Array.of(1, 1, 0, 2, -1, /* */ 0, 0, 0, 0, 0),
-    // The third voter of the first ballot has no vote; the sixth bit belongs to nobody.
+    // The third voter of the first ballot has no vote; the sixth bit has no voter.
     electorate: Int32Array.of(0b111011, 0b00011),
     percent: Int32Array.of(50, 101),
   };

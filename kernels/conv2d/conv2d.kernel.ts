@@ -58,7 +58,7 @@ export const conv2d: KernelSpec<Conv2dSize> = {
   name: "conv2d",
   description: "Two-dimensional convolution, channels last, zeros around the picture",
   folder: new URL(".", import.meta.url),
-  // 127 pictures of 512 rows, and 512² pixels of eight a group: what one dispatch takes.
+  // One dispatch takes 127 pictures of 512 rows, and 512² pixels, eight a group.
   dimensions: [
     size("batch", "Pictures", 127, 1),
     size("height", "Rows of a picture", 512, 56),

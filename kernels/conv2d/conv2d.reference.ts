@@ -5,7 +5,7 @@ export type Conv2dSize = "batch" | "height" | "width" | "channels" | "filters" |
 /**
  * output[batch × ⌈height/stride⌉ × ⌈width/stride⌉ × filters] of input[batch × height × width × channels] and
  * weights[kernel × kernel × channels × filters], summed in f64. Output (y, x) is centred on input
- * (y·stride, x·stride): ⌊kernel/2⌋ rows and columns of zeros stand before the first ones.
+ * (y·stride, x·stride): ⌊kernel/2⌋ rows and columns of zeros come before the first ones.
  */
 export function conv2dReference(inputs: KernelArrays, shape: KernelShape<Conv2dSize>): KernelReference {
   const { input, weights } = inputs as { input: Float32Array; weights: Float32Array };

@@ -8,7 +8,7 @@ export const END_DISTANCE = (2 - 2 ** -23) * 2 ** 127;
 /**
  * distance[population][member] = sum over the objectives of the gap between its two neighbours in its
  * front, sorted by the objective (equals by index), over the front's range; 0 where that is 0. The ends of
- * an order have END_DISTANCE. A front is what has one rank; objectives have to be finite.
+ * an order have END_DISTANCE. A front is the members of one rank; objectives have to be finite.
  */
 export function crowdingDistanceReference(
   inputs: KernelArrays,

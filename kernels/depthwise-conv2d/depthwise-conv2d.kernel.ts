@@ -38,7 +38,7 @@ export const depthwiseConv2d: KernelSpec<DepthwiseSize> = {
   name: "depthwise-conv2d",
   description: "Convolution of every channel by its own filter, channels last, zeros around the picture",
   folder: new URL(".", import.meta.url),
-  // 127 pictures of 512 rows are what one dispatch takes.
+  // One dispatch takes 127 pictures of 512 rows.
   dimensions: [
     size("batch", "Pictures", 127, 1),
     size("height", "Rows of a picture", 512, 56),

@@ -5,7 +5,7 @@ export type DepthwiseSize = "batch" | "height" | "width" | "channels" | "kernel"
 /**
  * output[batch × ⌈height/stride⌉ × ⌈width/stride⌉ × channels] of input[batch × height × width × channels] and
  * weights[kernel × kernel × channels]: every channel by its own filter, summed in f64. Output (y, x) is centred
- * on input (y·stride, x·stride): ⌊kernel/2⌋ rows and columns of zeros stand before the first ones.
+ * on input (y·stride, x·stride): ⌊kernel/2⌋ rows and columns of zeros come before the first ones.
  */
 export function depthwiseConv2dReference(inputs: KernelArrays, shape: KernelShape<DepthwiseSize>): KernelReference {
   const { input, weights } = inputs as { input: Float32Array; weights: Float32Array };

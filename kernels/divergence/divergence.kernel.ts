@@ -12,7 +12,7 @@ const striding: KernelVariant<Size, "lanes"> = {
   passes: [{ entryPoint: "main", workgroups: ({ n }, { lanes }) => coverItems(n, lanes) }],
 };
 
-/** What it costs that neighbours take different branches. */
+/** The cost of neighbours that take different branches. */
 export const divergence: KernelSpec<Size> = {
   name: "divergence",
   description: "Neighbouring invocations on different paths, each a loop of integer arithmetic",

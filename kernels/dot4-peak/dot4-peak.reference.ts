@@ -1,6 +1,6 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 
-/** Steps of a round: so many stand in a row in the WGSL that the loop around them costs little. */
+/** Steps of a round: the WGSL repeats so many that the loop around them costs little. */
 export const STEPS_PER_ROUND = 16;
 
 /** The signed byte of a word, the lowest being 0. */

@@ -12,8 +12,8 @@ const createVariant = (name: string, dispatches: number): KernelVariant<"groups"
 });
 
 /**
- * What launching costs. One dispatch also pays for the submission; a fifteenth of what sixteen cost more is
- * the price of a dispatch alone.
+ * The cost of launching. One dispatch includes the submission. The cost of a dispatch alone is a fifteenth of the
+ * difference between sixteen dispatches and one.
  */
 export const emptyDispatch: KernelSpec<"groups"> = {
   name: "empty-dispatch",

@@ -1,6 +1,6 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 
-/** The one word that tells that the dispatches ran: their number of groups. */
+/** The word that proves that the dispatches ran: their number of groups. */
 export function emptyDispatchReference(_: KernelArrays, { groups }: KernelShape<"groups">): KernelReference {
   return { output: "mark", length: 1, elementFlops: 1, element: () => groups };
 }

@@ -1,7 +1,7 @@
 import type { RolloutEnvironment } from "../../src/protocol/fleet/rollout-environment.ts";
 import type { Draws } from "../../src/stats/random/draws.ts";
 
-/** What one step brought, beside the next state. */
+/** Result of one step, beside the next state. */
 export interface Transition {
   readonly reward: number;
   /** The environment has ended; a limit of steps is the engine's affair and no end of it. */
@@ -24,7 +24,7 @@ export interface EnvironmentReference {
 
 export type ObservationForm = "numbers" | "bits" | "frames";
 
-/** The AssemblyScript of an environment: a file of its folder, what stands with it, and how many lanes it moves at a time. */
+/** The AssemblyScript of an environment: a file of its folder, shared files, and the lanes that it moves at a time. */
 export interface EnvironmentAssembly {
   readonly file: string;
   readonly shared?: readonly URL[];
@@ -42,16 +42,16 @@ export interface StateField {
 
 /**
  * Everything that is known of an environment beside its WGSL, which declares `State`, `reset`, `observe` and `step`
- * (and `measure`, where it has measures); see compose-rollout.ts for what is around it.
+ * (and `measure`, where it has measures); see compose-rollout.ts for the files around it.
  */
 export interface EnvironmentSpec extends RolloutEnvironment {
   /** The folder of its .wgsl file. */
   readonly folder: URL;
   readonly file: string;
-  /** WGSL that stands with it, such as what makes actions sticky. */
+  /** WGSL files that it needs, such as the one for sticky actions. */
   readonly shared?: readonly URL[];
   /**
-   * What `Observation` is in the WGSL: an array of f32; `bits`, zeros and ones in words of 32, whose zeros policies pass
+   * The type of `Observation` in the WGSL: an array of f32; `bits`, zeros and ones in words of 32, whose zeros policies pass
    * over; or `frames`, the cells of four pictures (frames.wgsl). Numbers where it is absent.
    */
   readonly observationForm?: ObservationForm;

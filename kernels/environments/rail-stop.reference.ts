@@ -1,7 +1,7 @@
 /** The end of a rail as MuJoCo has it: a soft constraint from `margin` before it on. */
 export interface RailStop {
   readonly margin: number;
-  /** `dof_invweight0`: what a force of 1 N moves of the resting model, 1/kg. */
+  /** `dof_invweight0`: the resting model's acceleration by a force of 1 N, 1/kg. */
   readonly slack: number;
   /** `solref`'s time constant, which MuJoCo takes as no less than two steps of time. */
   readonly seconds: number;

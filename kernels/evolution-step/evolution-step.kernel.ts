@@ -57,14 +57,14 @@ export const evolutionStep: KernelSpec<EvolutionStepSize> = {
   bytes: ({ members, genes }) => 4 * members * (2 * genes + 1),
   tolerance: {
     relative: 0,
-    // Nothing that is drawn is farther out than 6.4 σ, and no gene is larger than 1.
+    // No draw is farther out than 6.4 σ, and no gene is larger than 1.
     absolute: () => SIGMA * 6.4 * 2e-6 + 2 ** -23,
     reason:
       "choices are integers and exact; a mutation is σ times a normal quantile with a relative error below 2e-6 (degree 8 and 7, log of 3 ulp or 2⁻²¹, sqrt and quotients of 2.5 ulp, as WGSL promises), and two roundings of numbers below 2",
   },
   generate: ({ members, genes }, seed) => ({
     population: seededUniform(seed, 0, members * genes),
-    // In few steps, so that tournaments and elites meet equals, and now and then not a number.
+    // In few steps, so that tournaments and elites meet equals and sometimes NaN.
     fitness: seededUniform(seed, 1, members, 16).map((value, index) =>
       index % 32 === 5 ? Number.NaN : Math.round(value) / 16,
     ),

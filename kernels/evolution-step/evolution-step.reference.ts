@@ -4,7 +4,7 @@ import { normalQuantile } from "../../src/stats/distribution/normal.ts";
 
 export type EvolutionStepSize = "members" | "genes" | "tournament" | "elites";
 
-/** What the third word of Philox's counter says that its draws are for. */
+/** Purposes of draws: the third word of Philox's counter. */
 const GENES = 0;
 const TOURNAMENT = 1;
 

@@ -1,6 +1,6 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 
-/** Multiply-adds of a round: so many stand in a row in the WGSL that the loop around them costs little. */
+/** Multiply-adds of a round: the WGSL repeats so many that the loop around them costs little. */
 export const STEPS_PER_ROUND = 16;
 
 /** Step by step in f64. */

@@ -5,7 +5,7 @@ import { type CircularSize, circularReference } from "./circular.reference.ts";
 
 type Shape = KernelShape<CircularSize>;
 
-/** How columns-and-rows takes d = columns · spread · 16 apart. */
+/** Factors of columns-and-rows: d = columns · spread · 16. */
 const FACTORS: ReadonlyMap<number, { readonly columns: number; readonly spread: number }> = new Map([
   [256, { columns: 16, spread: 1 }],
   [512, { columns: 32, spread: 1 }],
@@ -126,7 +126,7 @@ export function createCircularProduct(
     variants: createVariants(conjugate),
     splitBy: "pairs",
     preferVariant: (shape) => (takesColumns(shape) ? "columns-and-rows" : "direct"),
-    // Three real transforms of 2.5·d·log₂ d each, which is what fast ones cost, and the products of their bins.
+    // Three fast real transforms of 2.5·d·log₂ d each, and the products of their bins.
     flops: ({ pairs, dimension }) => pairs * (7.5 * dimension * Math.log2(dimension) + 3 * dimension),
     bytes: ({ pairs, dimension }) => 12 * pairs * dimension,
     tolerance: {

@@ -31,8 +31,8 @@ export function generateVectors(
 }
 
 /**
- * How many times shorter than the others the shortest of `count` random sums of `dimension` values is, about. Of one
- * value only the sign is left; there generators keep sums away from zero, where rounding would decide on it.
+ * About how many times shorter than the others the shortest of `count` random sums of `dimension` values is. A single
+ * value keeps only its sign, so generators keep sums away from zero, where rounding would decide on the sign.
  */
 export function shorten(count: number, dimension: number): number {
   return dimension === 1 ? 1 : count ** (1 / dimension);

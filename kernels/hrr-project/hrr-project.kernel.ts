@@ -63,7 +63,7 @@ export const hrrProject: KernelSpec<HrrProjectSize> = {
   generate: ({ rows, inputs, outputs }, seed) => {
     const x = seededUniform(seed, 0, rows * inputs);
     const w = seededUniform(seed, 1, outputs * inputs, 1 / Math.sqrt(inputs));
-    // Of one value the sign is all, and no sum comes near zero where its products have one sign.
+    // A single value keeps only its sign, and no sum is near zero where its products have one sign.
     if (outputs === 1) {
       x.forEach(
         (value, i) => (x[i] = Math.abs(value) * Math.sign(w[i % inputs]!) * (i % (2 * inputs) < inputs ? 1 : -1)),

@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { testKernel } from "../../test/kernels/test-kernel.ts";
 import { hrrUnbind } from "./hrr-unbind.kernel.ts";
 
-// Binding has the same programs; what is not tested there is here.
+// Binding has the same programs; this covers the rest.
 testKernel(
   hrrUnbind,
   [

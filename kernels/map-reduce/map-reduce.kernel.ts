@@ -20,7 +20,7 @@ const fused: KernelVariant<"n", "lanes" | "groups"> = {
   ],
 };
 
-/** Writes the products down and sums them up in a further dispatch: what fusing saves. */
+/** Stores the products and sums them in a second dispatch, to show what fusion saves. */
 const unfused: KernelVariant<"n", "lanes" | "groups"> = {
   name: "unfused",
   file: "map-reduce.wgsl",

@@ -1,6 +1,6 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 
-/** Activations by the number that stands for them; gelu is the tanh form. */
+/** Activations by their number; gelu is the tanh form. */
 const ACTIVATIONS: Readonly<Record<number, (x: number) => number>> = {
   1: (x) => x,
   2: (x) => Math.max(0, x),

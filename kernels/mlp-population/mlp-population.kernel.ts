@@ -18,7 +18,7 @@ const constants = (shape: Shape) => ({ width: widestLayer(shape), activation: sh
 
 const countParameters = (shape: Shape) => layOutLayers(shape).at(-1)?.end ?? 0;
 
-/** Best on software devices: no barrier; neurons stand in storage. */
+/** Best on software devices: no barrier; neurons are in storage. */
 const samplePerLane: KernelVariant<MlpPopulationSize, "lanes"> = {
   name: "sample-per-lane",
   file: "sample-per-lane.wgsl",
@@ -30,7 +30,7 @@ const samplePerLane: KernelVariant<MlpPopulationSize, "lanes"> = {
   ],
 };
 
-/** Lanes along the neurons of a layer, which stand in workgroup memory. */
+/** Lanes along the neurons of a layer, which are in workgroup memory. */
 const samplePerGroup: KernelVariant<MlpPopulationSize, "lanes"> = {
   name: "sample-per-group",
   file: "sample-per-group.wgsl",

@@ -1,6 +1,6 @@
 import type { KernelShape } from "../kernel-spec.ts";
 
-/** What makes the network, whatever it is fed with. */
+/** Sizes of the network, without the batch. */
 export type MlpNetworkSize = "inputs" | "hidden" | "outputs" | "layers" | "activation";
 export type MlpSize = "batch" | MlpNetworkSize;
 
@@ -10,7 +10,7 @@ export const ACTIVATE = new URL("activate.wgsl", import.meta.url);
 /** WGSL of a group of lanes that takes a sample through a network. */
 export const SAMPLE_PER_GROUP = new URL("sample-per-group.wgsl", import.meta.url);
 
-/** Where a dense layer's parameters stand: weights[⌈inner⌉₄][pitch], then bias[pitch]; zero where they are padding. */
+/** Places of a dense layer's parameters: weights[⌈inner⌉₄][pitch], then bias[pitch]; padding is zero. */
 export interface MlpLayer {
   readonly inner: number;
   readonly outer: number;

@@ -64,8 +64,8 @@ const oneSample: KernelVariant<MlpSize> = {
 const LARGE_SUM = 100;
 
 /**
- * Of the variance that keeps signals at their size through the layers, whatever their width. Where the
- * activation is tanh, the first neuron of each hidden layer has a large sum.
+ * Parameters whose variance keeps signals at their size through layers of any width. Where the activation is tanh, the
+ * first neuron of each hidden layer has a large sum.
  */
 export function generateParameters(shape: KernelShape<MlpNetworkSize>, seed: number): Float32Array<ArrayBuffer> {
   const layers = layOutLayers(shape);

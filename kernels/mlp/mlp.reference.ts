@@ -1,7 +1,7 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 import { countWeights, layOutLayers, type MlpLayer, type MlpNetworkSize, type MlpSize } from "./mlp-layers.ts";
 
-/** Activations of the hidden layers by the number that stands for them; the last layer has none. */
+/** Activations of the hidden layers by their number; the last layer has none. */
 const ACTIVATIONS: Readonly<Record<number, (x: number) => number>> = {
   1: (x) => x,
   2: (x) => Math.max(0, x),

@@ -6,7 +6,7 @@ import { randomAccessReference } from "./random-access.reference.ts";
 
 type Size = "n" | "span";
 
-/** Every place of a table can be met: the seeded values have so many steps. */
+/** The seeded values have so many steps, so every place of a table can occur. */
 const MAX_SPAN = 2 ** 24;
 
 const striding: KernelVariant<Size, "lanes"> = {
@@ -16,7 +16,7 @@ const striding: KernelVariant<Size, "lanes"> = {
   passes: [{ entryPoint: "main", workgroups: ({ n }, { lanes }) => coverItems(n, lanes) }],
 };
 
-/** What reading at random places costs, by the size of the table that they are in. */
+/** The cost of reads at random places by the size of the table. */
 export const randomAccess: KernelSpec<Size> = {
   name: "random-access",
   description: "Bandwidth of reading a table at random places: y[i] = table[places[i]]",

@@ -1,16 +1,16 @@
 import { createDraws, toUniform } from "../../src/stats/random/draws.ts";
 import { drawNoise } from "./noise.reference.ts";
 
-/** Draws of which parent a number comes from, and of whether it is mutated; see breed.wgsl. */
+/** Streams of draws for the choice of a parent and for mutation; see breed.wgsl. */
 export const BREEDING_STREAM = 5;
 
-/** How a generation is made out of the one before. */
+/** Settings that make the next generation. */
 export interface Breeding {
   readonly seed: number;
   readonly generation: number;
   /** Two members of the present generation for each one of the next: members × 2. */
   readonly parents: Uint32Array<ArrayBuffer>;
-  /** So many members, the first, are their first parent as it is. */
+  /** The first members of this number are unchanged copies of their first parent. */
   readonly elites: number;
   /** Probability that a number of another member is mutated. */
   readonly rate: number;

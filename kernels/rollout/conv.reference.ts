@@ -21,7 +21,7 @@ export function applyConv(
   return applyDense(dense, parameters, maps.numbers);
 }
 
-/** Without padding. Weights stand as [output][input][row][column]. */
+/** Without padding. Weights are [output][input][row][column]. */
 function convolve(
   { numbers, count, side }: Planes,
   { outputs, activation, weightsAt, biasAt }: PolicyLayer,

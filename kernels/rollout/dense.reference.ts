@@ -17,7 +17,7 @@ export function applyDense(
   }, observation);
 }
 
-/** What a neuron makes of its sum. */
+/** Activations of a sum. */
 export function activate(value: number, activation: Activation): number {
   switch (activation) {
     case "none":

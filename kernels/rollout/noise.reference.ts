@@ -3,7 +3,7 @@ import { createDraws, toNormals } from "../../src/stats/random/draws.ts";
 /** Draws of perturbations; see noise.wgsl. */
 export const NOISE_STREAM = 2;
 
-/** What the noise of a generation is drawn by. */
+/** Settings of the noise of a generation. */
 export interface NoiseKey {
   readonly seed: number;
   readonly generation: number;
@@ -11,11 +11,11 @@ export interface NoiseKey {
   readonly mirrored: boolean;
 }
 
-/** Most parts that a sum over members is made of; they are added last, in their order. */
+/** The most parts of a sum over members; the parts are added last, in order. */
 const MAX_SPANS = 64;
 const SHORTEST_SPAN = 64;
 
-/** How a sum over so many draws is parted: by their number alone, so that it comes out the same wherever it is made. */
+/** The parts of a sum over so many draws. They depend on the number alone, so every device has the same sum. */
 export function partDraws(draws: number): { readonly spans: number; readonly drawsOfSpan: number } {
   const drawsOfSpan = Math.max(SHORTEST_SPAN, Math.ceil(draws / MAX_SPANS));
   return { spans: Math.ceil(draws / drawsOfSpan), drawsOfSpan };
@@ -45,7 +45,7 @@ export function perturbMember(
   return drawNoise(key, member, mean.length).map((noise, index) => mean[index]! + sigma[index]! * noise);
 }
 
-/** What `Population.recombine` gives, in f64. */
+/** The result of `Population.recombine` in f64. */
 export function recombineMembers(
   key: NoiseKey,
   utilities: ArrayLike<number>,

@@ -45,7 +45,7 @@ export function layOutPolicy(
 /** Frames that a convolutional policy sees, and numbers of its second layer's maps; see conv.wgsl. */
 export const CONV = { frames: 4, side: 84, mapArea: 81 } as const;
 
-/** A convolution stands as a layer whose inputs are those of one window, in the order [input][row][column]. */
+/** A convolution is a layer whose inputs are those of one window, in the order [input][row][column]. */
 function layOutConv(
   { firstChannels, secondChannels, hidden, activation }: ConvNetwork,
   outputs: number,
@@ -75,8 +75,8 @@ export const CONNECTION_NUMBERS = 3;
 
 /**
  * Nodes of a graph by number: inputs from 0, one bias that is always 1, outputs, then hidden ones. A row of parameters
- * has the number of its connections first, then the connections: those that lead to one node stand together, behind
- * all those that lead to nodes that it takes from. What is left of the row is not read.
+ * has the number of its connections first, then the connections. Those that lead to one node are together, after all
+ * those that lead to its inputs. The rest of the row is not read.
  */
 export interface GraphNodes {
   readonly bias: number;
@@ -84,7 +84,7 @@ export interface GraphNodes {
   readonly firstHidden: number;
 }
 
-/** Where the nodes of a graph stand in an environment. */
+/** Indexes of a graph's nodes in an environment. */
 export function layOutGraph({
   observationSize,
   action,

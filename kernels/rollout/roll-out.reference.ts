@@ -10,8 +10,8 @@ import { layOutPolicy, spreadAction } from "./policy-layout.ts";
 export const ENVIRONMENT_STREAM = 1;
 
 /**
- * Why an episode ended: bits, of which several may be set. It failed by a weight of its member, an output or, where that
- * bit is set as well, a reward that is NaN or infinite; such a reward is not counted.
+ * Reasons why an episode ended, as bits. It failed where a weight of its member or an output is NaN or infinite. The
+ * reward is NaN or infinite where that bit is set as well; such a reward is not counted.
  */
 export const CAUSES = { terminated: 1, truncated: 2, failed: 4, reward: 8 } as const;
 
@@ -22,7 +22,7 @@ export interface EpisodeOutcome {
   readonly cause: number;
 }
 
-/** What episodes of a population are drawn from. */
+/** The source of the draws of a population's episodes. */
 export interface EpisodeKey {
   readonly seed: number;
   readonly member: number;
@@ -35,9 +35,9 @@ export interface EpisodeKey {
 export interface EpisodeMoment {
   readonly state: Float64Array;
   readonly observation: Float64Array;
-  /** What the policy does there; null where the episode ended. */
+  /** The policy's action in this state; null where the episode ended. */
   readonly action: Float64Array | null;
-  /** What the step that led there brought. */
+  /** Result of the step that led to this state. */
   readonly reward: number;
 }
 
@@ -93,7 +93,7 @@ export function* walkEpisode(
   }
 }
 
-/** What one member makes of an observation. `parameters` are its row. */
+/** Outputs of one member for an observation. `parameters` are its row. */
 function openPolicy(
   environment: EnvironmentSpec,
   network: PolicyNetwork,

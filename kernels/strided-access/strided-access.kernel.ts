@@ -16,7 +16,7 @@ const striding: KernelVariant<Size, "lanes"> = {
   passes: [{ entryPoint: "main", workgroups: ({ n }, { lanes }) => coverItems(n, lanes) }],
 };
 
-/** What reading one element of every few costs; the bytes are those that are used. */
+/** The cost of reading one element of every few; only the bytes that are used count. */
 export const stridedAccess: KernelSpec<Size> = {
   name: "strided-access",
   description: "Bandwidth of reading every stride-th element: y[i] = x[i · stride]",

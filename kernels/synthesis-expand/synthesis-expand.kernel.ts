@@ -5,7 +5,7 @@ import { drawPatterns, drawTrees } from "../synthesis-match/synthesis-match.kern
 import { coverItems } from "../webgpu-limits.ts";
 import { type ExpandSize, synthesisExpandReference } from "./synthesis-expand.reference.ts";
 
-/** What follows a match: a rule is a pattern and a template with the same variables. */
+/** The step after a match. A rule is a pattern and a template with the same variables. */
 export const synthesisExpand: KernelSpec<ExpandSize> = {
   name: "synthesis-expand",
   description: "Templates with the subtrees that `synthesis-match` found for their variables",
@@ -91,7 +91,7 @@ export const synthesisExpand: KernelSpec<ExpandSize> = {
   reference: synthesisExpandReference,
 };
 
-/** So many nodes of each tree, −1 for one in eight: what a match might find, since finding them takes far longer. */
+/** Random positions in each tree, −1 for one in eight. They replace real matches, which take far longer to find. */
 function drawPlaces(
   trees: readonly (readonly ExpressionNode[])[],
   each: number,

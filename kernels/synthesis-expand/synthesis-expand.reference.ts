@@ -4,9 +4,9 @@ import { type ExpressionNode, findEnd, NODE_WORDS, unpackTree, VARIABLE } from "
 export type ExpandSize = "trees" | "nodes" | "rules" | "templateNodes" | "variables" | "room";
 
 /**
- * expanded[tree][rule] = the rule's template with each variable replaced by the subtree that it stands for,
+ * expanded[tree][rule] = the rule's template with each variable replaced by the subtree that it is bound to,
  * filled up to `room` nodes with zeros; length[tree][rule] = its number of nodes, 0 where the rule's pattern
- * has no position or a variable of the template stands for nothing, −1 where there is too little room. Then
+ * has no position or a variable of the template is unbound, −1 where there is too little room. Then
  * all of `expanded` is zero. Elements of one pair in a row cost one expansion.
  */
 export function synthesisExpandReference(inputs: KernelArrays, shape: KernelShape<ExpandSize>): KernelReference {

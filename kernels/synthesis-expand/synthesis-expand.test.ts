@@ -10,7 +10,7 @@ const variable = (number: number): ExpressionNode => [VARIABLE, number, 0];
 const plus: ExpressionNode = [3, 1, 2];
 const times: ExpressionNode = [3, 2, 2];
 
-/** 4 · (7 + 9), of which the first variable is 4 and the second the sum. */
+/** 4 · (7 + 9): the first variable is 4, the second is the sum. */
 const tree = [times, leaf(4), plus, leaf(7), leaf(9)];
 
 test.each([

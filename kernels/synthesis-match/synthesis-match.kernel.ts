@@ -93,7 +93,7 @@ export function drawTrees({ trees, nodes }: KernelShape<"trees" | "nodes">, seed
 
 type PatternSize = Exclude<MatchSize, "trees" | "nodes">;
 
-/** Each is made of a subtree of a tree, with variables for what is too large and for some of the rest. */
+/** Each pattern is a subtree of a tree, with variables for parts that are too large and for some others. */
 export function drawPatterns(
   trees: readonly (readonly ExpressionNode[])[],
   { patterns, patternNodes, variables }: KernelShape<PatternSize>,

@@ -3,7 +3,7 @@ import { ANY, type ExpressionNode, findEnd, unpackTree, VARIABLE } from "./expre
 
 export type MatchSize = "trees" | "nodes" | "patterns" | "patternNodes" | "variables";
 
-/** What each variable stands for: where its subtree begins, −1 where the pattern does not have it. */
+/** Where the subtree of each variable begins; −1 where the pattern does not have the variable. */
 type Bound = number[];
 
 /**

@@ -38,7 +38,7 @@ const sharePerGroup: KernelVariant<"n", "shares" | "lanes"> = {
   ],
 };
 
-/** Compaction that keeps the order, with a transformation of what is kept. */
+/** Compaction that keeps the order and transforms the values that it keeps. */
 export const transformFilter: KernelSpec<"n"> = {
   name: "transform-filter",
   description: "Order-preserving compaction: 3·x for every x above 1/4, and how many there are",

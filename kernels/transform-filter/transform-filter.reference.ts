@@ -1,8 +1,8 @@
 import type { KernelArrays, KernelReference, KernelShape } from "../kernel-spec.ts";
 
-/** What is above this is kept. */
+/** Values above this are kept. */
 export const FILTER_THRESHOLD = 0.25;
-/** What is kept is multiplied by this. */
+/** Values that are kept are multiplied by this. */
 export const FILTER_SCALE = 3;
 
 /** kept: scale · x for every x above the threshold, in order, then zeros; count: how many there are. */

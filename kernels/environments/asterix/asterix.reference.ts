@@ -79,7 +79,7 @@ function stepOf(action: number, back: keyof typeof ACTIONS, forth: keyof typeof 
   return action === ACTIONS[forth] ? 1 : action === ACTIONS[back] ? -1 : 0;
 }
 
-/** Gold where the player stands is taken, an enemy there is the end. */
+/** Gold at the player's cell is taken; an enemy there ends the episode. */
 function meet({ playerX, playerY, things }: Game) {
   const thing = things.get(playerY);
   if (thing?.column !== playerX) return { reward: 0, terminated: false };

@@ -1,7 +1,7 @@
 import type { EnvironmentSpec } from "../environment-spec.ts";
 import { cartpoleReference } from "./cartpole.reference.ts";
 
-/** A pole on a cart that is pushed left or right; one point for each step that it stands. */
+/** A pole on a cart that is pushed left or right; one point for each step that it stays up. */
 export const cartpole: EnvironmentSpec = {
   name: "cartpole",
   description: "Keep a pole upright on a cart that is pushed left or right (Gymnasium's CartPole-v1)",

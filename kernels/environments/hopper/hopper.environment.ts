@@ -4,7 +4,7 @@ import { writePlanarConstants } from "../planar-body/planar-model.ts";
 import { HOPPER } from "./hopper.model.ts";
 import { hopperReference } from "./hopper.reference.ts";
 
-/** One leg that hops forward: a point for each step that it stands, and its speed. */
+/** One leg that hops forward: a point for each step that it stays up, and its speed. */
 export const hopper: EnvironmentSpec = {
   name: "hopper",
   description: "Hop forward on one leg of three joints (the task of Gymnasium's Hopper-v5 in mechanics of our own)",

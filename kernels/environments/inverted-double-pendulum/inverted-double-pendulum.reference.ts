@@ -45,7 +45,7 @@ export const invertedDoublePendulumReference: EnvironmentReference = {
         return findMotion(at as unknown as State, force).slopes;
       });
     }
-    // What MuJoCo tells of the tip and the stop is of the last stage that it has looked at, not of the state behind it.
+    // MuJoCo reports the tip and the stop of the last stage that it evaluated, not of the state after it.
     state.set([...moving, findMotion(last as unknown as State, force).stop]);
     const [x, first, second] = last as unknown as State;
     const tipX = x + LENGTH * (Math.sin(first) + Math.sin(first + second));

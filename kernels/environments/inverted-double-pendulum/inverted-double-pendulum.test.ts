@@ -4,7 +4,7 @@ import { invertedDoublePendulum } from "./inverted-double-pendulum.environment.t
 
 describe("inverted-double-pendulum", () => {
   // A step is five of MuJoCo's, two poles are chaotic, and the stop's force hangs on a depth of millimetres, of which f32
-  // knows 1e-5. What is asked for is 1e-4 after ten steps.
+  // knows 1e-5. The test asks for 1e-4 after ten steps.
   const tolerance = { first: 4e-5, later: 1e-4 };
   testEnvironment(invertedDoublePendulum, readOracle("inverted-double-pendulum", import.meta.url), tolerance);
 });

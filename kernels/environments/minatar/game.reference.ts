@@ -4,7 +4,7 @@ import type { EnvironmentReference } from "../environment-spec.ts";
 /** The six actions of every game of MinAtar; the first is to do nothing. */
 export const ACTIONS = { left: 1, up: 2, right: 3, down: 4, fire: 5 } as const;
 
-/** Where a bit of a game of 10×10×channels stands in its observation: row by row, the channels of a cell together. */
+/** Index of a bit in the observation of a game of 10×10×channels: row by row, the channels of a cell together. */
 export function indexCell(row: number, column: number, channel: number, channels: number): number {
   return (row * 10 + column) * channels + channel;
 }

@@ -3,7 +3,10 @@ import { type EnvironmentReference, type EnvironmentSpec, FRAME_WORDS, type Stat
 import { makeSticky } from "./game.reference.ts";
 import { makeRendered } from "./rendered.reference.ts";
 
-/** What is particular to one game of MinAtar (Young and Tian 2019, `kenjyoung/MinAtar` 1.0.15). */
+/**
+ * One game of MinAtar.
+ * Young and Tian 2019, `kenjyoung/MinAtar` 1.0.15.
+ */
 export interface MinatarGame {
   readonly name: string;
   readonly description: string;

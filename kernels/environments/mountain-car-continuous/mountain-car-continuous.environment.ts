@@ -1,7 +1,7 @@
 import type { EnvironmentSpec } from "../environment-spec.ts";
 import { mountainCarContinuousReference } from "./mountain-car-continuous.reference.ts";
 
-/** The weak car under a push of any strength: 100 at the flag, less what the pushes cost. */
+/** The weak car under a push of any strength: 100 at the flag, minus the cost of the pushes. */
 export const mountainCarContinuous: EnvironmentSpec = {
   name: "mountain-car-continuous",
   description: "Swing a weak car up to the flag with little effort (Gymnasium's MountainCarContinuous-v0)",

@@ -7,7 +7,7 @@ export const BODY_NUMBERS = 6;
 /**
  * Moves bodies one step on by small substeps, each of which predicts places and then corrects them until joints hold,
  * angles are within limits and feet above the ground (Müller et al., "Detailed rigid body simulation with extended
- * position based dynamics", SCA 2020). What corrects a place corrects its speed, so that momentum is kept.
+ * position based dynamics", SCA 2020). A correction of a place corrects its speed, so that momentum is kept.
  */
 export function createPlanarBody(model: PlanarModel) {
   const { bodies, joints, feet, friction, rounds, substeps } = model;
@@ -20,7 +20,7 @@ export function createPlanarBody(model: PlanarModel) {
     child: joint + 1,
     inParent: offset(bodies[parent]!.centre, place),
     inChild: offset(bodies[joint + 1]!.centre, place),
-    /** What a torque between both does to the speed between them. */
+    /** Effect of a torque between both on the speed between them. */
     give: turn(parent, parent) + turn(joint + 1, joint + 1) - 2 * turn(parent, joint + 1),
   }));
   const arms = feet.map(({ body, place }) => offset(bodies[body]!.centre, place));

@@ -40,8 +40,8 @@ export interface PlanarJoint {
 export const PLANAR_GRAVITY = 9.81;
 
 /**
- * What torques on bodies do to their angular speeds, row by row: the inverse of the moments of inertia, with the drives',
- * which couple neighbours.
+ * The effect of torques on angular speeds, row by row: the inverse of the moments of inertia. The drives couple
+ * neighbours.
  */
 export function findTurning({ bodies, joints }: PlanarModel): Float64Array {
   const count = bodies.length;

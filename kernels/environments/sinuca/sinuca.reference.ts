@@ -15,7 +15,7 @@ export const SINUCA = {
   cueX: -0.635,
 } as const;
 
-/** What `viva` and `physical` differ in. */
+/** The differences between `viva` and `physical`. */
 export interface SinucaMode {
   /** One explicit step of Euler of `longestSeconds` each time. */
   readonly explicit: boolean;
@@ -185,7 +185,7 @@ export function collideBalls(table: SinucaTable, one: number, other: number): vo
   if (one === 0) table.firstHit ??= other;
 }
 
-/** What would be outside comes back from the cushion, as far as the slower way back takes it. */
+/** A ball beyond the cushion comes back, as far as its lower speed takes it. */
 function reflect(places: Float64Array, speeds: Float64Array, ball: number, half: number): void {
   const bound = half - radiusOf(ball);
   const place = places[ball]!;

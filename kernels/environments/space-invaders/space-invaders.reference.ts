@@ -80,7 +80,7 @@ function march(game: Game): boolean {
   if (game.aliens.some((row) => row[edge] === 1)) {
     game.alienStep = -game.alienStep;
     const landed = game.aliens[9]!.includes(1);
-    // What is on the ground comes back at the top, in a frame that is the last.
+    // Aliens on the ground come back at the top, in a frame that is the last.
     game.aliens = [game.aliens[9]!, ...game.aliens.slice(0, 9)];
     return landed || game.aliens[9]![game.cannon] === 1;
   }

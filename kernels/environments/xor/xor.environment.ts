@@ -12,7 +12,7 @@ export const xor: EnvironmentSpec = {
   action: { kind: "continuous", size: 1, low: 0, high: 1 },
   stepLimit: 4,
   measures: 0,
-  // 3.9 is what NEAT's implementations stop at.
+  // NEAT's implementations stop at 3.9.
   scores: { worst: 0, best: 4, solvedAt: 3.9 },
   state: [{ name: "caseIndex", type: "u32", count: 1 }],
   reference: xorReference,
