@@ -8,7 +8,7 @@ import type {
   ChangeEvidence,
   FoundChange,
 } from "../protocol/history/alert.ts";
-import { formatMeasure, formatNumber, formatShare } from "./numbers.ts";
+import { formatMeasure, formatNumber, formatShare, signed } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 
 /** How each state is shown. */
@@ -122,8 +122,4 @@ export function describeSureness({
     interval === null ? "" : `, between ${signed(interval.low, formatShare)} and ${signed(interval.high, formatShare)}`;
   const floor = noiseFloor === null ? "" : `; ${formatShare(noiseFloor)} counts as noise`;
   return `${sure}${range}, from ${pointsBefore} points before and ${pointsAfter} after${floor}`;
-}
-
-function signed(value: number, format: (value: number) => string): string {
-  return `${value < 0 ? "−" : "+"}${format(Math.abs(value))}`;
 }

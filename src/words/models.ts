@@ -19,7 +19,8 @@ export function describeFidelity(
   return { share: formatShare(Math.min(...found)), basis: "the least that calibrations found" };
 }
 
-function describeBasis(measured: MeasuredFidelity): string {
+/** What a measured fidelity rests on. */
+export function describeBasis(measured: MeasuredFidelity): string {
   if (measured.basis === "metric") {
     const { metric, variant, parent, rows } = measured;
     return `${metric} ${formatNumber(variant)} beside ${formatNumber(parent)}, on ${formatNumber(rows)} rows of its data`;

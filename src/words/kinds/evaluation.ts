@@ -1,0 +1,78 @@
+import type { EvaluatedEntrant, RolloutThroughput } from "../../protocol/jobs/evaluation/evaluation.ts";
+import type { Numbers } from "../numbers.ts";
+import { describeEstimate, type Fact, type Figures, type KindWords, type SpecOf, type Value } from "./kind.ts";
+
+export const evaluation: KindWords<"evaluation"> = {
+  kind: "evaluation",
+  name: ({ environment }) => environment,
+  parts: (spec, figures) => [nameEntrants(spec, figures), `${figures.number(spec.episodes)} episodes each, seed ${spec.seed}`],
+  result: ({ task, episodes, seed, entrants, proof, throughput }, figures) => ({
+    table: {
+      caption: "Scores",
+      columns: ["policy", "mean return", "interquartile mean", "length", "ended by", "share above 0 … 1"],
+      rows: entrants.map((entrant) => describeEntrant(entrant, figures)),
+    },
+    facts: [
+      ["environment", `${task.name}, ${figures.number(episodes)} episodes each, seed ${seed}`],
+      ...entrants.flatMap(({ name, failed: [first], failedMembers }): Fact[] =>
+        first === undefined ? [] : [["failed", `${failedMembers} of ${name}: ${first.reason}`]],
+      ),
+      ...(proof === null ? [] : [["checked first", describeProof(proof)] satisfies Fact]),
+      ...(throughput === null ? [] : [["speed", describeSpeed(throughput, figures)] satisfies Fact]),
+    ],
+  }),
+  links: ({ runId }) => [{ text: "Returns and episodes", address: { view: "evaluations", run: runId } }],
+  again: ({ entrants, ...asked }) => {
+    const population = entrants.find(({ populationId }) => populationId !== undefined)?.populationId;
+    return population === undefined
+      ? { ...asked, policies: entrants.map(({ name }) => name) }
+      : { ...asked, population };
+  },
+};
+
+const NAMED = 3;
+
+/** The first entrants by name, and how many more there are. */
+export function nameEntrants({ entrants }: Pick<SpecOf<"evaluation">, "entrants">, { number }: Numbers): string {
+  const named = entrants
+    .slice(0, NAMED)
+    .map(({ name, members }) => (members === 1 ? name : `${name} (${number(members)} members)`));
+  const left = entrants.length - named.length;
+  return `${named.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
+}
+
+function describeEntrant({ name, scores, meanLength, causes }: EvaluatedEntrant, figures: Figures): Value[] {
+  const ended = describeCauses(causes, figures);
+  if (scores === null) return [name, "–", "–", "–", ended, "–"];
+  return [
+    name,
+    describeEstimate(scores.mean, figures),
+    describeEstimate(scores.iqm, figures),
+    figures.number(meanLength ?? 0),
+    ended,
+    { course: scores.profile.map(({ value }) => value) },
+  ];
+}
+
+/** Why episodes ended, with counts. */
+export function describeCauses(
+  { terminated, truncated, both }: EvaluatedEntrant["causes"],
+  { number }: Numbers,
+): string {
+  const counts = [
+    [terminated, "the environment"],
+    [truncated, "the limit of steps"],
+    [both, "both at once"],
+  ] as const;
+  return counts.flatMap(([count, cause]) => (count === 0 ? [] : [`${cause}: ${number(count)}`])).join(", ") || "–";
+}
+
+/** The comparison with the reference before the episodes that count. */
+export function describeProof({ agreeing, steps }: { readonly agreeing: number; readonly steps: number }): string {
+  return `${agreeing} of ${steps} steps agree with the reference`;
+}
+
+/** `1,200,000 steps/s by cpu-simd, inference included`. */
+export function describeSpeed({ stepsPerSecond, backend }: RolloutThroughput, { number }: Numbers): string {
+  return `${number(stepsPerSecond)} steps/s by ${backend}, inference included`;
+}
