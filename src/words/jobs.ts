@@ -21,6 +21,9 @@ export function listJobNames(models: readonly Model[], runners: readonly Runner[
   };
 }
 
+/** Before any names are read. */
+export const NO_NAMES: JobNames = listJobNames([], []);
+
 /** The model or kernel that is validated or optimised. */
 export function nameSubject(subject: JobSubject): string {
   return subject.kind === "model" ? subject.model : subject.kernel;

@@ -15,7 +15,8 @@ export function createNumbers(digits: number): Numbers {
   const short = new Intl.NumberFormat("en", { maximumSignificantDigits: digits });
   const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   const number = (value: number) => (Math.abs(value) >= 10 ** digits ? whole : short).format(value);
-  const measure = (value: number | null | undefined, unit: string) => (value == null ? "–" : `${number(value)} ${unit}`);
+  const measure = (value: number | null | undefined, unit: string) =>
+    value == null ? "–" : `${number(value)} ${unit}`;
   const bytes = (value: number | null | undefined) => {
     const power = Math.min(BINARY.length - 1, Math.floor(Math.log2(Math.max(1, value ?? 1)) / 10));
     return measure(value == null ? null : value / 1024 ** power, BINARY[power] ?? "");

@@ -61,6 +61,11 @@ export function markSoftware(name: string, software: boolean, mark = "software")
   return software ? `${name} (${mark})` : name;
 }
 
+/** Projects that a runner works for. */
+export function describeSharing({ shared }: Pick<Runner, "shared">): string {
+  return shared ? "all projects" : "its own project";
+}
+
 /** A machine in few words. */
 export function describeMachine({ cpu, memoryBytes, os }: NonNullable<Runner["capabilities"]>["hardware"]): string {
   return `${cpu.logicalCores} cores · ${formatBytes(memoryBytes)} · ${os}`;

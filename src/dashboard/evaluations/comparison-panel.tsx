@@ -2,9 +2,10 @@ import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { EvaluationComparison } from "../../protocol/jobs/evaluation/evaluation-comparison.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
-import type { Estimate } from "../../protocol/wire/distribution.ts";
 import { Fact, Panel } from "../ui/panels.tsx";
-import { formatNumber } from "../../words/numbers.ts";
+import { evaluation } from "../../words/kinds/evaluation.ts";
+import { describeEstimate } from "../../words/kinds/kind.ts";
+import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
 
@@ -56,9 +57,11 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
       <dl class="facts compared-facts">
         <Fact name="Mean return, A">{task === undefined ? "–" : formatNumber(task.a.meanReturn)}</Fact>
         <Fact name="Mean return, B">{task === undefined ? "–" : formatNumber(task.b.meanReturn)}</Fact>
-        <Fact name="B less A">{task === undefined ? "–" : tell(task.returnDifference)}</Fact>
+        <Fact name="B less A">{task === undefined ? "–" : describeEstimate(task.returnDifference, PAGE_NUMBERS)}</Fact>
         <Fact name="B gets more than A">
-          {compared.value == null ? "–" : `${tell(compared.value.probabilityOfImprovement)} of the time, ties half`}
+          {compared.value == null
+            ? "–"
+            : `${describeEstimate(compared.value.probabilityOfImprovement, PAGE_NUMBERS)} of the time, ties half`}
         </Fact>
         <Fact name="Episodes">
           {task === undefined ? "–" : task.paired ? "paired: the same draws" : `not paired: ${task.unpairedBecause}`}
@@ -68,13 +71,9 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
   );
 }
 
-function tell({ value, low, high }: Estimate): string {
-  return `${formatNumber(value)} [${formatNumber(low)}, ${formatNumber(high)}]`;
-}
-
 function sidesIn(jobs: readonly JobSummary[], environment: string): Side[] {
   return jobs.flatMap(({ runId, spec, endedAt }) => {
-    if (runId === null || spec.kind !== "evaluation" || spec.environment !== environment) return [];
+    if (runId === null || spec.kind !== evaluation.kind || spec.environment !== environment) return [];
     const at = endedAt === null ? "" : `, ${new Date(endedAt).toLocaleString()}`;
     return spec.entrants.map(({ name }, place) => ({
       value: `${runId}:${place}`,

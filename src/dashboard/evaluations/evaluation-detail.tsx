@@ -3,7 +3,9 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { Estimate } from "../../protocol/wire/distribution.ts";
 import { Fact } from "../ui/panels.tsx";
-import { formatDuration, formatNumber } from "../../words/numbers.ts";
+import { describeCauses, describeProof } from "../../words/kinds/evaluation.ts";
+import { describeEstimate } from "../../words/kinds/kind.ts";
+import { formatDuration, formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { SoftwareBadge } from "../ui/badges.tsx";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 
@@ -59,7 +61,7 @@ function ScoreTable({ result: { entrants } }: { readonly result: EvaluationResul
             <td data-label="Median">{showEstimate(scores?.median)}</td>
             <td data-label="Optimality gap">{showEstimate(scores?.optimalityGap)}</td>
             <td data-label="Ended by">
-              {describeCauses(causes)}
+              {describeCauses(causes, PAGE_NUMBERS)}
               {meanLength !== null && <small>{`${formatNumber(meanLength)} steps on average`}</small>}
             </td>
           </tr>
@@ -69,24 +71,8 @@ function ScoreTable({ result: { entrants } }: { readonly result: EvaluationResul
   );
 }
 
-function showEstimate(estimate: Estimate | undefined) {
-  if (estimate === undefined) return "–";
-  const { value, low, high } = estimate;
-  return (
-    <>
-      {formatNumber(value)} <small>{`[${formatNumber(low)}, ${formatNumber(high)}]`}</small>
-    </>
-  );
-}
-
-function describeCauses({ terminated, truncated, both }: EvaluatedEntrant["causes"]): string {
-  const parts = [
-    [terminated, "the environment"],
-    [truncated, "the limit of steps"],
-    [both, "both at once"],
-  ] as const;
-  const told = parts.flatMap(([count, cause]) => (count === 0 ? [] : [`${cause}: ${formatNumber(count)}`]));
-  return told.join(", ") || "–";
+function showEstimate(estimate: Estimate | undefined): string {
+  return estimate === undefined ? "–" : describeEstimate(estimate, PAGE_NUMBERS);
 }
 
 function Failures({ entrant: { name, failed, failedMembers } }: { readonly entrant: EvaluatedEntrant }) {
@@ -119,9 +105,7 @@ function EvaluationFacts({ result }: { readonly result: EvaluationResult }) {
         </>
       )}
       {waves > 1 && <Fact name="Split">{`into ${waves} parts: it exceeds the memory`}</Fact>}
-      {proof !== null && (
-        <Fact name="Checked first">{`${proof.agreeing} of ${proof.steps} steps agree with the reference`}</Fact>
-      )}
+      {proof !== null && <Fact name="Checked first">{describeProof(proof)}</Fact>}
       {resamples !== undefined && <Fact name="Bootstrap">{`${formatNumber(resamples)} resamples`}</Fact>}
     </dl>
   );

@@ -1,10 +1,10 @@
-import type { EvaluationSpec } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import { Badge } from "../ui/badges.tsx";
-import { formatNumber } from "../../words/numbers.ts";
+import { evaluation, nameEntrants } from "../../words/kinds/evaluation.ts";
+import { judgeJob } from "../../words/kinds/registry.ts";
+import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { JobProblem } from "../ui/job-table.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
-import { judgeJob } from "../../words/validation.ts";
 
 interface EvaluationTableProps {
   readonly jobs: readonly JobSummary[];
@@ -29,15 +29,15 @@ export function EvaluationTable({ jobs, shown, onShow }: EvaluationTableProps) {
       <tbody>
         {jobs.map((job) => {
           const { id, spec, runId, problem, createdAt } = job;
-          if (spec.kind !== "evaluation") return null;
-          const [tone, word] = job.state === "succeeded" ? (["good", "done"] as const) : judgeJob(job);
+          if (spec.kind !== evaluation.kind) return null;
+          const [tone, word] = judgeJob(job);
           return (
             <tr key={id}>
               <th scope="row" title={id}>
                 {spec.environment}
                 <small>{`${formatNumber(spec.episodes)} episodes each, seed ${spec.seed}`}</small>
               </th>
-              <td data-label="Policies">{namePolicies(spec)}</td>
+              <td data-label="Policies">{nameEntrants(spec, PAGE_NUMBERS)}</td>
               <td data-label="State">
                 <Badge tone={tone}>{word}</Badge>
                 <JobProblem problem={problem} />
@@ -60,12 +60,4 @@ export function EvaluationTable({ jobs, shown, onShow }: EvaluationTableProps) {
       </tbody>
     </table>
   );
-}
-
-function namePolicies({ entrants }: EvaluationSpec): string {
-  const named = entrants.slice(0, 3).map(({ name, members }) => {
-    return members === 1 ? name : `${name} (${formatNumber(members)} members)`;
-  });
-  const left = entrants.length - named.length;
-  return `${named.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }

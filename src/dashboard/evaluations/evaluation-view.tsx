@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
+import { evaluation } from "../../words/kinds/evaluation.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -19,7 +20,7 @@ function EvaluationPanel(props: ViewProps) {
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listJobs, { query: { kind: "evaluation", limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(endpoints.listJobs, { query: { kind: evaluation.kind, limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );
@@ -59,7 +60,7 @@ function ShownEvaluation({ runId, jobs, ...props }: ShownEvaluationProps) {
   );
   const { value, error } = read;
   const run =
-    value?.origin === "job" && value.result.kind === "evaluation" && value.spec.kind === "evaluation"
+    value?.origin === "job" && value.result.kind === evaluation.kind && value.spec.kind === evaluation.kind
       ? { ...value, spec: value.spec, result: value.result }
       : null;
   return (

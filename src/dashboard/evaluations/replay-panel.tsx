@@ -4,6 +4,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { EvaluationResult, EvaluationSpec } from "../../protocol/jobs/evaluation/evaluation.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { JobRun } from "../../protocol/history/run.ts";
+import { evaluation } from "../../words/kinds/evaluation.ts";
 import { formatNumber } from "../../words/numbers.ts";
 import { Panel } from "../ui/panels.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -129,7 +130,7 @@ function NothingRecorded({ client, writer, spec }: NothingRecordedProps) {
   const record = Math.min(RECORDED, episodes, Math.floor(LIMITS.recordedEpisodes / entrants.length));
   const population = entrants[0]?.populationId;
   const who = population === undefined ? { policies: entrants.map(({ name }) => name) } : { population };
-  const body = { kind: "evaluation" as const, environment, episodes, seed, commonRandom, record, ...who };
+  const body = { kind: evaluation.kind, environment, episodes, seed, commonRandom, record, ...who };
   return (
     <div class="empty">
       <p>

@@ -2,7 +2,9 @@ import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import { formatNumber } from "../../words/numbers.ts";
-import { judgeJob } from "../../words/validation.ts";
+import { describeProgress } from "../../words/jobs.ts";
+import { judgeJob } from "../../words/kinds/registry.ts";
+import { training } from "../../words/kinds/training.ts";
 import { Badge } from "../ui/badges.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -36,8 +38,8 @@ function TrainingTable({ jobs, shown, onShow }: TrainingTableProps) {
       <tbody>
         {jobs.map((job) => {
           const { id, spec, state, progress, problem, createdAt } = job;
-          if (spec.kind !== "training") return null;
-          const [tone, word] = state === "succeeded" ? (["good", "done"] as const) : judgeJob(job);
+          if (spec.kind !== training.kind) return null;
+          const [tone, word] = judgeJob(job);
           return (
             <tr key={id}>
               <th scope="row" title={id}>
@@ -50,9 +52,7 @@ function TrainingTable({ jobs, shown, onShow }: TrainingTableProps) {
               </td>
               <td data-label="State">
                 <Badge tone={tone}>{word}</Badge>
-                {state === "leased" && progress !== null && (
-                  <small>{`${progress.phase} ${progress.done}/${progress.total}`}</small>
-                )}
+                {state === "leased" && progress !== null && <small>{describeProgress(progress)}</small>}
                 <JobProblem problem={problem} />
               </td>
               <td data-label="Submitted">
@@ -78,7 +78,7 @@ export function TrainingPanel({ client, subscribe, address, onPick }: ViewProps)
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(endpoints.listJobs, { query: { kind: "training", limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(endpoints.listJobs, { query: { kind: training.kind, limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );

@@ -1,14 +1,7 @@
 import type { ComparedPair, ComparisonReply } from "../../protocol/history/comparison.ts";
 import { Badge } from "../ui/badges.tsx";
-import type { Tone } from "../../words/tone.ts";
-import { formatMeasure, formatNumber } from "../../words/numbers.ts";
-
-const VERDICTS: Record<ComparedPair["verdict"], readonly [Tone, string]> = {
-  better: ["good", "B is better"],
-  worse: ["bad", "B is worse"],
-  same: ["quiet", "no difference"],
-  unclear: ["warn", "cannot tell"],
-};
+import { countRuns, formatP, PAIR_VERDICTS, UNPAIRED } from "../../words/comparison.ts";
+import { formatMeasure } from "../../words/numbers.ts";
 
 /** Names of devices by the ids of their fingerprints. */
 type DeviceNames = ReadonlyMap<string | null, string>;
@@ -58,13 +51,13 @@ export function CompareTable({ comparison, devices }: { comparison: ComparisonRe
 
 function PairRow({ pair, devices }: { pair: ComparedPair; devices: DeviceNames }) {
   const { key, a, b, ratio, observation, adjustedP, effect, verdict, summary, warnings } = pair;
-  const [tone, words] = VERDICTS[verdict];
+  const [tone, words] = PAIR_VERDICTS[verdict];
   const settings = Object.entries(key.configuration).map(([name, value]) => `${name} ${value}`);
   // Devices that are compared stand in the pickers.
   const device = a.fingerprintId === b.fingerprintId ? devices.get(a.fingerprintId) : undefined;
   if (device !== undefined) settings.unshift(device);
   const tested = [
-    ...(adjustedP === null ? [] : [`p ${adjustedP < 0.001 ? "< 0.001" : formatNumber(adjustedP)}`]),
+    ...(adjustedP === null ? [] : [`p ${formatP(adjustedP)}`]),
     ...(effect === null ? [] : [`${effect} effect`]),
     ...(observation === "samples" ? ["samples of single runs"] : []),
   ];
@@ -95,11 +88,11 @@ function PairRow({ pair, devices }: { pair: ComparedPair; devices: DeviceNames }
   );
 }
 
-function tellSide({ value, runs, samples }: ComparedPair["a"], unit: string) {
+function tellSide(side: ComparedPair["a"], unit: string) {
   return (
     <>
-      {formatMeasure(value, unit)}
-      <small>{runs === 0 ? `${samples} samples` : `${runs} ${runs === 1 ? "run" : "runs"}`}</small>
+      {formatMeasure(side.value, unit)}
+      <small>{countRuns(side)}</small>
     </>
   );
 }
@@ -109,16 +102,10 @@ function formatRatio(ratio: number): string {
   return ratio.toFixed(ratio < 10 ? 3 : 1);
 }
 
-const REASONS = {
-  "no-partner": "no series of the other side is alike",
-  "no-runs": "nothing was measured here or there",
-  "same-runs": "both sides hold the same runs",
-} as const;
-
 function sayUnpaired({ unpaired }: ComparisonReply): string {
   const reasons = Map.groupBy(unpaired, ({ reason }) => reason);
   return [...reasons]
-    .map(([reason, items]) => `${items.length} series, since ${REASONS[reason]}`)
+    .map(([reason, items]) => `${items.length} series, since ${UNPAIRED[reason]}`)
     .join("; ")
     .concat(".");
 }

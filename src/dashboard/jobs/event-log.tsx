@@ -2,7 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { JobEvent } from "../../protocol/jobs/job.ts";
-import { formatDuration, formatNumber } from "../../words/numbers.ts";
+import { describeEvent } from "../../words/jobs.ts";
+import { formatDuration } from "../../words/numbers.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 
 /** After these nothing more happens to a job. */
@@ -37,16 +38,6 @@ export function useJobEvents(client: Client, id: string): JobHistory {
 
 /** So many steps of progress are listed; the states of a job always are. */
 const PROGRESS_SHOWN = 100;
-
-const WORDS: Record<JobEvent["type"], string> = {
-  queued: "queued",
-  leased: "taken by a runner",
-  progress: "progress",
-  requeued: "queued again",
-  succeeded: "succeeded",
-  failed: "failed",
-  cancelled: "cancelled",
-};
 
 /** What happened to a job, the newest first, with the time since it was queued. */
 export function EventLog({ history: { events, error } }: { history: JobHistory }) {
@@ -85,14 +76,4 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
       {left > 0 && <p class="muted">{`${left} earlier steps of progress are left out.`}</p>}
     </>
   );
-}
-
-function describeEvent({ type, progress, detail }: JobEvent): string {
-  const said = detail === null ? "" : `: ${detail}`;
-  if (progress === null) return `${WORDS[type]}${said}`;
-  const { phase, done, total, candidatesLeft, point } = progress;
-  const parts = [total > 0 ? `${phase} ${done} of ${total}` : phase];
-  if (candidatesLeft !== undefined) parts.push(`${candidatesLeft} candidates left`);
-  if (point !== undefined) parts.push(`best ${formatNumber(point.best)}, mean ${formatNumber(point.mean)}`);
-  return parts.join(", ") + said;
 }

@@ -1,10 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createId } from "../../protocol/wire/id.ts";
-import type { Job } from "../../protocol/jobs/job.ts";
+import type { Job, JobInput } from "../../protocol/jobs/job.ts";
 import { Badge } from "../ui/badges.tsx";
 import { Fact, Panel } from "../ui/panels.tsx";
-import { describeDuration, describeSpec, JOB_STATES, type JobNames, nameSpec } from "../../words/jobs.ts";
+import { describeDuration, JOB_STATES, type JobNames } from "../../words/jobs.ts";
+import { askAgain, describeSpec, nameSpec } from "../../words/kinds/registry.ts";
+import type { Sendable } from "../../client/call-options.ts";
 import { JobProblem, ProgressLine } from "../ui/job-table.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp, useNow } from "../ui/timestamp.tsx";
@@ -16,7 +18,6 @@ import { EventLog, type JobHistory, useJobEvents } from "./event-log.tsx";
 import { readJob } from "./read-job.ts";
 import { ResultPanel } from "./result-panel.tsx";
 import { SpecPanel } from "./spec-panel.tsx";
-import { toJobInput } from "./to-job-input.ts";
 import { TracePanel } from "./trace-panel.tsx";
 
 interface JobDetailProps extends ViewProps {
@@ -40,7 +41,7 @@ export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps)
     <>
       <Panel
         id="job"
-        title={job === null ? "Job" : `${job.spec.kind} ${nameSpec(job.spec, names.models)}`}
+        title={job === null ? "Job" : `${job.spec.kind} ${nameSpec(job.spec, names)}`}
         resource={read}
         aside={
           <div class="job-actions">
@@ -91,7 +92,9 @@ function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: Actions
   }
   const retry = async () => {
     const headers = { "idempotency-key": key };
-    again.current = (await client.call(endpoints.createJob, { headers, body: toJobInput(spec) })).id;
+    again.current = (
+      await client.call(endpoints.createJob, { headers, body: askAgain(spec) as Sendable<JobInput> })
+    ).id;
   };
   return (
     <WriteButton

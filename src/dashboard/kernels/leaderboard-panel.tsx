@@ -5,6 +5,7 @@ import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { describeClock, nameHardware } from "../../words/history.ts";
 import { nameToAsk } from "../../words/kernels.ts";
 import { describeSizes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { markSoftware } from "../../words/runners.ts";
 import { SoftwareBadge } from "../ui/badges.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -95,7 +96,7 @@ export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }:
               <select value={device?.id} onChange={({ currentTarget }) => onPick({ device: currentTarget.value })}>
                 {devices.map(({ id, software, fingerprint }) => (
                   <option key={id} value={id}>
-                    {nameHardware(fingerprint) + (software ? " (software)" : "")}
+                    {markSoftware(nameHardware(fingerprint), software)}
                   </option>
                 ))}
               </select>

@@ -1,16 +1,8 @@
 import type { TuningTrial } from "../../protocol/jobs/tuning.ts";
 import { Badge } from "../ui/badges.tsx";
-import type { Tone } from "../../words/tone.ts";
+import { TRIAL_OUTCOMES } from "../../words/kinds/tuning.ts";
 import { describeSizes, formatMeasure } from "../../words/numbers.ts";
 import { medianOfLast } from "./trials.ts";
-
-const OUTCOMES: Record<TuningTrial["outcome"], readonly [Tone, string]> = {
-  timed: ["good", "timed"],
-  "too-slow": ["quiet", "too slow"],
-  wrong: ["bad", "wrong"],
-  invalid: ["warn", "invalid"],
-  untried: ["quiet", "not tried"],
-};
 
 /** Every candidate with what became of it, and why. */
 export function TrialTable({ trials }: { trials: readonly TuningTrial[] }) {
@@ -40,7 +32,7 @@ export function TrialTable({ trials }: { trials: readonly TuningTrial[] }) {
 function TrialRow({ trial }: { trial: TuningTrial }) {
   const { variant, axes, outcome, reason, rungsMs } = trial;
   const ms = medianOfLast(trial);
-  const [tone, word] = OUTCOMES[outcome];
+  const [tone, word] = TRIAL_OUTCOMES[outcome];
   return (
     <tr>
       <th scope="row">

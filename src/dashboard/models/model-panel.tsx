@@ -1,7 +1,8 @@
 import { useCallback } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Model, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
+import type { Model, ModelSummary } from "../../protocol/models/model.ts";
 import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
+import { describeTensors } from "../../words/models.ts";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";
 import { LatencyTable, VariantTable } from "./model-tables.tsx";
 import { CalibrationFigure } from "./calibration-figure.tsx";
@@ -117,9 +118,4 @@ function describeOperators(operators: Readonly<Record<string, number>>): string 
     .toSorted(([, a], [, b]) => b - a)
     .map(([operator, count]) => `${count} ${operator}`)
     .join(", ");
-}
-
-function describeTensors(specs: readonly TensorSpec[]): string {
-  const sizes = (shape: readonly number[]) => shape.map((size) => (size === -1 ? "n" : size)).join(" × ");
-  return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} ${sizes(shape)}`).join(", ");
 }

@@ -4,7 +4,9 @@ import type { JobSummary } from "../../protocol/jobs/job.ts";
 import type { Model } from "../../protocol/models/model.ts";
 import type { PolicyCard } from "../../protocol/models/policy-network.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
-import { formatNumber } from "../../words/numbers.ts";
+import { describeEstimate } from "../../words/kinds/kind.ts";
+import { PAGE_NUMBERS } from "../../words/numbers.ts";
+import { training } from "../../words/kinds/training.ts";
 import { nextCommands } from "../ui/next-commands.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
@@ -17,15 +19,15 @@ interface PolicyPanelProps {
 
 /** The latest training's curve, as it grows, and the policies that trainings published. */
 export function PolicyPanel({ client, jobs, models }: PolicyPanelProps) {
-  const training = jobs.value?.find(({ spec, state }) => spec.kind === "training" && hasCurve(state));
+  const latest = jobs.value?.find(({ spec, state }) => spec.kind === training.kind && hasCurve(state));
   const policies = (models.value ?? []).flatMap(({ name, versions }) =>
     versions.flatMap(({ version, card }) => (card === null ? [] : [{ name: `${name}@${version}`, card }])),
   );
   return (
     <Panel id="policies" title="Policies" resource={models}>
-      {training !== undefined && <Curve client={client} job={training} />}
+      {latest !== undefined && <Curve client={client} job={latest} />}
       {policies.length > 0 && <PolicyTable policies={policies} />}
-      {training === undefined && policies.length === 0 && models.value !== null && (
+      {latest === undefined && policies.length === 0 && models.value !== null && (
         <EmptyState says="No policy has been trained yet." command={nextCommands.submitTraining}>
           This trains one to balance a pole on a cart, and serves it:
         </EmptyState>
@@ -44,7 +46,7 @@ function Curve({ client, job: { id, state, spec, progress } }: { client: Client;
     <figure>
       <SvgPlot client={client} endpoint={endpoints.plotLearning} id={id} moment={`${state} ${progress?.done ?? 0}`} />
       <figcaption class="unseen">
-        {spec.kind === "training" && `Learning curve of the latest training, in ${spec.environment}`}
+        {spec.kind === training.kind && `Learning curve of the latest training, in ${spec.environment}`}
       </figcaption>
     </figure>
   );
@@ -81,7 +83,5 @@ function PolicyTable({ policies }: { policies: readonly { readonly name: string;
 /** The latest. */
 function describeScore(score: PolicyCard["scores"][number] | undefined): string {
   if (score === undefined) return "–";
-  const { mean, episodes } = score;
-  const interval = `${formatNumber(mean.low)} to ${formatNumber(mean.high)}`;
-  return `${formatNumber(mean.value)} (95 %: ${interval}) over ${episodes} episodes`;
+  return `${describeEstimate(score.mean, PAGE_NUMBERS)} over ${score.episodes} episodes`;
 }

@@ -122,8 +122,8 @@ function CheckRow({ check: line }: { check: DiagnosisCheck }) {
       <td data-label="Outcome">
         <Badge tone={tone}>{word}</Badge>
       </td>
-      <td data-label="Measured">{measured === null ? "–" : formatQuantity(measured, unit)}</td>
-      <td data-label="Limit">{limit === null ? "–" : formatQuantity(limit, unit)}</td>
+      <td data-label="Measured">{formatQuantity(measured, unit)}</td>
+      <td data-label="Limit">{formatQuantity(limit, unit)}</td>
       <td data-label="Detail" class="wide">
         {detail}
         {outcome === "fail" && advice !== null && <small class="advice">{advice}</small>}

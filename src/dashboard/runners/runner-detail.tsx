@@ -4,7 +4,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { fingerprintText } from "../../protocol/fleet/hardware.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
-import { describeMachine, isConnected, RUNNER_TONES } from "../../words/runners.ts";
+import { describeMachine, describeSharing, isConnected, RUNNER_TONES } from "../../words/runners.ts";
 import { Badge } from "../ui/badges.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { type Resource, useResource } from "../ui/hooks/use-resource.ts";
@@ -139,7 +139,7 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
 }
 
 function RunnerFacts({ runner }: { runner: Runner }) {
-  const { id, capabilities, labels, shared, createdAt, connectedAt, lastSeenAt } = runner;
+  const { id, capabilities, labels, createdAt, connectedAt, lastSeenAt } = runner;
   const named = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
   return (
     <dl class="facts">
@@ -150,7 +150,7 @@ function RunnerFacts({ runner }: { runner: Runner }) {
         </>
       )}
       {named.length > 0 && <Fact name="Labels">{named.join(", ")}</Fact>}
-      <Fact name="Works for">{shared ? "all projects" : "its own project"}</Fact>
+      <Fact name="Works for">{describeSharing(runner)}</Fact>
       <Fact name="Registered">
         <Timestamp at={createdAt} />
       </Fact>

@@ -54,6 +54,24 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
+/** Facts as words have them, each name with a capital. */
+export function FactList({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <>
+      {facts.map(([name, value], index) => (
+        <Fact key={index} name={capitalise(name)}>
+          {value}
+        </Fact>
+      ))}
+    </>
+  );
+}
+
+/** A name as a heading begins. */
+export function capitalise(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 interface PanelProps {
   readonly id: string;
   readonly title: string;

@@ -1,5 +1,6 @@
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
-import { describeSizes, formatDuration, formatMeasure, formatNumber } from "../../words/numbers.ts";
+import { describeGain, describeSearch } from "../../words/kinds/tuning.ts";
+import { describeSizes, formatMeasure } from "../../words/numbers.ts";
 import { SoftwareBadge } from "./badges.tsx";
 import { Timestamp } from "./timestamp.tsx";
 
@@ -12,7 +13,7 @@ interface TuningRowProps {
 
 /** One tuning: what is best, how much that is worth, and what the search cost. */
 function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
-  const { id, kernel, dtype, shape, deviceName, software, best, tunedAt, spentMs, complete } = tuning;
+  const { id, kernel, dtype, shape, deviceName, software, best, tunedAt } = tuning;
   return (
     <tr>
       <th scope="row" title={id}>
@@ -32,7 +33,7 @@ function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
       </td>
       <td data-label="Found">
         <Timestamp at={tunedAt} />
-        <small>{`in ${formatDuration(spentMs)}${complete ? "" : ", cut short"}`}</small>
+        <small>{describeSearch(tuning)}</small>
       </td>
       <td data-label="Trials">
         <button type="button" aria-pressed={isShown} onClick={onShow}>
@@ -41,14 +42,6 @@ function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
       </td>
     </tr>
   );
-}
-
-function describeGain({ gain }: StoredTuning): string {
-  if (gain === null) return "the default does not run here";
-  if (gain.ratio <= 1) return "no: the default stays";
-  const sure =
-    gain.low === null || gain.high === null ? "" : ` (${formatNumber(gain.low)} to ${formatNumber(gain.high)})`;
-  return `${formatNumber(gain.ratio)} ×${sure}`;
 }
 
 /** The best's time, and the default's where that is another one. */

@@ -1,6 +1,7 @@
 import type { OptimisationResult, OptimisationTrial } from "../../protocol/jobs/optimisation.ts";
 import { Badge } from "../ui/badges.tsx";
-import type { Tone } from "../../words/tone.ts";
+import type { Judged } from "../../words/kinds/kind.ts";
+import { describeStanding } from "../../words/kinds/optimisation.ts";
 import { formatBytes, formatMeasure, formatNumber } from "../../words/numbers.ts";
 import { describeMiss, describeSettings, nameCandidate, nameTarget } from "../../words/validation.ts";
 
@@ -24,7 +25,7 @@ export function CandidateTable({ result }: { result: OptimisationResult }) {
         </thead>
         <tbody>
           {trials.map((trial, index) => (
-            <CandidateRow key={index} trial={trial} result={result} standing={standingOf(result, index)} />
+            <CandidateRow key={index} trial={trial} result={result} standing={describeStanding(result, index)} />
           ))}
         </tbody>
       </table>
@@ -35,10 +36,10 @@ export function CandidateTable({ result }: { result: OptimisationResult }) {
 interface CandidateRowProps {
   readonly trial: OptimisationTrial;
   readonly result: OptimisationResult;
-  readonly standing: readonly [Tone, string];
+  readonly standing: Judged;
 }
 
-function CandidateRow({ trial, result: { targets }, standing: [tone, word] }: CandidateRowProps) {
+function CandidateRow({ trial, result: { targets }, standing: { tone, word } }: CandidateRowProps) {
   const { candidate, throughputPerS, latencyMs, memoryBytes, misses, problem } = trial;
   const missed = misses.map((miss) => describeMiss(miss, targets)).join("; ");
   return (
@@ -50,26 +51,11 @@ function CandidateRow({ trial, result: { targets }, standing: [tone, word] }: Ca
         <Badge tone={tone}>{word}</Badge>
       </td>
       <td data-label="Throughput">{throughputPerS === null ? "–" : `${formatNumber(throughputPerS)}/s`}</td>
-      <td data-label={nameTarget("latencyMs", targets)}>{latencyMs === null ? "–" : formatMeasure(latencyMs, "ms")}</td>
-      <td data-label="Memory">{memoryBytes === null ? "–" : formatBytes(memoryBytes)}</td>
+      <td data-label={nameTarget("latencyMs", targets)}>{formatMeasure(latencyMs, "ms")}</td>
+      <td data-label="Memory">{formatBytes(memoryBytes)}</td>
       <td data-label="Targets" class="wide">
         {problem?.detail ?? (missed || "all reached")}
       </td>
     </tr>
   );
-}
-
-function standingOf(
-  { best, default: own, infeasible, pareto, trials }: OptimisationResult,
-  index: number,
-): readonly [Tone, string] {
-  if (trials[index]?.outcome === "failed") return ["bad", "failed"];
-  const names = [
-    index === best ? "best" : null,
-    index === infeasible?.nearest ? "nearest" : null,
-    index === own ? "default" : null,
-    pareto.includes(index) ? "Pareto" : null,
-  ].filter((name) => name !== null);
-  const tone = index === best ? "good" : names.length > 0 ? "busy" : "quiet";
-  return [tone, names.join(", ") || "tried"];
 }

@@ -1,9 +1,8 @@
-import type { JobSpec, JobSummary } from "../../protocol/jobs/job.ts";
+import type { JobSummary } from "../../protocol/jobs/job.ts";
 import { Badge } from "../ui/badges.tsx";
-import { formatDuration } from "../../words/numbers.ts";
 import { JobProblem } from "../ui/job-table.tsx";
-import { nameSubject } from "../../words/jobs.ts";
-import { describeRequirement, formatTarget, judgeJob, nameTarget, SCENARIOS } from "../../words/validation.ts";
+import { describeProgress, NO_NAMES } from "../../words/jobs.ts";
+import { describeSpec, describeWanted, judgeJob, nameSpec } from "../../words/kinds/registry.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 
 interface JudgedTableProps {
@@ -44,18 +43,16 @@ interface JudgedRowProps {
 function JudgedRow({ job, isShown, onShow }: JudgedRowProps) {
   const { spec, runId, problem, progress, state } = job;
   const [tone, word] = judgeJob(job);
-  const name = "subject" in spec ? nameSubject(spec.subject) : spec.kind;
+  const name = nameSpec(spec, NO_NAMES);
   return (
     <tr>
       <th scope="row" title={job.id}>
         <span class="kind">{spec.kind}</span> {name}
-        <small>{describeEffort(spec)}</small>
+        <small>{describeSpec(spec)}</small>
       </th>
       <td data-label="Verdict">
         <Badge tone={tone}>{word}</Badge>
-        {state === "leased" && progress !== null && (
-          <small>{progress.total > 0 ? `${progress.phase} ${progress.done}/${progress.total}` : progress.phase}</small>
-        )}
+        {state === "leased" && progress !== null && <small>{describeProgress(progress)}</small>}
         <JobProblem problem={problem} />
       </td>
       <td data-label="Wanted">{describeWanted(spec)}</td>
@@ -73,24 +70,4 @@ function JudgedRow({ job, isShown, onShow }: JudgedRowProps) {
       </td>
     </tr>
   );
-}
-
-function describeEffort(spec: JobSpec): string {
-  if (spec.kind === "validation") return spec.scenarios.map(({ kind }) => SCENARIOS[kind]).join(", ");
-  return spec.kind === "optimisation" ? `${formatDuration(spec.budgetMs)} budget` : "";
-}
-
-function describeWanted(spec: JobSpec): string {
-  if (spec.kind === "validation") {
-    if (spec.requirementSet !== undefined) return spec.requirementSet;
-    return spec.requirements.map(describeRequirement).join(", ") || "nothing";
-  }
-  if (spec.kind !== "optimisation") return "";
-  const { targets } = spec;
-  const named = (["latencyMs", "throughputPerS", "memoryBytes"] as const).flatMap((target) => {
-    const wanted = targets[target];
-    const sign = target === "throughputPerS" ? "≥" : "≤";
-    return wanted === undefined ? [] : [`${nameTarget(target, targets)} ${sign} ${formatTarget(target, wanted)}`];
-  });
-  return named.join(", ") || `the best ${spec.objective}`;
 }

@@ -3,7 +3,8 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { OptimisationResult, OptimisationTrial } from "../../protocol/jobs/optimisation.ts";
 import { Badge } from "../ui/badges.tsx";
 import { CandidateTable } from "./candidate-table.tsx";
-import { formatBytes, formatDuration, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { describeTried } from "../../words/kinds/optimisation.ts";
+import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
 import {
   describeSettings,
   formatTarget,
@@ -22,7 +23,7 @@ interface OptimisationDetailProps {
 
 /** What an optimisation found: the best beside the default, or what comes nearest and why it is not enough. */
 export function OptimisationDetail({ client, runId, result }: OptimisationDetailProps) {
-  const { trials, targets, candidates, spentMs, complete, applied, infeasible } = result;
+  const { trials, targets, applied, infeasible } = result;
   const shown = trials[result.best ?? infeasible?.nearest ?? -1];
   const own = trials[result.default ?? -1];
   const isMeasured = trials.some(({ outcome }) => outcome === "measured");
@@ -33,10 +34,7 @@ export function OptimisationDetail({ client, runId, result }: OptimisationDetail
           <strong>Infeasible.</strong> {infeasible.detail}
         </p>
       )}
-      <p>
-        {`${trials.length} of ${candidates} configurations were tried in ${formatDuration(spentMs)}`}
-        {complete ? "." : "; the budget cut the search short."}
-      </p>
+      <p>{`Tried: ${describeTried(result)}.`}</p>
       {shown !== undefined && <TargetTable result={result} trial={shown} />}
       {shown !== undefined && (
         <BestTable best={shown} own={own} name={infeasible === null ? "Best" : "Nearest"} targets={targets} />

@@ -1,5 +1,6 @@
 import type { MeasuredPercentile, ScenarioResult } from "../../protocol/models/scenario.ts";
-import { formatDuration, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { describeRate, SHORT } from "../../words/kinds/validation.ts";
+import { formatDuration, formatMeasure, formatNumber, formatShare, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { namePercentile, PATHS, SCENARIOS } from "../../words/validation.ts";
 
 /** Every scenario on every path: how much load, the latency with its confidence, and what early stopping says. */
@@ -54,7 +55,7 @@ function ScenarioRow({ result }: { result: ScenarioResult }) {
       </td>
       <td data-label="Early stopping">{describeStopping(result)}</td>
       <td data-label="Throughput">
-        {describeRate(result)}
+        {describeRate(result, PAGE_NUMBERS)}
         {result.server !== null && <small>{`${formatNumber(result.samplesPerS)} samples/s answered`}</small>}
       </td>
     </tr>
@@ -63,7 +64,7 @@ function ScenarioRow({ result }: { result: ScenarioResult }) {
 
 function ShortBadge() {
   return (
-    <span class="software" title="Shorter than MLPerf's full length: never an MLPerf-valid result">
+    <span class="software" title={`${SHORT}: never an MLPerf-valid result`}>
       short
     </span>
   );
@@ -88,12 +89,4 @@ function describeStopping({ earlyStopping, scenario }: ScenarioResult): string {
   if (estimateMs !== null) return `${namePercentile(percentile)} ${formatMeasure(estimateMs, "ms")}`;
   if (enough) return "enough queries";
   return scenario.kind === "server" ? `not met: wants ${minQueries} queries` : `too few: wants ${minQueries} queries`;
-}
-
-/** The highest rate of a server that keeps its bound; of the others what was answered. */
-function describeRate({ server, samplesPerS }: ScenarioResult): string {
-  if (server === null) return `${formatNumber(samplesPerS)} samples/s`;
-  const bound = `within ${formatMeasure(server.boundMs, "ms")}`;
-  if (server.highestRatePerS === null) return `no rate that was tried ${bound}`;
-  return `${formatNumber(server.highestRatePerS)} queries/s ${bound}`;
 }

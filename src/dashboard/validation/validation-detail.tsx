@@ -2,16 +2,9 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
 import type { Verdict } from "../../protocol/models/requirement.ts";
+import { describeLoad } from "../../words/kinds/validation.ts";
 import { formatBytes, formatMeasure, formatShare } from "../../words/numbers.ts";
-import {
-  describeMargin,
-  describeRange,
-  describeRequirement,
-  formatMetric,
-  OUTCOMES,
-  PATHS,
-  SCENARIOS,
-} from "../../words/validation.ts";
+import { describeMargin, describeRange, describeRequirement, formatMetric, OUTCOMES } from "../../words/validation.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 import { Badge, SoftwareBadge } from "../ui/badges.tsx";
 import { Fact } from "../ui/panels.tsx";
@@ -42,15 +35,14 @@ function VerdictTable({ verdicts }: { verdicts: readonly Verdict[] }) {
 }
 
 function VerdictRow({ verdict }: { verdict: Verdict }) {
-  const { requirement, scenario, path, outcome, measured, detail } = verdict;
+  const { requirement, outcome, measured, detail } = verdict;
   const [tone, word] = OUTCOMES[outcome];
   const range = describeRange(verdict);
-  const where = [scenario === null ? null : SCENARIOS[scenario], path === null ? null : PATHS[path]];
   return (
     <tr>
       <th scope="row">
         {describeRequirement(requirement)}
-        <small>{where.filter(Boolean).join(", ") || "of the whole run"}</small>
+        <small>{describeLoad(verdict)}</small>
       </th>
       <td data-label="Outcome">
         <Badge tone={tone}>{word}</Badge>

@@ -5,7 +5,10 @@ import { describeEstimate, type Fact, type Figures, type KindWords, type SpecOf,
 export const evaluation: KindWords<"evaluation"> = {
   kind: "evaluation",
   name: ({ environment }) => environment,
-  parts: (spec, figures) => [nameEntrants(spec, figures), `${figures.number(spec.episodes)} episodes each, seed ${spec.seed}`],
+  parts: (spec, figures) => [
+    nameEntrants(spec, figures),
+    `${figures.number(spec.episodes)} episodes each, seed ${spec.seed}`,
+  ],
   result: ({ task, episodes, seed, entrants, proof, throughput }, figures) => ({
     table: {
       caption: "Scores",

@@ -56,9 +56,7 @@ export const optimisation: KindWords<"optimisation"> = {
   },
   verdict: ({ best }) => (best === null ? "fail" : "pass"),
   outcomes: OUTCOMES,
-  links: ({ runId }) => [
-    { text: "Trials and the best configuration", address: { view: "validation", run: runId } },
-  ],
+  links: ({ runId }) => [{ text: "Trials and the best configuration", address: { view: "validation", run: runId } }],
   again: ({ modelVersionId: _version, standing: _standing, fidelities: _shares, ...asked }) => asked,
 };
 

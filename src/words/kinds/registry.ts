@@ -9,7 +9,14 @@ import { compression } from "./compression.ts";
 import { consensus } from "./consensus.ts";
 import { evaluation } from "./evaluation.ts";
 import { evolution } from "./evolution.ts";
-import { describePlace, type Figures, type KindWords, type ResultLink, type ResultWords, type Verdict } from "./kind.ts";
+import {
+  describePlace,
+  type Figures,
+  type KindWords,
+  type ResultLink,
+  type ResultWords,
+  type Verdict,
+} from "./kind.ts";
 import { optimisation } from "./optimisation.ts";
 import { probe } from "./probe.ts";
 import { throughput } from "./throughput.ts";

@@ -38,10 +38,7 @@ export function describeOutcome(
   numbers: Numbers,
 ): (readonly [string, string])[] {
   return [
-    [
-      "best policy",
-      `${describeEstimate(best.mean, numbers)} over ${best.episodes} episodes that chose nothing`,
-    ],
+    ["best policy", `${describeEstimate(best.mean, numbers)} over ${best.episodes} episodes that chose nothing`],
     ["solved", solvedAtGeneration === null ? "no" : `after generation ${solvedAtGeneration}`],
     ...(resumedFrom === null ? [] : [["resumed", `from the checkpoint after generation ${resumedFrom}`] as const]),
     ["speed", describeSpeed(throughput, numbers)],

@@ -69,7 +69,10 @@ function describeScenario(result: ScenarioResult, figures: Figures): Fact[] {
   const failed = errors === 0 ? "" : `, ${errors} of ${queries} failed`;
   const text = `${describeRate(result, figures)} ${PATHS[path]}${failed}${short ? ` (${SHORT})` : ""}`;
   const name = SCENARIOS[scenario.kind];
-  return [[name, text], ...(latencyMs === null ? [] : [[name, { distribution: latencyMs, unit: "ms" }] satisfies Fact])];
+  return [
+    [name, text],
+    ...(latencyMs === null ? [] : [[name, { distribution: latencyMs, unit: "ms" }] satisfies Fact]),
+  ];
 }
 
 /** Of a scenario that MLPerf would run for longer. */

@@ -1,4 +1,5 @@
-import { nameSubject, nameVariant, type SeriesChoice, type SeriesPick } from "../../../words/history.ts";
+import { nameSubject, nameVariant } from "../../../words/history.ts";
+import type { SeriesChoice, SeriesPick } from "./choose-series.ts";
 
 /** What a choice makes of the pick before it, which may be too fresh to be drawn yet. */
 type PickChange = (before: SeriesPick) => SeriesPick;
