@@ -8,6 +8,7 @@ import { describeEstimate } from "../../words/kinds/kind.ts";
 import { formatDuration, formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { SoftwareBadge } from "../ui/badges.tsx";
 import { SvgPlot } from "../plots/svg-plot.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface EvaluationDetailProps {
   readonly client: Client;
@@ -37,37 +38,29 @@ export function EvaluationDetail({ client, runId, result }: EvaluationDetailProp
 
 function ScoreTable({ result: { entrants } }: { readonly result: EvaluationResult }) {
   return (
-    <table class="scores">
-      <caption class="unseen">Scores</caption>
-      <thead>
-        <tr>
-          <th scope="col">Policy</th>
-          <th scope="col">Mean return</th>
-          <th scope="col">Interquartile mean</th>
-          <th scope="col">Median</th>
-          <th scope="col">Optimality gap</th>
-          <th scope="col">Ended by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entrants.map(({ name, members, scores, meanLength, causes }) => (
-          <tr key={name}>
-            <th scope="row">
-              {name}
-              {members > 1 && <small>{`${formatNumber(members)} members`}</small>}
-            </th>
-            <td data-label="Mean return">{showEstimate(scores?.mean)}</td>
-            <td data-label="Interquartile mean">{showEstimate(scores?.iqm)}</td>
-            <td data-label="Median">{showEstimate(scores?.median)}</td>
-            <td data-label="Optimality gap">{showEstimate(scores?.optimalityGap)}</td>
-            <td data-label="Ended by">
-              {describeCauses(causes, PAGE_NUMBERS)}
-              {meanLength !== null && <small>{`${formatNumber(meanLength)} steps on average`}</small>}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="scores"
+      caption="Scores"
+      rows={entrants}
+      keyOf={({ name }) => name}
+      columns={[
+        {
+          name: "Policy",
+          head: true,
+          cell: ({ name }) => name,
+          note: ({ members }) => members > 1 && `${formatNumber(members)} members`,
+        },
+        { name: "Mean return", cell: ({ scores }) => showEstimate(scores?.mean) },
+        { name: "Interquartile mean", cell: ({ scores }) => showEstimate(scores?.iqm) },
+        { name: "Median", cell: ({ scores }) => showEstimate(scores?.median) },
+        { name: "Optimality gap", cell: ({ scores }) => showEstimate(scores?.optimalityGap) },
+        {
+          name: "Ended by",
+          cell: ({ causes }) => describeCauses(causes, PAGE_NUMBERS),
+          note: ({ meanLength }) => meanLength !== null && `${formatNumber(meanLength)} steps on average`,
+        },
+      ]}
+    />
   );
 }
 

@@ -4,6 +4,7 @@ import type { CurvePoint } from "../../protocol/jobs/training.ts";
 import { formatNumber } from "../../words/numbers.ts";
 import { usePlot } from "../plots/use-plot.ts";
 import { learningOptions } from "./learning-options.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const TABLE_ROWS = 12;
 /** What a curve may be drawn along. */
@@ -64,31 +65,18 @@ export function LearningCurve({ environment, curve, target }: LearningCurveProps
       </div>
       <details>
         <summary>Latest judgements as a table</summary>
-        <table class="points">
-          <thead>
-            <tr>
-              <th scope="col">Generation</th>
-              <th scope="col">Steps</th>
-              <th scope="col">Fresh episodes</th>
-              <th scope="col">Best member</th>
-              <th scope="col">Mean member</th>
-            </tr>
-          </thead>
-          <tbody>
-            {judged
-              .slice(-TABLE_ROWS)
-              .toReversed()
-              .map((each) => (
-                <tr key={each.generation}>
-                  <td>{formatNumber(each.generation)}</td>
-                  <td>{formatNumber(each.steps)}</td>
-                  <td>{tellFresh(each)}</td>
-                  <td>{formatNumber(each.best)}</td>
-                  <td>{formatNumber(each.mean)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="points"
+          rows={judged.slice(-TABLE_ROWS).toReversed()}
+          keyOf={(each) => each.generation}
+          columns={[
+            { name: "Generation", cell: (each) => formatNumber(each.generation) },
+            { name: "Steps", cell: (each) => formatNumber(each.steps) },
+            { name: "Fresh episodes", cell: (each) => tellFresh(each) },
+            { name: "Best member", cell: (each) => formatNumber(each.best) },
+            { name: "Mean member", cell: (each) => formatNumber(each.mean) },
+          ]}
+        />
       </details>
     </figure>
   );

@@ -5,6 +5,7 @@ import { JobEvent } from "../../protocol/jobs/job.ts";
 import { describeEvent } from "../../words/jobs.ts";
 import { formatDuration } from "../../words/numbers.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** After these nothing more happens to a job. */
 const LAST = new Set<JobEvent["type"]>(["succeeded", "failed", "cancelled"]);
@@ -50,28 +51,17 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
     <>
       {error !== null && <p class="notice bad">{`Its events are no longer heard: ${error.message}`}</p>}
       <div class="log event-log" role="region" aria-label="Events" tabIndex={0}>
-        <table class="points">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">After</th>
-              <th scope="col">Attempt</th>
-              <th scope="col">Event</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.toReversed().map((event) => (
-              <tr key={event.seq}>
-                <td>
-                  <Timestamp at={event.at} />
-                </td>
-                <td>{formatDuration(Date.parse(event.at) - beganMs)}</td>
-                <td>{event.attempt === 0 ? "–" : event.attempt}</td>
-                <td>{describeEvent(event)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="points"
+          rows={shown.toReversed()}
+          keyOf={(event) => event.seq}
+          columns={[
+            { name: "Time", cell: (event) => <Timestamp at={event.at} /> },
+            { name: "After", cell: (event) => formatDuration(Date.parse(event.at) - beganMs) },
+            { name: "Attempt", cell: (event) => (event.attempt === 0 ? "–" : event.attempt) },
+            { name: "Event", cell: (event) => describeEvent(event) },
+          ]}
+        />
       </div>
       {left > 0 && <p class="muted">{`${left} earlier steps of progress are left out.`}</p>}
     </>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import type { Job, JobInput } from "../../protocol/jobs/job.ts";
-import { Badge } from "../ui/badges.tsx";
+import { WordBadge } from "../ui/badges.tsx";
 import { Fact, Panel } from "../ui/panels.tsx";
 import { describeDuration, JOB_STATES, type JobNames } from "../../words/jobs.ts";
 import { askAgain, describeSpec, nameSpec } from "../../words/kinds/registry.ts";
@@ -117,14 +117,13 @@ interface JobFactsProps {
 function JobFacts({ job, names, history }: JobFactsProps) {
   const { state, spec, attempt, maxAttempts, runnerId, problem, result } = job;
   const now = useNow(state === "leased");
-  const [tone, word] = JOB_STATES[state];
   const live = history.events.findLast((event) => event.progress !== null && event.attempt === attempt)?.progress;
   const progress = live ?? job.progress;
   const faults = result !== null && "faults" in result ? (result.faults ?? []) : [];
   return (
     <>
       <div class="job-state" role="status">
-        <Badge tone={tone}>{word}</Badge>
+        <WordBadge says={JOB_STATES[state]} />
         {state === "leased" && progress !== null && <ProgressLine progress={progress} />}
         <JobProblem problem={problem} />
       </div>

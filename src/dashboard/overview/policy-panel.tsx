@@ -10,6 +10,7 @@ import { training } from "../../words/kinds/training.ts";
 import { nextCommands } from "../ui/next-commands.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface PolicyPanelProps {
   readonly client: Client;
@@ -54,29 +55,22 @@ function Curve({ client, job: { id, state, spec, progress } }: { client: Client;
 
 function PolicyTable({ policies }: { policies: readonly { readonly name: string; readonly card: PolicyCard }[] }) {
   return (
-    <table class="policies">
-      <thead>
-        <tr>
-          <th scope="col">Policy</th>
-          <th scope="col">Environment</th>
-          <th scope="col">Trained by</th>
-          <th scope="col">Return on fresh episodes</th>
-        </tr>
-      </thead>
-      <tbody>
-        {policies.map(({ name, card: { environment, training, scores } }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td data-label="Environment">{environment}</td>
-            <td data-label="Trained by">
-              {training === null ? "–" : training.algorithm}
-              {training !== null && <small>{`${training.generations} generations, ${training.steps} steps`}</small>}
-            </td>
-            <td data-label="Return on fresh episodes">{describeScore(scores[0])}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="policies"
+      rows={policies}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Policy", head: true, cell: ({ name }) => name },
+        { name: "Environment", cell: ({ card: { environment } }) => environment },
+        {
+          name: "Trained by",
+          cell: ({ card: { training } }) => (training === null ? "–" : training.algorithm),
+          note: ({ card: { training } }) =>
+            training !== null && `${training.generations} generations, ${training.steps} steps`,
+        },
+        { name: "Return on fresh episodes", cell: ({ card: { scores } }) => describeScore(scores[0]) },
+      ]}
+    />
   );
 }
 

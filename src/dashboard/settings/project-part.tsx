@@ -10,6 +10,7 @@ import { Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { PartProps } from "./part-shell.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
@@ -74,48 +75,45 @@ interface ProjectTableProps {
 
 function ProjectTable({ projects, close, onDone, onFail }: ProjectTableProps) {
   return (
-    <table class="settings">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Opened</th>
-          <th scope="col">Close</th>
-        </tr>
-      </thead>
-      <tbody>
-        {projects.map(({ name, createdAt, closedAt }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td data-label="State">
-              {closedAt === null ? (
-                <Badge tone="good">open</Badge>
-              ) : (
-                <>
-                  <Badge tone="quiet">closed</Badge> <Timestamp at={closedAt} />
-                </>
-              )}
-            </td>
-            <td data-label="Opened">
-              {createdAt === null ? <span class="muted">always there</span> : <Timestamp at={createdAt} />}
-            </td>
-            <td data-label="Close">
-              {closedAt === null && name !== MAIN_PROJECT ? (
-                <ConfirmButton
-                  label={`Close the project ${name}`}
-                  work={() => close(name)}
-                  onDone={onDone}
-                  onFail={onFail}
-                >
-                  close
-                </ConfirmButton>
-              ) : (
-                <span class="muted">–</span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="settings"
+      rows={projects}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Name", head: true, cell: ({ name }) => name },
+        {
+          name: "State",
+          cell: ({ closedAt }) =>
+            closedAt === null ? (
+              <Badge tone="good">open</Badge>
+            ) : (
+              <>
+                <Badge tone="quiet">closed</Badge> <Timestamp at={closedAt} />
+              </>
+            ),
+        },
+        {
+          name: "Opened",
+          cell: ({ createdAt }) =>
+            createdAt === null ? <span class="muted">always there</span> : <Timestamp at={createdAt} />,
+        },
+        {
+          name: "Close",
+          cell: ({ name, closedAt }) =>
+            closedAt === null && name !== MAIN_PROJECT ? (
+              <ConfirmButton
+                label={`Close the project ${name}`}
+                work={() => close(name)}
+                onDone={onDone}
+                onFail={onFail}
+              >
+                close
+              </ConfirmButton>
+            ) : (
+              <span class="muted">–</span>
+            ),
+        },
+      ]}
+    />
   );
 }

@@ -11,6 +11,11 @@ export function Badge({ tone, title, children }: { tone: Tone; title?: string; c
   );
 }
 
+/** A word of `src/words` in its tone. */
+export function WordBadge({ says: [tone, word] }: { says: readonly [Tone, string] }) {
+  return <Badge tone={tone}>{word}</Badge>;
+}
+
 /** Marks an emulated device: its figures say nothing about a GPU. */
 export function SoftwareBadge() {
   return (

@@ -4,8 +4,12 @@ export interface Column<Row> {
   /** Its heading, which narrow screens show beside each cell. */
   readonly name: string;
   readonly cell: (row: Row, index: number) => ComponentChildren;
+  /** Smaller, beneath the cell's own content; nothing where it gives nothing. */
+  readonly note?: (row: Row, index: number) => ComponentChildren;
   /** What narrow screens show instead of the heading. */
   readonly label?: string;
+  /** Whether the heading is for those alone who hear the page. */
+  readonly hidesName?: boolean;
   /** Whether its cells name their rows. */
   readonly head?: boolean;
   /** Whether narrow screens give it a line of its own. */
@@ -32,9 +36,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {caption !== undefined && <caption class={showsCaption ? undefined : "unseen"}>{caption}</caption>}
       <thead>
         <tr>
-          {columns.map(({ name }, place) => (
+          {columns.map(({ name, hidesName }, place) => (
             <th key={place} scope="col">
-              {name}
+              {hidesName === true ? <span class="unseen">{name}</span> : name}
             </th>
           ))}
         </tr>
@@ -58,8 +62,15 @@ interface CellProps<Row> {
   readonly index: number;
 }
 
-function Cell<Row>({ column: { name, cell, label, head, wide, title }, row, index }: CellProps<Row>) {
-  const content = cell(row, index);
+function Cell<Row>({ column: { name, cell, note, label, head, wide, title }, row, index }: CellProps<Row>) {
+  const beneath = note?.(row, index);
+  const hasNote = beneath !== undefined && beneath !== null && beneath !== false && beneath !== "";
+  const content = (
+    <>
+      {cell(row, index)}
+      {hasNote && <small>{beneath}</small>}
+    </>
+  );
   if (head === true) {
     return (
       <th scope="row" title={title?.(row)}>

@@ -3,9 +3,9 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { type Job, JobEvent, type JobProgress, type JobSummary } from "../../protocol/jobs/job.ts";
 import { describeDuration, describeProgress, JOB_STATES, type JobNames } from "../../words/jobs.ts";
-import { describeSpec, nameSpec } from "../../words/kinds/registry.ts";
+import { describeSpec, judgeJob, nameSpec } from "../../words/kinds/registry.ts";
 import { describeRoof } from "../../words/kernels.ts";
-import { Badge } from "./badges.tsx";
+import { WordBadge } from "./badges.tsx";
 import { DataTable } from "./data-table.tsx";
 import { writeAddress } from "./page-address.ts";
 import { Timestamp, useNow } from "./timestamp.tsx";
@@ -17,6 +17,18 @@ export function JobProblem({ problem }: Pick<Job, "problem">) {
     <small class="problem">
       <a href={problem.type}>{problem.title}</a>: {problem.detail}
     </small>
+  );
+}
+
+/** How a job that judges something ended, or how far it is. */
+export function JudgedState({ job }: { job: JobSummary }) {
+  const { state, progress, problem } = job;
+  return (
+    <>
+      <WordBadge says={judgeJob(job)} />
+      {state === "leased" && progress !== null && <small>{describeProgress(progress)}</small>}
+      <JobProblem problem={problem} />
+    </>
   );
 }
 
@@ -61,10 +73,9 @@ interface JobStateProps {
 /** How far a job is, or how it ended. */
 function JobState({ client, job, follow }: JobStateProps) {
   const progress = useJobProgress(client, job, follow);
-  const [tone, word] = JOB_STATES[job.state];
   return (
     <>
-      <Badge tone={tone}>{word}</Badge>
+      <WordBadge says={JOB_STATES[job.state]} />
       {job.state === "leased" && progress !== null && <ProgressLine progress={progress} />}
       <JobProblem problem={job.problem} />
     </>

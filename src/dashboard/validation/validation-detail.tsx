@@ -6,56 +6,37 @@ import { describeLoad } from "../../words/kinds/validation.ts";
 import { formatBytes, formatMeasure, formatShare } from "../../words/numbers.ts";
 import { describeMargin, describeRange, describeRequirement, formatMetric, OUTCOMES } from "../../words/validation.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
-import { Badge, SoftwareBadge } from "../ui/badges.tsx";
+import { SoftwareBadge, WordBadge } from "../ui/badges.tsx";
 import { Fact } from "../ui/panels.tsx";
 import { ScenarioTable } from "./scenario-table.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Every requirement with what was measured, how sure that is, and what came of it. */
 function VerdictTable({ verdicts }: { verdicts: readonly Verdict[] }) {
   if (verdicts.length === 0) return <p class="muted">Nothing was required: this run measured, and judges nothing.</p>;
   return (
-    <table class="verdicts">
-      <caption class="unseen">Requirements</caption>
-      <thead>
-        <tr>
-          <th scope="col">Requirement</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Measured</th>
-          <th scope="col">Margin</th>
-          <th scope="col">Why</th>
-        </tr>
-      </thead>
-      <tbody>
-        {verdicts.map((verdict, index) => (
-          <VerdictRow key={index} verdict={verdict} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function VerdictRow({ verdict }: { verdict: Verdict }) {
-  const { requirement, outcome, measured, detail } = verdict;
-  const [tone, word] = OUTCOMES[outcome];
-  const range = describeRange(verdict);
-  return (
-    <tr>
-      <th scope="row">
-        {describeRequirement(requirement)}
-        <small>{describeLoad(verdict)}</small>
-      </th>
-      <td data-label="Outcome">
-        <Badge tone={tone}>{word}</Badge>
-      </td>
-      <td data-label="Measured">
-        {measured === null ? "–" : formatMetric(requirement.metric, measured)}
-        {range !== null && <small>{range}</small>}
-      </td>
-      <td data-label="Margin">{describeMargin(verdict)}</td>
-      <td data-label="Why" class="wide">
-        {detail}
-      </td>
-    </tr>
+    <DataTable
+      class="verdicts"
+      caption="Requirements"
+      rows={verdicts}
+      keyOf={(_, index) => index}
+      columns={[
+        {
+          name: "Requirement",
+          head: true,
+          cell: ({ requirement }) => describeRequirement(requirement),
+          note: describeLoad,
+        },
+        { name: "Outcome", cell: ({ outcome }) => <WordBadge says={OUTCOMES[outcome]} /> },
+        {
+          name: "Measured",
+          cell: ({ requirement, measured }) => (measured === null ? "–" : formatMetric(requirement.metric, measured)),
+          note: (verdict) => describeRange(verdict),
+        },
+        { name: "Margin", cell: describeMargin },
+        { name: "Why", wide: true, cell: ({ detail }) => detail },
+      ]}
+    />
   );
 }
 
