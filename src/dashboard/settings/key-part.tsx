@@ -3,8 +3,7 @@ import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { type Key, Scope } from "../../protocol/service/key.ts";
 import { Badge } from "../ui/badges.tsx";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { ChoicesField, InputField } from "../ui/forms/field.tsx";
+import { FieldForm } from "../ui/forms/field-form.tsx";
 import { Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -51,16 +50,24 @@ export function KeyPart({ client, administers, operates }: PartProps) {
     <>
       <Panel id="new-key" title={secret === null ? "New key" : "New secret"} resource={keys}>
         {secret === null ? (
-          <ApiForm label="New key" submit="Create the key" work={create}>
-            <InputField name="#/name" label="Name" hint="Who or what will use it" required />
-            <ChoicesField
-              name="#/scopes"
-              label="Scopes"
-              required
-              options={Scope.options.map((scope) => [scope, SCOPES[scope]] as const)}
-            />
-            {operates && <InputField name="#/project" label="Project" hint="Empty: main" />}
-          </ApiForm>
+          <FieldForm
+            label="New key"
+            submit="Create the key"
+            work={create}
+            fields={[
+              { kind: "text", pointer: "#/name", label: "Name", hint: "Who or what will use it", required: true },
+              {
+                kind: "choices",
+                pointer: "#/scopes",
+                label: "Scopes",
+                required: true,
+                options: Scope.options.map((scope) => [scope, SCOPES[scope]]),
+              },
+              ...(operates
+                ? [{ kind: "text", pointer: "#/project", label: "Project", hint: "Empty: main" } as const]
+                : []),
+            ]}
+          />
         ) : (
           <SecretNote title={`The key ${secret.name}.`} secret={secret.text} onClose={() => setSecret(null)} />
         )}

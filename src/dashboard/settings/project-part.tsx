@@ -4,8 +4,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { MAIN_PROJECT, type Project } from "../../protocol/service/project.ts";
 import { Badge } from "../ui/badges.tsx";
 import { ConfirmButton } from "../ui/buttons.tsx";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { InputField } from "../ui/forms/field.tsx";
+import { FieldForm } from "../ui/forms/field-form.tsx";
 import { Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -32,9 +31,15 @@ export function ProjectPart({ client }: PartProps) {
   return (
     <>
       <Panel id="new-project" title="New project" resource={projects}>
-        <ApiForm key={opened} label="New project" submit="Open the project" work={create}>
-          <InputField name="#/name" label="Name" hint="That no project had before" required />
-        </ApiForm>
+        <FieldForm
+          key={opened}
+          label="New project"
+          submit="Open the project"
+          work={create}
+          fields={[
+            { kind: "text", pointer: "#/name", label: "Name", hint: "That no project had before", required: true },
+          ]}
+        />
         {opened !== null && (
           <p role="status" class="notice">{`${opened} is open. Make its first key under Keys, with its name.`}</p>
         )}

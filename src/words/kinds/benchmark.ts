@@ -1,5 +1,8 @@
+import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
+import { type FieldOptions, type FormField, plainOptions } from "../form-fields.ts";
 import { describeClock } from "../history.ts";
 import { describeRoof } from "../kernels.ts";
+import { formatNumber } from "../numbers.ts";
 import { describeShape, type Fact, type Figures, type KindWords, linkKernel, type ResultOf } from "./kind.ts";
 
 export const benchmark: KindWords<"benchmark"> = {
@@ -49,4 +52,31 @@ export function describeCorrectness({
   tolerance,
 }: ResultOf<"benchmark">["correctness"]): string {
   return `${checkedElements} elements, off by ${maxRelativeError.toExponential(1)} at most; ${tolerance}`;
+}
+
+const ITERATIONS = 100;
+
+/** The fields of a benchmark of this kernel, on one of these devices. */
+export function listBenchmarkFields(kernel: ListedKernel, devices: FieldOptions): FormField[] {
+  const { dimensions, dtypes, source, variants } = kernel;
+  const sizes = dimensions.map(({ name, description, min, max, default: value }): FormField => {
+    const bounds = `${formatNumber(min)} to ${formatNumber(max)}`;
+    const hint = description === "" ? bounds : `${description}; ${bounds}`;
+    return { kind: "number", pointer: `#/shape/${name}`, label: name, hint, value };
+  });
+  const types: FormField = { kind: "select", pointer: "#/dtype", label: "Type", options: plainOptions(dtypes) };
+  const choice: FormField = {
+    kind: "select",
+    pointer: "#/variant",
+    label: "Variant",
+    hint: "A named one is never tuned",
+    options: [["", "the best that is known"], ...plainOptions(variants)],
+  };
+  return [
+    ...sizes,
+    ...(dtypes.length > 1 ? [types] : []),
+    ...(source === "announced" ? [choice] : []),
+    { kind: "number", pointer: "#/iterations", label: "Iterations", hint: "20 or more are ranked", value: ITERATIONS },
+    { kind: "select", pointer: "#/place", label: "Device", options: [["", "whichever is done first"], ...devices] },
+  ];
 }
