@@ -1,14 +1,53 @@
 import type { Backend } from "../protocol/fleet/hardware.ts";
 import type { InferReply, LatencySplit } from "../protocol/inference/inference.ts";
-import { FIRST_VARIANT, type ModelVariant, type Placement, type TensorSpec } from "../protocol/models/model.ts";
+import {
+  FIRST_VARIANT,
+  type ModelSummary,
+  type ModelVariant,
+  type ModelVersion,
+  type Placement,
+  type TensorSpec,
+} from "../protocol/models/model.ts";
 import type { MeasuredFidelity, Recipe } from "../protocol/models/variant.ts";
-import { formatNumber, formatShare } from "./numbers.ts";
+import { formatNumber, formatShare, type Numbers } from "./numbers.ts";
 import { markSoftware } from "./runners.ts";
 
 /** What a model takes or gives: `image: float32 n × 1 × 28 × 28`. */
 export function describeTensors(specs: readonly TensorSpec[]): string {
   const sizes = (shape: readonly number[]) => shape.map((size) => (size === -1 ? "n" : size)).join(" × ");
   return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} ${sizes(shape)}`).join(", ");
+}
+
+/** A version of a model: its tensors, its graph, its data and its policy. */
+export function describeVersion(
+  { inputs, outputs, summary, data, card }: ModelVersion,
+  numbers: Numbers,
+): (readonly [string, string])[] {
+  return [
+    ["takes", describeTensors(inputs)],
+    ["gives", describeTensors(outputs)],
+    ...(summary === null ? [] : describeGraph(summary, numbers)),
+    ...(data === null ? [] : [["data", `${data.rows} rows, by ${data.metric}`] as const]),
+    ...(card === null ? [] : [["policy of", card.environment] as const]),
+  ];
+}
+
+function describeGraph(summary: ModelSummary, { number, bytes }: Numbers): (readonly [string, string])[] {
+  const { opset, nodes, operators, parameters, quantisedParameters, weightBytes } = summary;
+  const orUnknown = (value: number | null, format: (value: number) => string) =>
+    value === null ? "the file does not say" : format(value);
+  // The most frequent first.
+  const counts = Object.entries(operators).toSorted(([, a], [, b]) => b - a);
+  const quantised = quantisedParameters > 0 ? ` (${number(quantisedParameters)} quantised)` : "";
+  return [
+    ["parameters", `${number(parameters)}${quantised}`],
+    ["weights", bytes(weightBytes)],
+    ["multiply-adds a row", orUnknown(summary.multiplyAddsPerRow, number)],
+    ["flops a row", orUnknown(summary.flopsPerRow, number)],
+    ["activations a row", orUnknown(summary.activationBytesPerRow, bytes)],
+    ["opset", String(opset)],
+    [`operators (${nodes} nodes)`, counts.map(([operator, count]) => `${count} ${operator}`).join(", ")],
+  ];
 }
 
 /** Where an answer was computed. */

@@ -5,9 +5,9 @@ import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { Name } from "../../protocol/wire/page.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { describeTensors } from "../../words/models.ts";
+import { describeTensors, describeVersion } from "../../words/models.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
-import { formatAge, formatValue } from "../render/format-values.ts";
+import { formatAge, formatValue, TERMINAL } from "../render/format-values.ts";
 import { renderFacts, renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { showCommand } from "./show-command.ts";
@@ -69,14 +69,7 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
       ? version
       : await client.call(endpoints.putVersionData, { params, rawBody: { mediaType: MEDIA_TYPE, content: data } });
   if (options.json) return shell.print(`${JSON.stringify({ model, version: measured })}\n`);
-  const { inputs, outputs, summary, digest } = measured;
-  const facts = renderFacts([
-    ["takes", describeTensors(inputs)],
-    ["gives", describeTensors(outputs)],
-    ...(summary === null ? [] : [["parameters", formatValue(summary.parameters)] as const]),
-    ...(measured.data === null ? [] : [["data", `${measured.data.rows} rows, by ${measured.data.metric}`] as const]),
-    ["digest", digest],
-  ]);
+  const facts = renderFacts([...describeVersion(measured, TERMINAL), ["digest", measured.digest]]);
   shell.print(`${model.name}@${version.version}\n${facts}`);
 }
 

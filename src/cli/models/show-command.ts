@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Model, ModelVersion, Placement } from "../../protocol/models/model.ts";
-import { describeFidelity, describeTensors } from "../../words/models.ts";
+import type { Model, Placement } from "../../protocol/models/model.ts";
+import { describeFidelity, describeVersion } from "../../words/models.ts";
 import { formatShare } from "../../words/numbers.ts";
 import { markSoftware } from "../../words/runners.ts";
 import { OUTCOMES } from "../../words/validation.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
-import { formatAge, formatSize, formatValue, formatWith } from "../render/format-values.ts";
+import { formatAge, formatSize, formatWith, TERMINAL } from "../render/format-values.ts";
 import { paint, renderFacts, renderTable } from "../render/render-table.ts";
 import { listRunners } from "../runner/find-runner.ts";
 import type { Shell } from "../shell/shell.ts";
@@ -29,7 +29,7 @@ export function showCommand(shell: Shell): Command {
 
 function renderModel({ name, id, versions, placement }: Model, placements: readonly Placement[], shell: Shell): string {
   const latest = versions.at(-1);
-  const facts = latest === undefined ? [] : factsOf(latest);
+  const facts = latest === undefined ? [] : describeVersion(latest, TERMINAL);
   const rows = versions.toReversed().flatMap(({ id: versionId, version, variants }) => {
     const own = placements.filter(({ modelVersionId }) => modelVersionId === versionId);
     return variants.map((variant) => {
@@ -40,16 +40,6 @@ function renderModel({ name, id, versions, placement }: Model, placements: reado
   });
   const table = renderTable([["version", "variant", "size", "fidelity", "by", "made"], ...rows], shell.columns);
   return `${paint(shell, "busy", name)} ${id}\n${renderFacts([["placed", placement.kind], ...facts])}\n${table}`;
-}
-
-function factsOf({ inputs, outputs, summary, data, card }: ModelVersion): [string, string][] {
-  return [
-    ["takes", describeTensors(inputs)],
-    ["gives", describeTensors(outputs)],
-    ...(summary === null ? [] : [["parameters", formatValue(summary.parameters)] satisfies [string, string]]),
-    ...(data === null ? [] : [["data", `${data.rows} rows, by ${data.metric}`] satisfies [string, string]]),
-    ...(card === null ? [] : [["policy of", card.environment] satisfies [string, string]]),
-  ];
 }
 
 async function renderPlacements(

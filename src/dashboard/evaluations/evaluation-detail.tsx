@@ -3,7 +3,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { Estimate } from "../../protocol/wire/distribution.ts";
 import { Fact } from "../ui/panels.tsx";
-import { describeCauses, describeProof } from "../../words/kinds/evaluation.ts";
+import { describeCauses, describeProof, describeSpeed } from "../../words/kinds/evaluation.ts";
 import { describeEstimate } from "../../words/kinds/kind.ts";
 import { formatDuration, formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { SoftwareBadge } from "../ui/badges.tsx";
@@ -84,14 +84,11 @@ function EvaluationFacts({ result }: { readonly result: EvaluationResult }) {
   return (
     <dl class="facts">
       <Fact name="Where">
-        {`${throughput?.backend ?? "nothing ran"} on ${environment.deviceName}`}{" "}
-        {environment.software && <SoftwareBadge />}
+        {environment.deviceName} {environment.software && <SoftwareBadge />}
       </Fact>
       {throughput !== null && (
         <>
-          <Fact name="Throughput">
-            {`${formatNumber(throughput.stepsPerSecond)} steps/s, ${formatNumber(throughput.evaluationsPerSecond)} evaluations/s, inference included`}
-          </Fact>
+          <Fact name="Speed">{describeSpeed(throughput, PAGE_NUMBERS)}</Fact>
           <Fact name="Of">
             {`${throughput.members === 1 ? "1 policy" : `${formatNumber(throughput.members)} policies`} of ${formatNumber(throughput.parameters)} parameters, ${formatNumber(throughput.steps)} steps in ${formatDuration(throughput.durationMs)}`}
           </Fact>

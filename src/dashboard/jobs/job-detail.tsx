@@ -1,12 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { createId } from "../../protocol/wire/id.ts";
-import type { Job, JobInput } from "../../protocol/jobs/job.ts";
+import type { Job } from "../../protocol/jobs/job.ts";
 import { WordBadge } from "../ui/badges.tsx";
 import { Fact, Panel } from "../ui/panels.tsx";
 import { describeDuration, JOB_STATES, type JobNames } from "../../words/jobs.ts";
 import { askAgain, describeSpec, nameSpec } from "../../words/kinds/registry.ts";
-import type { Sendable } from "../../client/call-options.ts";
 import { JobProblem, ProgressLine } from "../ui/job-table.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp, useNow } from "../ui/timestamp.tsx";
@@ -92,9 +91,7 @@ function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: Actions
   }
   const retry = async () => {
     const headers = { "idempotency-key": key };
-    again.current = (
-      await client.call(endpoints.createJob, { headers, body: askAgain(spec) as Sendable<JobInput> })
-    ).id;
+    again.current = (await client.call(endpoints.createJob, { headers, body: askAgain(spec) })).id;
   };
   return (
     <WriteButton

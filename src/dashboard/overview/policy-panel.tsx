@@ -64,9 +64,9 @@ function PolicyTable({ policies }: { policies: readonly { readonly name: string;
         { name: "Environment", cell: ({ card: { environment } }) => environment },
         {
           name: "Trained by",
-          cell: ({ card: { training } }) => (training === null ? "–" : training.algorithm),
-          note: ({ card: { training } }) =>
-            training !== null && `${training.generations} generations, ${training.steps} steps`,
+          cell: ({ card }) => card.training?.algorithm ?? "–",
+          note: ({ card }) =>
+            card.training !== null && `${card.training.generations} generations, ${card.training.steps} steps`,
         },
         { name: "Return on fresh episodes", cell: ({ card: { scores } }) => describeScore(scores[0]) },
       ]}

@@ -32,7 +32,7 @@ export const benchmark: KindWords<"benchmark"> = {
     };
   },
   links: ({ spec: { kernel } }) => [linkKernel(kernel)],
-  again: ({ reference: _, ...asked }) => asked,
+  again: ({ reference: _reference, ...asked }) => asked,
 };
 
 function nameRun({ kernel, shape, variant, dtype, axes, tuned }: ResultOf<"benchmark">, { sizes }: Figures): string {

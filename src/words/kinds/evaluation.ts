@@ -75,7 +75,11 @@ export function describeProof({ agreeing, steps }: { readonly agreeing: number; 
   return `${agreeing} of ${steps} steps agree with the reference`;
 }
 
-/** `1,200,000 steps/s by cpu-simd, inference included`. */
-export function describeSpeed({ stepsPerSecond, backend }: RolloutThroughput, { number }: Numbers): string {
-  return `${number(stepsPerSecond)} steps/s by ${backend}, inference included`;
+/** `1,200,000 steps/s, 9,000 evaluations/s by cpu-simd, inference included`. */
+export function describeSpeed(
+  { stepsPerSecond, evaluationsPerSecond, backend }: RolloutThroughput,
+  { number }: Numbers,
+): string {
+  const rates = `${number(stepsPerSecond)} steps/s, ${number(evaluationsPerSecond)} evaluations/s`;
+  return `${rates} by ${backend}, inference included`;
 }

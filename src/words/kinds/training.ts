@@ -29,7 +29,7 @@ export const training: KindWords<"training"> = {
     ...(publish === undefined ? [] : [linkModel(publish.model)]),
     ...(qualityDiversity === null ? [] : [{ text: "Archives of elites", address: { view: "archives" } } as const]),
   ],
-  again: ({ archiveFile: _, ...asked }) => asked,
+  again: ({ archiveFile: _file, ...asked }) => asked,
 };
 
 /** How good the best policy is, when it was, and how fast that went. */
