@@ -2,11 +2,11 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { Estimate } from "../../protocol/wire/distribution.ts";
-import { Fact } from "../ui/panels.tsx";
-import { describeCauses, describeProof, describeSpeed } from "../../words/kinds/evaluation.ts";
+import { Fact, FactList } from "../ui/panels.tsx";
+import { describeCauses, describeRollout } from "../../words/kinds/evaluation.ts";
 import { describeEstimate } from "../../words/kinds/kind.ts";
-import { formatDuration, formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
+import { MarkedName } from "../ui/badges.tsx";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 
@@ -79,23 +79,14 @@ function Failures({ entrant: { name, failed, failedMembers } }: { readonly entra
 }
 
 function EvaluationFacts({ result }: { readonly result: EvaluationResult }) {
-  const { throughput, environment, proof, waves, entrants } = result;
+  const { environment, entrants } = result;
   const resamples = entrants.find(({ scores }) => scores !== null)?.scores?.resamples;
   return (
     <dl class="facts">
       <Fact name="Where">
-        {environment.deviceName} {environment.software && <SoftwareBadge />}
+        <MarkedName name={environment.deviceName} software={environment.software} />
       </Fact>
-      {throughput !== null && (
-        <>
-          <Fact name="Speed">{describeSpeed(throughput, PAGE_NUMBERS)}</Fact>
-          <Fact name="Of">
-            {`${throughput.members === 1 ? "1 policy" : `${formatNumber(throughput.members)} policies`} of ${formatNumber(throughput.parameters)} parameters, ${formatNumber(throughput.steps)} steps in ${formatDuration(throughput.durationMs)}`}
-          </Fact>
-        </>
-      )}
-      {waves > 1 && <Fact name="Split">{`into ${waves} parts: it exceeds the memory`}</Fact>}
-      {proof !== null && <Fact name="Checked first">{describeProof(proof)}</Fact>}
+      <FactList facts={describeRollout(result, PAGE_NUMBERS)} />
       {resamples !== undefined && <Fact name="Bootstrap">{`${formatNumber(resamples)} resamples`}</Fact>}
     </dl>
   );

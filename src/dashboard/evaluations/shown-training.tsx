@@ -8,7 +8,7 @@ import type { CurvePoint, TrainingResult, TrainingSpec } from "../../protocol/jo
 import { describeOutcome, training } from "../../words/kinds/training.ts";
 import { formatBytes, formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { ArchivePanel } from "../plots/archive-panel.tsx";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { MarkedName } from "../ui/badges.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { writeAddress } from "../ui/page-address.ts";
@@ -152,7 +152,7 @@ function ResultFacts({ result }: { readonly result: TrainingResult }) {
     <>
       <FactList facts={describeOutcome(result, PAGE_NUMBERS)} />
       <Fact name="Where">
-        {deviceName} {software && <SoftwareBadge />}
+        <MarkedName name={deviceName} software={software} />
       </Fact>
     </>
   );

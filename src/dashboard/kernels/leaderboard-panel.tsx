@@ -6,7 +6,7 @@ import { describeClock, nameHardware } from "../../words/history.ts";
 import { nameToAsk } from "../../words/kernels.ts";
 import { describeSizes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
 import { markSoftware } from "../../words/runners.ts";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { MarkedName } from "../ui/badges.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -114,7 +114,7 @@ export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }:
       )}
       {device !== undefined && (
         <p>
-          {device.name} {device.software && <SoftwareBadge />}
+          <MarkedName name={device.name} software={device.software} />
           <small>{nameHardware(device.fingerprint)}</small>
         </p>
       )}

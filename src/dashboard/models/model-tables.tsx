@@ -1,7 +1,7 @@
 import { FIRST_VARIANT, type ModelVariant, type Placement } from "../../protocol/models/model.ts";
 import { describeFidelity, describeRecipe } from "../../words/models.ts";
 import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
-import { Badge, SoftwareBadge } from "../ui/badges.tsx";
+import { Badge, MarkedName } from "../ui/badges.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { DataTable } from "../ui/data-table.tsx";
@@ -23,11 +23,7 @@ export function LatencyTable({ placements }: { readonly placements: readonly Pla
           name: "Device",
           head: true,
           title: ({ runnerId }) => runnerId,
-          cell: ({ deviceKey, software }) => (
-            <>
-              {deviceKey} {software && <SoftwareBadge />}
-            </>
-          ),
+          cell: ({ deviceKey, software }) => <MarkedName name={deviceKey} software={software} />,
           note: ({ backend }) => `by ${backend}`,
         },
         { name: "Variant", cell: ({ variant }) => variant },

@@ -19,9 +19,9 @@ interface RunnerTableProps {
 /** The runners, each with what it does now. */
 export function RunnerTable({ runners, diagnoses, shown, onShow }: RunnerTableProps) {
   const rows = runners.map((runner) => ({ ...runner, diagnosis: diagnoses.get(runner.id) ?? null }));
-  const fromReport = (name: string, tell: (report: HealthReport) => ComponentChildren) => ({
+  const fromReport = (name: string, show: (report: HealthReport) => ComponentChildren) => ({
     name,
-    cell: ({ diagnosis }: (typeof rows)[number]) => (diagnosis?.report == null ? "–" : tell(diagnosis.report)),
+    cell: ({ diagnosis }: (typeof rows)[number]) => (diagnosis?.report == null ? "–" : show(diagnosis.report)),
   });
   return (
     <DataTable

@@ -25,6 +25,15 @@ export function SoftwareBadge() {
   );
 }
 
+/** A name, marked where its device is emulated. */
+export function MarkedName({ name, software }: { name: string; software: boolean }) {
+  return (
+    <>
+      {name} {software && <SoftwareBadge />}
+    </>
+  );
+}
+
 /** The devices of a runner by kind and name; null before it told of them. */
 export function DeviceNames({ devices }: { devices: readonly Device[] | null }) {
   if (devices === null) return <span class="muted">not known yet</span>;
@@ -32,7 +41,7 @@ export function DeviceNames({ devices }: { devices: readonly Device[] | null }) 
     <ul class="devices">
       {devices.map(({ key, kind, name, software }) => (
         <li key={key}>
-          <span class="device-kind">{kind.toUpperCase()}</span> {name} {software && <SoftwareBadge />}
+          <span class="device-kind">{kind.toUpperCase()}</span> <MarkedName name={name} software={software} />
         </li>
       ))}
     </ul>

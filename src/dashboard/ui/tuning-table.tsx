@@ -1,7 +1,7 @@
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
 import { describeGain, describeSearch } from "../../words/kinds/tuning.ts";
 import { describeSizes, formatMeasure } from "../../words/numbers.ts";
-import { SoftwareBadge } from "./badges.tsx";
+import { MarkedName } from "./badges.tsx";
 import { Timestamp } from "./timestamp.tsx";
 import { ShowButton } from "./buttons.tsx";
 import { DataTable } from "./data-table.tsx";
@@ -37,11 +37,7 @@ export function TuningTable({ tunings, shown, onShow }: TuningTableProps) {
         },
         {
           name: "Device",
-          cell: ({ deviceName, software }) => (
-            <>
-              {deviceName} {software && <SoftwareBadge />}
-            </>
-          ),
+          cell: ({ deviceName, software }) => <MarkedName name={deviceName} software={software} />,
         },
         { name: "Best", cell: ({ best }) => best.variant, note: ({ best }) => describeSizes(best.axes) },
         { name: "Faster than the default", cell: (tuning) => describeGain(tuning), note: describeTimes },

@@ -1,5 +1,5 @@
 import type { TradedPlacement } from "../../protocol/models/trade-offs.ts";
-import { Badge, SoftwareBadge } from "../ui/badges.tsx";
+import { Badge, MarkedName } from "../ui/badges.tsx";
 import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
 import { ShowButton } from "../ui/buttons.tsx";
 import { DataTable } from "../ui/data-table.tsx";
@@ -22,11 +22,7 @@ export function TradeTable({ items, shown, onShow }: TradeTableProps) {
         {
           name: "Variant",
           head: true,
-          cell: ({ variant, software }) => (
-            <>
-              {variant} {software && <SoftwareBadge />}
-            </>
-          ),
+          cell: ({ variant, software }) => <MarkedName name={variant} software={software} />,
           note: nameDevice,
         },
         { name: "Fidelity", cell: ({ fidelity }) => (fidelity === null ? "–" : formatShare(fidelity)) },

@@ -2,12 +2,12 @@ import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
 import type { Verdict } from "../../protocol/models/requirement.ts";
-import { describeLoad } from "../../words/kinds/validation.ts";
-import { formatBytes, formatMeasure, formatShare } from "../../words/numbers.ts";
+import { describeLoad, describeServing } from "../../words/kinds/validation.ts";
+import { PAGE_NUMBERS } from "../../words/numbers.ts";
 import { describeMargin, describeRange, describeRequirement, formatMetric, OUTCOMES } from "../../words/validation.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
-import { SoftwareBadge, WordBadge } from "../ui/badges.tsx";
-import { Fact } from "../ui/panels.tsx";
+import { MarkedName, WordBadge } from "../ui/badges.tsx";
+import { Fact, FactList } from "../ui/panels.tsx";
 import { ScenarioTable } from "./scenario-table.tsx";
 import { DataTable } from "../ui/data-table.tsx";
 
@@ -66,26 +66,14 @@ export function ValidationDetail({ client, runId, result }: ValidationDetailProp
 }
 
 function ValidationFacts({ result }: { result: ValidationResult }) {
-  const { place, startup, memory, artifactBytes, fidelity, environment } = result;
-  const { configuration } = place;
+  const { place, environment } = result;
+  const name = `${place.variant} by ${place.backend} on ${environment.deviceName}`;
   return (
     <dl class="facts">
       <Fact name="What">
-        {`${place.variant} by ${place.backend} on ${environment.deviceName}`}{" "}
-        {environment.software && <SoftwareBadge />}
+        <MarkedName name={name} software={environment.software} />
       </Fact>
-      {configuration !== null && (
-        <Fact name="Configuration">
-          {`threads ${configuration.threads}, rows ${configuration.maxRows ?? "as measured"}, in flight ${configuration.maxInFlight ?? "as the queue takes"}`}
-        </Fact>
-      )}
-      <Fact name="Start-up">{`${formatMeasure(startup.loadMs, "ms")} to load, ${formatMeasure(startup.firstAnswerMs, "ms")} to answer`}</Fact>
-      <Fact name="Memory of the process">
-        {memory.hostPeakBytes === null ? "not known" : `${formatBytes(memory.hostPeakBytes)} at its peak`}
-      </Fact>
-      {memory.gpuPeakBytes !== null && <Fact name="Memory on the GPU">{formatBytes(memory.gpuPeakBytes)}</Fact>}
-      {artifactBytes !== null && <Fact name="Artifact">{formatBytes(artifactBytes)}</Fact>}
-      {fidelity !== null && <Fact name="Fidelity">{formatShare(fidelity)}</Fact>}
+      <FactList facts={describeServing(result, PAGE_NUMBERS)} />
     </dl>
   );
 }

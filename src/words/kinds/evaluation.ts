@@ -1,6 +1,14 @@
 import type { EvaluatedEntrant, RolloutThroughput } from "../../protocol/jobs/evaluation/evaluation.ts";
-import type { Numbers } from "../numbers.ts";
-import { describeEstimate, type Fact, type Figures, type KindWords, type SpecOf, type Value } from "./kind.ts";
+import { formatDuration, type Numbers } from "../numbers.ts";
+import {
+  describeEstimate,
+  type Fact,
+  type Figures,
+  type KindWords,
+  type ResultOf,
+  type SpecOf,
+  type Value,
+} from "./kind.ts";
 
 export const evaluation: KindWords<"evaluation"> = {
   kind: "evaluation",
@@ -9,21 +17,23 @@ export const evaluation: KindWords<"evaluation"> = {
     nameEntrants(spec, figures),
     `${figures.number(spec.episodes)} episodes each, seed ${spec.seed}`,
   ],
-  result: ({ task, episodes, seed, entrants, proof, throughput }, figures) => ({
-    table: {
-      caption: "Scores",
-      columns: ["policy", "mean return", "interquartile mean", "length", "ended by", "share above 0 … 1"],
-      rows: entrants.map((entrant) => describeEntrant(entrant, figures)),
-    },
-    facts: [
-      ["environment", `${task.name}, ${figures.number(episodes)} episodes each, seed ${seed}`],
-      ...entrants.flatMap(({ name, failed: [first], failedMembers }): Fact[] =>
-        first === undefined ? [] : [["failed", `${failedMembers} of ${name}: ${first.reason}`]],
-      ),
-      ...(proof === null ? [] : [["checked first", describeProof(proof)] satisfies Fact]),
-      ...(throughput === null ? [] : [["speed", describeSpeed(throughput, figures)] satisfies Fact]),
-    ],
-  }),
+  result: (result, figures) => {
+    const { task, episodes, seed, entrants } = result;
+    return {
+      table: {
+        caption: "Scores",
+        columns: ["policy", "mean return", "interquartile mean", "length", "ended by", "share above 0 … 1"],
+        rows: entrants.map((entrant) => describeEntrant(entrant, figures)),
+      },
+      facts: [
+        ["environment", `${task.name}, ${figures.number(episodes)} episodes each, seed ${seed}`],
+        ...entrants.flatMap(({ name, failed: [first], failedMembers }): Fact[] =>
+          first === undefined ? [] : [["failed", `${failedMembers} of ${name}: ${first.reason}`]],
+        ),
+        ...describeRollout(result, figures),
+      ],
+    };
+  },
   links: ({ runId }) => [{ text: "Returns and episodes", address: { view: "evaluations", run: runId } }],
   again: ({ entrants, ...asked }) => {
     const population = entrants.find(({ populationId }) => populationId !== undefined)?.populationId;
@@ -70,9 +80,28 @@ export function describeCauses(
   return counts.flatMap(([count, cause]) => (count === 0 ? [] : [`${cause}: ${number(count)}`])).join(", ") || "–";
 }
 
-/** The comparison with the reference before the episodes that count. */
-export function describeProof({ agreeing, steps }: { readonly agreeing: number; readonly steps: number }): string {
-  return `${agreeing} of ${steps} steps agree with the reference`;
+/** How fast the episodes went, in how many parts, and how they were checked before. */
+export function describeRollout(
+  { throughput, waves, proof }: ResultOf<"evaluation">,
+  numbers: Numbers,
+): (readonly [string, string])[] {
+  return [
+    ...(throughput === null
+      ? []
+      : ([
+          ["speed", describeSpeed(throughput, numbers)],
+          ["of", describeWork(throughput, numbers)],
+        ] as const)),
+    ...(waves > 1 ? [["split", `into ${waves} parts: it exceeds the memory`] as const] : []),
+    ...(proof === null
+      ? []
+      : [["checked first", `${proof.agreeing} of ${proof.steps} steps agree with the reference`] as const]),
+  ];
+}
+
+function describeWork({ members, parameters, steps, durationMs }: RolloutThroughput, { number }: Numbers): string {
+  const policies = members === 1 ? "1 policy" : `${number(members)} policies`;
+  return `${policies} of ${number(parameters)} parameters, ${number(steps)} steps in ${formatDuration(durationMs)}`;
 }
 
 /** `1,200,000 steps/s, 9,000 evaluations/s by cpu-simd, inference included`. */

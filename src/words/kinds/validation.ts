@@ -1,9 +1,10 @@
+import type { ServingConfiguration } from "../../protocol/fleet/serving.ts";
 import type { Verdict } from "../../protocol/models/requirement.ts";
 import type { ScenarioResult } from "../../protocol/models/scenario.ts";
-import { formatShare } from "../numbers.ts";
+import { formatShare, type Numbers } from "../numbers.ts";
 import { nameSubject } from "../jobs.ts";
 import { describeMargin, describeRange, formatMetric, OUTCOMES, PATHS, SCENARIOS } from "../validation.ts";
-import { describeSubject, type Fact, type Figures, type KindWords } from "./kind.ts";
+import { describeSubject, type Fact, type Figures, type KindWords, type ResultOf } from "./kind.ts";
 
 export const validation: KindWords<"validation"> = {
   kind: "validation",
@@ -15,8 +16,8 @@ export const validation: KindWords<"validation"> = {
   wanted: ({ requirementSet, requirements }, { requirement }) =>
     requirementSet ?? (requirements.map(requirement).join(", ") || "nothing"),
   result: (result, figures) => {
-    const { subject, place, scenarios, verdicts, verdict, memory, startup, artifactBytes, fidelity } = result;
-    const { measure, bytes, requirement } = figures;
+    const { subject, place, scenarios, verdicts, verdict } = result;
+    const { requirement } = figures;
     const [tone, word] = OUTCOMES[verdict];
     return {
       ...(verdicts.length > 0 && {
@@ -38,10 +39,7 @@ export const validation: KindWords<"validation"> = {
       facts: [
         ["subject", `${nameSubject(subject)} ${place.variant} on ${place.deviceKey} by ${place.backend}`],
         ...scenarios.flatMap((scenario) => describeScenario(scenario, figures)),
-        ["start-up", `${measure(startup.loadMs, "ms")} to load, ${measure(startup.firstAnswerMs, "ms")} to answer`],
-        ["memory", `${bytes(memory.hostPeakBytes)} of the process, ${bytes(memory.gpuPeakBytes)} on the device`],
-        ...(artifactBytes === null ? [] : [["artifact", bytes(artifactBytes)] satisfies Fact]),
-        ...(fidelity === null ? [] : [["fidelity", formatShare(fidelity)] satisfies Fact]),
+        ...describeServing(result, figures),
         ["verdict", verdicts.length === 0 ? "no requirements: nothing to judge" : { tone, word }],
       ],
     };
@@ -50,6 +48,24 @@ export const validation: KindWords<"validation"> = {
   links: ({ runId }) => [{ text: "Verdicts and scenarios", address: { view: "validation", run: runId } }],
   again: ({ requirementSet: _set, modelVersionId: _version, placementId: _place, fidelity: _share, ...asked }) => asked,
 };
+
+/** What was served: its settings, its start, its memory, its file and its fidelity. */
+export function describeServing(
+  { place: { configuration }, startup, memory, artifactBytes, fidelity }: ResultOf<"validation">,
+  { measure, bytes }: Numbers,
+): (readonly [string, string])[] {
+  return [
+    ...(configuration === null ? [] : [["configuration", describeConfiguration(configuration)] as const]),
+    ["start-up", `${measure(startup.loadMs, "ms")} to load, ${measure(startup.firstAnswerMs, "ms")} to answer`],
+    ["memory", `${bytes(memory.hostPeakBytes)} of the process, ${bytes(memory.gpuPeakBytes)} on the device`],
+    ...(artifactBytes === null ? [] : [["artifact", bytes(artifactBytes)] as const]),
+    ...(fidelity === null ? [] : [["fidelity", formatShare(fidelity)] as const]),
+  ];
+}
+
+function describeConfiguration({ threads, maxRows, maxInFlight }: ServingConfiguration): string {
+  return `threads ${threads}, rows ${maxRows ?? "as measured"}, in flight ${maxInFlight ?? "as the queue takes"}`;
+}
 
 function describeMeasured(verdict: Verdict, figures: Figures): string {
   const { requirement, measured } = verdict;

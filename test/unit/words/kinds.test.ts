@@ -121,7 +121,7 @@ interface Sample {
   readonly name: string;
   readonly parts: string;
   /** Lines of the result, as a terminal has them. */
-  readonly told: readonly RegExp[];
+  readonly lines: readonly RegExp[];
 }
 
 const KINDS: Record<JobKind, Sample> = {
@@ -130,14 +130,14 @@ const KINDS: Record<JobKind, Sample> = {
     result: benchmarkResult(),
     name: "gemm",
     parts: "m 64 · 100 iterations · main",
-    told: [/^ {2}submitted to done +p50 2 /m, /^ {2}ran on +\S+ /m, /^ {2}correct +\d+ elements, off by/m],
+    lines: [/^ {2}submitted to done +p50 2 /m, /^ {2}ran on +\S+ /m, /^ {2}correct +\d+ elements, off by/m],
   },
   throughput: {
     spec: { kernel: "gemm" },
     result: throughputResult(),
     name: "gemm",
     parts: "default sizes · 90% busy, careful",
-    told: [
+    lines: [
       /^ {2}setting +\d+ in flight, batches of \d+$/m,
       /^ {2}latency +p50 /m,
       /^ {2}rate +[\d.,]+ submissions\/s/m,
@@ -148,21 +148,21 @@ const KINDS: Record<JobKind, Sample> = {
     result: calibrationResult(modelVersionId),
     name: modelVersionId,
     parts: "300 iterations",
-    told: [/^placement +answers +fidelity/m, / +AGREE +/, /^ {2}link +p50 /m],
+    lines: [/^placement +answers +fidelity/m, / +AGREE +/, /^ {2}link +p50 /m],
   },
   tuning: {
     spec: { kernel: "gemm", budgetMs: 5_000 },
     result: tuningResult(),
     name: "gemm",
     parts: "default sizes · 5.0 s budget",
-    told: [/^ {2}best +\S+ /m, /^ {2}gain +/m, /^ {2}searched +\d+ of \d+ candidates/m],
+    lines: [/^ {2}best +\S+ /m, /^ {2}gain +/m, /^ {2}searched +\d+ of \d+ candidates/m],
   },
   validation: {
     spec: { subject, scenarios: [{ kind: "singleStream" }], requirements: [] },
     result: validationResult(),
     name: "lenet5",
     parts: "single stream",
-    told: [
+    lines: [
       /^latencyMs p\d+ <= [\d.]+ +(PASS|FAIL) /m,
       /^ {2}verdict +(PASS|FAIL)/m,
       /^ {2}single stream +.* samples\/s/m,
@@ -173,14 +173,14 @@ const KINDS: Record<JobKind, Sample> = {
     result: optimisationResult(),
     name: "lenet5",
     parts: "1 min 00 s budget",
-    told: [/^configuration +standing +throughput/m, / +BEST/, /^ {2}verdict +FOUND$/m],
+    lines: [/^configuration +standing +throughput/m, / +BEST/, /^ {2}verdict +FOUND$/m],
   },
   probe: {
     spec: { deviceKey: "gpu0" },
     result: probe,
     name: "gpu0",
     parts: "claims",
-    told: [/^memory +NOT SO +8 GiB +4 GiB$/m, /^ {2}verdict +NOT SO$/m],
+    lines: [/^memory +NOT SO +8 GiB +4 GiB$/m, /^ {2}verdict +NOT SO$/m],
   },
   evaluation: {
     spec: {
@@ -192,7 +192,7 @@ const KINDS: Record<JobKind, Sample> = {
     result: evaluation,
     name: "balance",
     parts: "pole@1 · 100 episodes each, seed 1",
-    told: [
+    lines: [
       /^pole@1 +472 \[471, 473\] +471 \[470, 472\] +472 +the environment: 15, the limit of steps: 5 +█▁$/m,
       /^ {2}failed +2 of crowd: its return is not finite$/m,
       /^ {2}checked first +100 of 100 steps agree with the reference$/m,
@@ -208,7 +208,7 @@ const KINDS: Record<JobKind, Sample> = {
     result: trainingResult(),
     name: "balance",
     parts: "openes · 100 generations · until a return of 475",
-    told: [
+    lines: [
       /^ {2}curve +250 ▁█ 490$/m,
       /^ {2}best policy +488 \[480, 496\] over 100 episodes that chose nothing$/m,
       /^ {2}solved +after generation 10$/m,
@@ -219,14 +219,14 @@ const KINDS: Record<JobKind, Sample> = {
     result: evolution,
     name: "herd",
     parts: "generation 4",
-    told: [/^ {2}pool +herd, generation 4, 2 KiB$/m, /^ {2}best before +agent 2, fitness 1.5$/m, /^ {2}fronts +3$/m],
+    lines: [/^ {2}pool +herd, generation 4, 2 KiB$/m, /^ {2}best before +agent 2, fitness 1.5$/m, /^ {2}fronts +3$/m],
   },
   consensus: {
     spec: { pool, options: 2 },
     result: consensus,
     name: "herd",
     parts: "2 options",
-    told: [
+    lines: [
       /^1 of 2 +REACHED +option 0 +3$/m,
       /^2 of 2 +MISSED +nobody voted +–$/m,
       /^ {2}conflicts +1 rounds, 2 proposers$/m,
@@ -250,7 +250,7 @@ const KINDS: Record<JobKind, Sample> = {
     }),
     name: "cartpole@1",
     parts: "int8 · weights of 8 bits",
-    told: [
+    lines: [
       /^ {2}size +2 KiB instead of 1,000 B$/m,
       /^ {2}fidelity +90%: accuracy 0.9 beside 1, on 12 rows of its data$/m,
       /^ {2}published +no: another file has the name by now$/m,
@@ -283,7 +283,7 @@ function endedJob(kind: JobKind): Job {
 const canvas = { colour: false, columns: undefined };
 
 describe.each(JobKind.options)("a job of the kind %s", (kind) => {
-  const { name, parts, told } = KINDS[kind];
+  const { name, parts, lines } = KINDS[kind];
   const job = endedJob(kind);
 
   it("is named, and described by what is asked for", () => {
@@ -294,7 +294,7 @@ describe.each(JobKind.options)("a job of the kind %s", (kind) => {
 
   it("has a result that people read", () => {
     const text = renderResult(job, canvas);
-    for (const line of told) expect(text).toMatch(line);
+    for (const line of lines) expect(text).toMatch(line);
     expect(text).toMatch(/^ {2}run +run_\w+ · job_\w+ · 2\.0 s$/m);
     expect(text).not.toMatch(/undefined|NaN|\[object/);
     const { facts } = describeResult(job.result!);
