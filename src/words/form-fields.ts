@@ -47,6 +47,6 @@ interface ChoicesField extends FieldBase {
 export type FormField = TextField | NumberField | SelectField | ChoicesField | { readonly heading: string };
 
 /** Options that are their own words. */
-export function plainOptions(values: readonly string[]): FieldOptions {
+export function plainOptions<Value extends string>(values: readonly Value[]): (readonly [Value, Value])[] {
   return values.map((value) => [value, value]);
 }

@@ -8,6 +8,7 @@ import { describeEstimate } from "../../words/kinds/kind.ts";
 import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 interface ComparisonPanelProps extends Pick<ViewProps, "client" | "address" | "onPick"> {
   /** Evaluations that ended, the newest first. */
@@ -42,6 +43,7 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
   );
   if (a === undefined || b === undefined) return null;
   const task = compared.value?.tasks[0];
+  const options = sides.map(({ value, name }) => [value, name] as const);
   return (
     <Panel
       id="compared-policies"
@@ -49,8 +51,20 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
       resource={compared}
       aside={
         <div class="picker">
-          <SidePicker name="A" sides={sides} picked={a} onPick={(value) => onPick({ a: value })} />
-          <SidePicker name="B" sides={sides} picked={b} onPick={(value) => onPick({ b: value })} />
+          <Picker
+            label="A"
+            class="variant"
+            value={a.value}
+            options={options}
+            onPick={(value) => onPick({ a: value })}
+          />
+          <Picker
+            label="B"
+            class="variant"
+            value={b.value}
+            options={options}
+            onPick={(value) => onPick({ b: value })}
+          />
         </div>
       }
     >
@@ -80,26 +94,4 @@ function sidesIn(jobs: readonly JobSummary[], environment: string): Side[] {
       name: `${name}, seed ${spec.seed}${at}`,
     }));
   });
-}
-
-interface SidePickerProps {
-  readonly name: string;
-  readonly sides: readonly Side[];
-  readonly picked: Side;
-  readonly onPick: (value: string) => void;
-}
-
-function SidePicker({ name, sides, picked, onPick }: SidePickerProps) {
-  return (
-    <label class="variant">
-      {name}
-      <select value={picked.value} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
-        {sides.map(({ value, name: text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

@@ -5,11 +5,13 @@ import { formatNumber } from "../../words/numbers.ts";
 import { usePlot } from "../plots/use-plot.ts";
 import { learningOptions } from "./learning-options.ts";
 import { DataTable } from "../ui/data-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 const TABLE_ROWS = 12;
 /** What a curve may be drawn along. */
 const ALONG = { generation: "generations", steps: "steps" } as const;
 export type Along = keyof typeof ALONG;
+const ALONG_OPTIONS = Object.entries(ALONG) as [Along, string][];
 
 interface LearningCurveProps {
   readonly environment: string;
@@ -44,16 +46,7 @@ export function LearningCurve({ environment, curve, target }: LearningCurveProps
               : `generation ${formatNumber(point.generation)}, ${formatNumber(point.steps)} steps`}
           </span>
         </div>
-        <label class="pick">
-          Along
-          <select value={along} onChange={({ currentTarget }) => setAlong(currentTarget.value as Along)}>
-            {Object.entries(ALONG).map(([value, name]) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Picker label="Along" class="pick" value={along} options={ALONG_OPTIONS} onPick={setAlong} />
       </div>
       <div class="plot">
         <div

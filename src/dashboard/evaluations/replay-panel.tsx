@@ -13,6 +13,7 @@ import type { Writer } from "../ui/hooks/use-writer.ts";
 import { WriteButton } from "../ui/buttons.tsx";
 import { openReplay, type ReplayedEpisode } from "./replay.ts";
 import { ReplayPlayer } from "./replay-player.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** Episodes of each policy that the button has recorded. */
 const RECORDED = 3;
@@ -83,19 +84,13 @@ function EpisodePicker({ run, episodes, shown, onShow }: EpisodePickerProps) {
     return `${of?.name ?? entrant}${of?.members === 1 ? "" : `, member ${member}`}: episode ${episode}`;
   };
   return (
-    <label class="pick">
-      Episode
-      <select
-        value={episodes.indexOf(shown)}
-        onChange={({ currentTarget: { selectedIndex } }) => onShow(episodes[selectedIndex] ?? shown, 0)}
-      >
-        {episodes.map((episode, index) => (
-          <option key={index} value={index}>
-            {nameOf(episode)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Picker
+      label="Episode"
+      class="pick"
+      value={String(episodes.indexOf(shown))}
+      options={episodes.map((episode, index) => [String(index), nameOf(episode)])}
+      onPick={(index) => onShow(episodes[Number(index)] ?? shown, 0)}
+    />
   );
 }
 

@@ -15,6 +15,7 @@ import { EmptyState, Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import type { ViewProps } from "../ui/view-props.ts";
 import { DataTable } from "../ui/data-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 interface BoardTableProps {
   readonly board: Board;
@@ -92,16 +93,15 @@ export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }:
       aside={
         devices.length > 1 && (
           <div class="picker">
-            <label>
-              Device
-              <select value={device?.id} onChange={({ currentTarget }) => onPick({ device: currentTarget.value })}>
-                {devices.map(({ id, software, fingerprint }) => (
-                  <option key={id} value={id}>
-                    {markSoftware(nameHardware(fingerprint), software)}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Picker
+              label="Device"
+              value={device?.id}
+              options={devices.map(({ id, software, fingerprint }) => [
+                id,
+                markSoftware(nameHardware(fingerprint), software),
+              ])}
+              onPick={(id) => onPick({ device: id })}
+            />
           </div>
         )
       }

@@ -7,6 +7,7 @@ import { readPlotTheme } from "../plots/plot-theme.ts";
 import { usePlot } from "../plots/use-plot.ts";
 import { SoftwareBadge } from "../ui/badges.tsx";
 import { DataTable } from "../ui/data-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** uPlot's options for p50 and p99 over the rows of a batch, with the band between them; both axes are logarithmic. */
 function calibrationOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
@@ -66,16 +67,12 @@ export function CalibrationFigure({ placements, picked, onPick }: CalibrationFig
           {software && <SoftwareBadge />}
         </div>
         <div class="picker">
-          <label>
-            Placement
-            <select value={shown.id} onChange={({ currentTarget: { value } }) => onPick(value)}>
-              {placements.map((placement) => (
-                <option key={placement.id} value={placement.id}>
-                  {namePlacement(placement)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Picker
+            label="Placement"
+            value={shown.id}
+            options={placements.map((placement) => [placement.id, namePlacement(placement)])}
+            onPick={onPick}
+          />
         </div>
       </div>
       <CalibrationPlot key={shown.id} sweep={sweep} label={describe(shown)} onHover={setHovered} />
