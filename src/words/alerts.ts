@@ -84,7 +84,7 @@ export function orderAlerts(alerts: readonly Alert[]): Alert[] {
 
 const KINDS: Record<FoundChange["kind"], string> = { step: "step", drift: "drift", threshold: "limit broken" };
 
-/** Nothing that is measured is surer than this is told. */
+/** The highest confidence that is shown: a measurement proves no more. */
 const SUREST = 0.999;
 
 /** How far something moved: `+9.8 %`, or by how much where there is no share. */
@@ -106,7 +106,7 @@ export function describeKind({ kind, limits }: Pick<FoundChange, "kind" | "limit
   return limits === null ? KINDS[kind] : `${KINDS[kind]} (${limits.threshold})`;
 }
 
-/** How sure it is, with the range that the share lies in; says so where nothing tells. */
+/** The confidence with the range of the share; says so where there is none. */
 export function describeSureness({
   confidence,
   interval,

@@ -71,7 +71,7 @@ export function nameSubject({ subjectKind, subject }: Series): string {
   return `${subjectKind} ${subject}`;
 }
 
-/** What tells a series from others of the same subject and metric. */
+/** The device, settings and label that distinguish series of one subject and metric. */
 export function nameVariant({ fingerprint, configuration, label }: Series): string {
   const settings = Object.entries(configuration).map(([name, value]) => `${name} ${value}`);
   return [nameHardware(fingerprint), ...settings, ...(label === null ? [] : [label])].join(" · ");

@@ -59,14 +59,14 @@ export function namePercentile(percentile: number): string {
   return `p${formatNumber(Number((100 * percentile).toFixed(3)))}`;
 }
 
-/** What is wanted: `p50 latency ≤ 10 ms`. */
+/** A requirement in words: `p50 latency ≤ 10 ms`. */
 export function describeRequirement({ metric, percentile = 0.99, atMost, atLeast }: Requirement): string {
   const name = metric === "latencyMs" ? `${namePercentile(percentile)} latency` : METRICS[metric];
   if (atMost !== undefined) return `${name} ≤ ${formatMetric(metric, atMost)}`;
   return atLeast === undefined ? name : `${name} ≥ ${formatMetric(metric, atLeast)}`;
 }
 
-/** The range that the measured value lies in; null where nothing tells. */
+/** The range that the measured value lies in; null where it is not known. */
 export function describeRange(
   { requirement: { metric }, low, high }: Verdict,
   numbers: Numbers = PAGE_NUMBERS,
@@ -77,7 +77,7 @@ export function describeRange(
   return `${formatMetric(metric, low, numbers)} to ${formatMetric(metric, high, numbers)}`;
 }
 
-/** What is left of the bound, or what is missing. */
+/** The distance to the bound as a share: left, or missed. */
 export function describeMargin({ margin }: Verdict): string {
   if (margin === null) return "–";
   return margin >= 0 ? `${formatShare(margin)} left` : `missed by ${formatShare(-margin)}`;
@@ -122,7 +122,7 @@ const NAMES: Record<Exclude<Miss["target"], "latencyMs">, string> = {
   minFidelity: "fidelity",
 };
 
-/** What a target is of: `p99 latency`. */
+/** The measure of a target: `p99 latency`. */
 export function nameTarget(target: Miss["target"], { percentile }: Pick<Targets, "percentile">): string {
   return target === "latencyMs" ? `${namePercentile(percentile)} latency` : NAMES[target];
 }

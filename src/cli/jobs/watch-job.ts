@@ -7,7 +7,7 @@ import { TERMINAL } from "../render/format-values.ts";
 import { openProgressLine, type Progress } from "../render/progress-line.ts";
 import type { Shell } from "../shell/shell.ts";
 
-/** An event of a job as progress that a person reads; null of its end, which what is printed behind it tells. */
+/** An event of a job as progress that a person reads; null at its end, since the result is printed after it. */
 function showEvent(event: JobEvent): Progress | null {
   const { type, attempt, progress } = event;
   if (progress !== null) {

@@ -18,7 +18,9 @@ export const training: KindWords<"training"> = {
         ["environment", `${task.name} by ${algorithm.name}, ${figures.number(generations)} generations`],
         ...(returns.length === 0 ? [] : [["curve", { course: returns }] satisfies Fact]),
         ...describeOutcome(result, figures),
-        ...(published === null ? [] : [["published", published.model] satisfies Fact]),
+        ...(published === null
+          ? []
+          : [["published", `${published.model}: millrace act ${published.model} --observation -`] satisfies Fact]),
       ],
     };
   },
