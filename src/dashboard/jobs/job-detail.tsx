@@ -3,7 +3,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { createId } from "../../protocol/wire/id.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import { WordBadge } from "../ui/badges.tsx";
-import { Fact, Panel } from "../ui/panels.tsx";
+import { Fact, Panel, Refusal } from "../ui/panels.tsx";
 import { describeDuration, JOB_STATES, type JobNames } from "../../words/jobs.ts";
 import { askAgain, describeSpec, nameSpec } from "../../words/kinds/registry.ts";
 import { JobProblem, ProgressLine } from "../ui/job-table.tsx";
@@ -51,11 +51,7 @@ export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps)
       >
         {job === null && error === null && <p class="muted loading">Reading the job …</p>}
         {job !== null && <JobFacts job={job} names={names} history={history} />}
-        {(writer.refusal ?? writer.failure) !== null && (
-          <p class="notice bad" role="alert">
-            {writer.refusal ?? writer.failure}
-          </p>
-        )}
+        <Refusal text={writer.refusal ?? writer.failure} />
       </Panel>
       {value !== null && <ResultPanel client={client} read={value} names={names} events={history.events.length} />}
       {run !== null && run.traceBytes !== null && <TracePanel client={client} run={run} sizeBytes={run.traceBytes} />}

@@ -4,7 +4,7 @@ import { endpoints } from "../../protocol/endpoints.ts";
 import { type Key, Scope } from "../../protocol/service/key.ts";
 import { Badge } from "../ui/badges.tsx";
 import { FieldForm } from "../ui/forms/field-form.tsx";
-import { Panel } from "../ui/panels.tsx";
+import { Panel, Refusal } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { ConfirmButton } from "../ui/buttons.tsx";
@@ -73,11 +73,7 @@ export function KeyPart({ client, administers, operates }: PartProps) {
         )}
       </Panel>
       <Panel id="keys" title="Keys" resource={keys}>
-        {failure !== null && (
-          <p class="notice bad" role="alert">
-            {failure}
-          </p>
-        )}
+        <Refusal text={failure} />
         {keys.value === null && keys.error === null && <p class="muted loading">Reading keys …</p>}
         {keys.value !== null && (
           <KeyTable

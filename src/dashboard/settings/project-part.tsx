@@ -5,7 +5,7 @@ import { MAIN_PROJECT, type Project } from "../../protocol/service/project.ts";
 import { Badge } from "../ui/badges.tsx";
 import { ConfirmButton } from "../ui/buttons.tsx";
 import { FieldForm } from "../ui/forms/field-form.tsx";
-import { Panel } from "../ui/panels.tsx";
+import { Panel, Refusal } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { PartProps } from "./part-shell.tsx";
@@ -49,11 +49,7 @@ export function ProjectPart({ client }: PartProps) {
           Whoever holds a key of a project sees its models, jobs and history, and nobody else's. Closing one revokes its
           keys and removes its runners for good, and cancels its jobs; what it stored stays.
         </p>
-        {failure !== null && (
-          <p class="notice bad" role="alert">
-            {failure}
-          </p>
-        )}
+        <Refusal text={failure} />
         {projects.value === null && projects.error === null && <p class="muted loading">Reading projects …</p>}
         {projects.value !== null && (
           <ProjectTable

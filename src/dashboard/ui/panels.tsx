@@ -44,6 +44,16 @@ export function EmptyState({
   );
 }
 
+/** Why something could not be done; nothing where it could. */
+export function Refusal({ text }: { text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p class="notice bad" role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** One name and what stands for it, in a list of facts. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
