@@ -1,6 +1,6 @@
+import { serviceEndpoints } from "../protocol/service/service-endpoints.ts";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createClient } from "../client/client.ts";
-import { serviceEndpoints } from "../protocol/service/service-endpoints.ts";
 import { Masthead } from "./masthead.tsx";
 import { Pages } from "./pages.tsx";
 

@@ -1,7 +1,7 @@
+import { alertEndpoints } from "../protocol/history/alert-endpoints.ts";
 import type { ComponentType } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../client/client.ts";
-import { alertEndpoints } from "../protocol/history/alert-endpoints.ts";
 import type { Tone } from "../words/tone.ts";
 import { Masthead } from "./masthead.tsx";
 import { Badge } from "./ui/badges.tsx";

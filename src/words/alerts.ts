@@ -8,7 +8,7 @@ import type {
   ChangeEvidence,
   FoundChange,
 } from "../protocol/history/alert.ts";
-import { formatMeasure, formatNumber, formatShare } from "./numbers.ts";
+import { formatMeasure, formatNumber, formatShare, signed } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 
 /** How each state is shown. */
@@ -84,7 +84,7 @@ export function orderAlerts(alerts: readonly Alert[]): Alert[] {
 
 const KINDS: Record<FoundChange["kind"], string> = { step: "step", drift: "drift", threshold: "limit broken" };
 
-/** Nothing that is measured is surer than this is told. */
+/** The highest confidence that is shown: a measurement proves no more. */
 const SUREST = 0.999;
 
 /** How far something moved: `+9.8 %`, or by how much where there is no share. */
@@ -106,7 +106,7 @@ export function describeKind({ kind, limits }: Pick<FoundChange, "kind" | "limit
   return limits === null ? KINDS[kind] : `${KINDS[kind]} (${limits.threshold})`;
 }
 
-/** How sure it is, with the range that the share lies in; says so where nothing tells. */
+/** The confidence with the range of the share; says so where there is none. */
 export function describeSureness({
   confidence,
   interval,
@@ -122,8 +122,4 @@ export function describeSureness({
     interval === null ? "" : `, between ${signed(interval.low, formatShare)} and ${signed(interval.high, formatShare)}`;
   const floor = noiseFloor === null ? "" : `; ${formatShare(noiseFloor)} counts as noise`;
   return `${sure}${range}, from ${pointsBefore} points before and ${pointsAfter} after${floor}`;
-}
-
-function signed(value: number, format: (value: number) => string): string {
-  return `${value < 0 ? "−" : "+"}${format(Math.abs(value))}`;
 }

@@ -1,15 +1,19 @@
 import type { RooflinePosition } from "../protocol/fleet/roofline.ts";
 import type { SizeExpression } from "../protocol/kernels/kernel-definition.ts";
 import type { ListedKernel, SubmittedKernel } from "../protocol/kernels/submitted-kernel.ts";
-import { formatMeasure } from "./numbers.ts";
+import { type Numbers, PAGE_NUMBERS } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });
 
 /** A benchmark's place under its device's roofs: `31% of its roof of 12.3 GFLOP/s, bound by memory`. */
-export function describeRoof({ shareOfRoof, roof, unit, bound }: RooflinePosition): string {
+export function describeRoof(
+  { shareOfRoof, roof, unit, bound }: RooflinePosition,
+  { measure }: Numbers = PAGE_NUMBERS,
+): string {
   if (shareOfRoof === null || roof === null) return "no roof to compare with";
-  return `${percent.format(shareOfRoof)} of its roof of ${formatMeasure(roof, unit)}, bound by ${bound === "compute" ? "arithmetic" : "memory"}`;
+  const limit = bound === null ? "" : `, bound by ${bound === "compute" ? "arithmetic" : "memory"}`;
+  return `${percent.format(shareOfRoof)} of its roof of ${measure(roof, unit)}${limit}`;
 }
 
 /** How far the check of a submitted kernel is. */

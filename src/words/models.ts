@@ -1,8 +1,65 @@
 import type { Backend } from "../protocol/fleet/hardware.ts";
 import type { InferReply, LatencySplit } from "../protocol/inference/inference.ts";
-import { FIRST_VARIANT, type ModelVariant, type Placement } from "../protocol/models/model.ts";
+import {
+  FIRST_VARIANT,
+  type ModelSummary,
+  type ModelVariant,
+  type ModelVersion,
+  type Placement,
+  type TensorSpec,
+} from "../protocol/models/model.ts";
 import type { MeasuredFidelity, Recipe } from "../protocol/models/variant.ts";
-import { formatNumber, formatShare } from "./numbers.ts";
+import { formatNumber, formatShare, type Numbers } from "./numbers.ts";
+import { markSoftware } from "./runners.ts";
+
+/** What a model takes or gives: `image: float32 n × 1 × 28 × 28`. */
+export function describeTensors(specs: readonly TensorSpec[]): string {
+  const sizes = (shape: readonly number[]) => shape.map((size) => (size === -1 ? "n" : size)).join(" × ");
+  return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} ${sizes(shape)}`).join(", ");
+}
+
+/** A version of a model: its tensors, its graph, its data and its policy. */
+export function describeVersion(
+  { inputs, outputs, summary, data, card }: ModelVersion,
+  numbers: Numbers,
+): (readonly [string, string])[] {
+  return [
+    ["takes", describeTensors(inputs)],
+    ["gives", describeTensors(outputs)],
+    ...(summary === null ? [] : describeGraph(summary, numbers)),
+    ...(data === null ? [] : [["data", `${data.rows} rows, by ${data.metric}`] as const]),
+    ...(card === null ? [] : [["policy of", card.environment] as const]),
+  ];
+}
+
+function describeGraph(summary: ModelSummary, { number, bytes }: Numbers): (readonly [string, string])[] {
+  const { opset, nodes, operators, parameters, quantisedParameters, weightBytes } = summary;
+  const orUnknown = (value: number | null, format: (value: number) => string) =>
+    value === null ? "the file does not say" : format(value);
+  // The most frequent first.
+  const counts = Object.entries(operators).toSorted(([, a], [, b]) => b - a);
+  const quantised = quantisedParameters > 0 ? ` (${number(quantisedParameters)} quantised)` : "";
+  return [
+    ["parameters", `${number(parameters)}${quantised}`],
+    ["weights", bytes(weightBytes)],
+    ["multiply-adds a row", orUnknown(summary.multiplyAddsPerRow, number)],
+    ["flops a row", orUnknown(summary.flopsPerRow, number)],
+    ["activations a row", orUnknown(summary.activationBytesPerRow, bytes)],
+    ["opset", String(opset)],
+    [`operators (${nodes} nodes)`, counts.map(([operator, count]) => `${count} ${operator}`).join(", ")],
+  ];
+}
+
+/** Where an answer was computed. */
+export function namePlace({
+  deviceKey,
+  runnerId,
+  backend,
+  software,
+}: Pick<Placement, "deviceKey" | "runnerId" | "backend" | "software">): string {
+  const place = backend === "edge-wasm" ? "the edge itself" : `${deviceKey} of ${runnerId}`;
+  return markSoftware(`${place} by ${backend}`, software);
+}
 
 /** The fidelity of a variant, and what it rests on. */
 export function describeFidelity(
@@ -19,7 +76,8 @@ export function describeFidelity(
   return { share: formatShare(Math.min(...found)), basis: "the least that calibrations found" };
 }
 
-function describeBasis(measured: MeasuredFidelity): string {
+/** What a measured fidelity rests on. */
+export function describeBasis(measured: MeasuredFidelity): string {
   if (measured.basis === "metric") {
     const { metric, variant, parent, rows } = measured;
     return `${metric} ${formatNumber(variant)} beside ${formatNumber(parent)}, on ${formatNumber(rows)} rows of its data`;
@@ -61,22 +119,23 @@ export interface LatencyPart {
   readonly clock: "edge" | "runner" | null;
 }
 
+/** The parts in the order in which a request goes through them. */
+export const WAY = [
+  { name: "edge", field: "edgeMs", clock: "edge" },
+  { name: "link", field: "linkMs", clock: "edge" },
+  { name: "queue", field: "queueMs", clock: "runner" },
+  { name: "upload", field: "uploadMs", clock: "runner" },
+  { name: "compute", field: "computeMs", clock: "runner" },
+  { name: "readback", field: "readbackMs", clock: "runner" },
+] as const;
+
 /** Less than this is rounding. */
 const LEAST_REST_MS = 0.005;
 
 /** Where a reply's time went, in the order of the way; `rest` is what no part accounts for. The edge alone has one part. */
 export function splitLatency(latency: LatencySplit, backend: Backend): LatencyPart[] {
-  const edge: LatencyPart = { name: "edge", ms: latency.edgeMs, clock: "edge" };
-  if (backend === "edge-wasm") return withRest([edge], latency.totalMs);
-  const parts: LatencyPart[] = [
-    edge,
-    { name: "link", ms: latency.linkMs, clock: "edge" },
-    { name: "queue", ms: latency.queueMs, clock: "runner" },
-    { name: "upload", ms: latency.uploadMs, clock: "runner" },
-    { name: "compute", ms: latency.computeMs, clock: "runner" },
-    { name: "readback", ms: latency.readbackMs, clock: "runner" },
-  ];
-  return withRest(parts, latency.totalMs);
+  const parts = WAY.map(({ name, field, clock }) => ({ name, ms: latency[field], clock }));
+  return withRest(backend === "edge-wasm" ? parts.slice(0, 1) : parts, latency.totalMs);
 }
 
 /** What a prediction is made of; what its confidence adds to them is the rest. */

@@ -1,7 +1,7 @@
 import type { DiagnosisCheck } from "../protocol/fleet/health.ts";
 import type { Profile } from "../protocol/fleet/profile.ts";
 import type { Runner, RunnerState } from "../protocol/fleet/runner.ts";
-import { formatBytes, formatMeasure, formatNumber, formatShare } from "./numbers.ts";
+import { formatBytes, formatMeasure, formatNumber, formatShare, type Numbers, PAGE_NUMBERS } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 import { namePercentile } from "./validation.ts";
 
@@ -27,14 +27,11 @@ export const CHECKS: Record<DiagnosisCheck["check"], string> = {
 };
 
 /** A value in the unit that a check or finding names: shares as per cent, bytes in binary units. */
-export function formatQuantity(value: number, unit: string): string {
+export function formatQuantity(value: number | null, unit: string, { measure, bytes }: Numbers = PAGE_NUMBERS): string {
+  if (value === null) return "–";
   if (unit.startsWith("share")) return `${formatShare(value)}${unit.slice("share".length)}`;
-  if (unit.startsWith("bytes")) return `${formatSignedBytes(value)}${unit.slice("bytes".length)}`;
-  return formatMeasure(value, unit);
-}
-
-function formatSignedBytes(bytes: number): string {
-  return bytes < 0 ? `−${formatBytes(-bytes)}` : formatBytes(bytes);
+  if (!unit.startsWith("bytes")) return measure(value, unit);
+  return `${value < 0 ? "−" : ""}${bytes(Math.abs(value))}${unit.slice("bytes".length)}`;
 }
 
 /** A line of a profile's fit as people read it: bytes come as plain numbers. */
@@ -55,6 +52,19 @@ export const RUNNER_TONES: Record<RunnerState, Tone> = {
   registered: "busy",
   offline: "bad",
 };
+
+/** Marks a device whose figures say nothing about a GPU. */
+export const SOFTWARE = "software: an emulation, not a GPU";
+
+/** A name, marked where its device is emulated on the CPU. */
+export function markSoftware(name: string, software: boolean, mark = "software"): string {
+  return software ? `${name} (${mark})` : name;
+}
+
+/** Projects that a runner works for. */
+export function describeSharing({ shared }: Pick<Runner, "shared">): string {
+  return shared ? "all projects" : "its own project";
+}
 
 /** A machine in few words. */
 export function describeMachine({ cpu, memoryBytes, os }: NonNullable<Runner["capabilities"]>["hardware"]): string {

@@ -1,8 +1,7 @@
-import type { JobSummary } from "../protocol/jobs/job.ts";
 import type { Candidate, OptimisationResult, OptimisationTrial } from "../protocol/jobs/optimisation.ts";
 import type { RequiredMetric, Requirement, Verdict } from "../protocol/models/requirement.ts";
 import type { LoadPath, ScenarioKind } from "../protocol/models/scenario.ts";
-import { formatBytes, formatMeasure, formatNumber, formatShare } from "./numbers.ts";
+import { formatBytes, formatMeasure, formatNumber, formatShare, type Numbers, PAGE_NUMBERS } from "./numbers.ts";
 import type { Tone } from "./tone.ts";
 
 /** How each outcome of a requirement, and of all of them, is shown. */
@@ -11,20 +10,6 @@ export const OUTCOMES: Record<Verdict["outcome"], readonly [Tone, string]> = {
   fail: ["bad", "fail"],
   insufficient: ["warn", "insufficient evidence"],
 };
-
-/** How a job that judges ended, or how far it is; an optimisation finds a configuration, or there is none. */
-export function judgeJob({
-  state,
-  verdict,
-  spec,
-}: Pick<JobSummary, "state" | "verdict" | "spec">): readonly [Tone, string] {
-  if (state === "failed") return ["bad", "did not finish"];
-  if (state === "cancelled") return ["warn", "cancelled"];
-  if (state === "leased") return ["busy", "running"];
-  if (state === "queued" || verdict === null) return ["quiet", state];
-  if (spec.kind !== "optimisation") return OUTCOMES[verdict];
-  return verdict === "pass" ? ["good", "found"] : ["bad", "infeasible"];
-}
 
 export const SCENARIOS: Record<ScenarioKind, string> = {
   singleStream: "single stream",
@@ -48,17 +33,21 @@ export const METRICS: Record<RequiredMetric, string> = {
 };
 
 /** A value of a required metric with its unit. */
-export function formatMetric(metric: RequiredMetric, value: number): string {
+export function formatMetric(
+  metric: RequiredMetric,
+  value: number,
+  { number, measure, bytes }: Numbers = PAGE_NUMBERS,
+): string {
   switch (metric) {
     case "latencyMs":
     case "startupMs":
-      return formatMeasure(value, "ms");
+      return measure(value, "ms");
     case "throughputPerS":
-      return `${formatNumber(value)}/s`;
+      return `${number(value)}/s`;
     case "memoryBytes":
     case "gpuMemoryBytes":
     case "artifactBytes":
-      return formatBytes(value);
+      return bytes(value);
     case "fidelity":
     case "errorRate":
       return formatShare(value);
@@ -70,22 +59,25 @@ export function namePercentile(percentile: number): string {
   return `p${formatNumber(Number((100 * percentile).toFixed(3)))}`;
 }
 
-/** What is wanted: `p50 latency ≤ 10 ms`. */
+/** A requirement in words: `p50 latency ≤ 10 ms`. */
 export function describeRequirement({ metric, percentile = 0.99, atMost, atLeast }: Requirement): string {
   const name = metric === "latencyMs" ? `${namePercentile(percentile)} latency` : METRICS[metric];
   if (atMost !== undefined) return `${name} ≤ ${formatMetric(metric, atMost)}`;
   return atLeast === undefined ? name : `${name} ≥ ${formatMetric(metric, atLeast)}`;
 }
 
-/** The range that the measured value lies in; null where nothing tells. */
-export function describeRange({ requirement: { metric }, low, high }: Verdict): string | null {
+/** The range that the measured value lies in; null where it is not known. */
+export function describeRange(
+  { requirement: { metric }, low, high }: Verdict,
+  numbers: Numbers = PAGE_NUMBERS,
+): string | null {
   if (low === null && high === null) return null;
-  if (low === null) return `up to ${formatMetric(metric, high ?? 0)}`;
-  if (high === null) return `${formatMetric(metric, low)} or more`;
-  return `${formatMetric(metric, low)} to ${formatMetric(metric, high)}`;
+  if (low === null) return `up to ${formatMetric(metric, high ?? 0, numbers)}`;
+  if (high === null) return `${formatMetric(metric, low, numbers)} or more`;
+  return `${formatMetric(metric, low, numbers)} to ${formatMetric(metric, high, numbers)}`;
 }
 
-/** What is left of the bound, or what is missing. */
+/** The distance to the bound as a share: left, or missed. */
 export function describeMargin({ margin }: Verdict): string {
   if (margin === null) return "–";
   return margin >= 0 ? `${formatShare(margin)} left` : `missed by ${formatShare(-margin)}`;
@@ -130,7 +122,7 @@ const NAMES: Record<Exclude<Miss["target"], "latencyMs">, string> = {
   minFidelity: "fidelity",
 };
 
-/** What a target is of: `p99 latency`. */
+/** The measure of a target: `p99 latency`. */
 export function nameTarget(target: Miss["target"], { percentile }: Pick<Targets, "percentile">): string {
   return target === "latencyMs" ? `${namePercentile(percentile)} latency` : NAMES[target];
 }

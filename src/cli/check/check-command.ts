@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { ComparisonReply } from "../../protocol/history/comparison.ts";
-import { baselineNote, formatChange, formatP, formatSide, renderJunit, renderMarkdown } from "./render-check.ts";
+import { formatP } from "../../words/comparison.ts";
+import { baselineNote, formatChange, formatSide, renderJunit, renderMarkdown } from "./render-check.ts";
 import { exitCodeOf, type Gate, headlineOf, type Judgement, judgePairs } from "./judge-pairs.ts";
 import { renderTable } from "../render/render-table.ts";
 import { wholeBetween } from "../options/option-values.ts";

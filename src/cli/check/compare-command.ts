@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { ComparisonReply } from "../../protocol/history/comparison.ts";
-import { formatChange, formatP, formatSide } from "./render-check.ts";
+import { formatP, PAIR_VERDICTS, UNPAIRED } from "../../words/comparison.ts";
+import { formatChange, formatSide } from "./render-check.ts";
 import { namePairs } from "./judge-pairs.ts";
 import { renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
@@ -25,7 +26,7 @@ function renderComparison(comparison: ComparisonReply, columns: number | undefin
   const { pairs, unpaired, notes } = comparison;
   const names = namePairs(pairs);
   const rows = pairs.map((pair, index) => [
-    pair.verdict,
+    PAIR_VERDICTS[pair.verdict][1],
     names[index] ?? "",
     formatSide(pair.a, pair.key.unit),
     formatSide(pair.b, pair.key.unit),
@@ -36,7 +37,7 @@ function renderComparison(comparison: ComparisonReply, columns: number | undefin
   const table = renderTable([["", "series", "A", "B", "change", "p", "effect"], ...rows], columns);
   const alone = unpaired.map(({ side, key, reason }) => {
     const [name = ""] = namePairs([{ key }]);
-    return `Only ${side.toUpperCase()} (${reason}): ${name}${key.label === null ? "" : ` ${key.label}`}`;
+    return `Only ${side.toUpperCase()} (${UNPAIRED[reason]}): ${name}${key.label === null ? "" : ` ${key.label}`}`;
   });
   const warnings = pairs.flatMap((pair, index) => pair.warnings.map((warning) => `${names[index]}: ${warning}`));
   return `${table}\n${[...alone, ...warnings, ...notes].map((line) => `${line}\n`).join("")}`;

@@ -1,7 +1,9 @@
 import type { HistoryQueryReply } from "../../protocol/history/history-query.ts";
 import type { HistoryPoint } from "../../protocol/history/history.ts";
 import type { Series } from "../../protocol/history/series.ts";
-import { formatSizes, formatValue } from "../render/format-values.ts";
+import { writeSizes } from "../../words/numbers.ts";
+import { markSoftware } from "../../words/runners.ts";
+import { formatValue } from "../render/format-values.ts";
 import { renderTable } from "../render/render-table.ts";
 import { sparkline } from "../render/sparkline.ts";
 
@@ -87,7 +89,7 @@ function nameGroup(group: Group, all: ReadonlyMap<string, Series>): string {
   const { subject, metric, label } = series;
   // The device is named behind it.
   const { device: _, ...configuration } = series.configuration;
-  const device = group.device === null ? "" : `on ${group.device.name}${group.software ? " (software)" : ""}`;
-  const parts = [subject, metric, formatSizes(configuration), device, label ?? ""];
+  const device = group.device === null ? "" : `on ${markSoftware(group.device.name, group.software)}`;
+  const parts = [subject, metric, writeSizes(configuration), device, label ?? ""];
   return parts.filter((part) => part !== "").join(" ");
 }

@@ -10,7 +10,8 @@ import { numberBetween } from "../options/option-values.ts";
 import { formatWith } from "../render/format-values.ts";
 import { renderFacts } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
-import { latencyBars, namePlace } from "./render-answer.ts";
+import { namePlace } from "../../words/models.ts";
+import { latencyBars } from "./render-answer.ts";
 
 /** The lines of a stream as they come; an empty one counts, the last one need not end. */
 export async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

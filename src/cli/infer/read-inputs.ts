@@ -4,6 +4,7 @@ import type { ModelVersion, TensorSpec } from "../../protocol/models/model.ts";
 import { parseJson } from "../../protocol/wire/parse-json.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { countElements, type JsonTensor, JsonTensorInput } from "../../protocol/wire/tensor.ts";
+import { describeTensors } from "../../words/models.ts";
 import type { Shell } from "../shell/shell.ts";
 import { decodePng } from "./decode-png.ts";
 import { decodeWav } from "./decode-wav.ts";
@@ -65,7 +66,7 @@ function freeInput(
 ): TensorSpec {
   const [spec, other] = version.inputs.filter((each) => !(each.name in given) && mayBe(each));
   if (spec !== undefined && other === undefined) return spec;
-  const names = version.inputs.map(describeSpec).join(", ");
+  const names = describeTensors(version.inputs);
   throw new ProblemError("invalid-request", `It is not clear which input ${what} is for: the model takes ${names}.`);
 }
 
@@ -94,13 +95,5 @@ function tensorOf(value: unknown, spec: TensorSpec): JsonTensor {
 }
 
 function unknownInput(name: string, { inputs }: ModelVersion): ProblemError {
-  return new ProblemError(
-    "invalid-request",
-    `The model has no input ${name}; it takes ${inputs.map(describeSpec).join(", ")}.`,
-  );
-}
-
-/** `image float32 [-1, 1, 28, 28]`; a free size is ?. */
-export function describeSpec({ name, dtype, shape }: TensorSpec): string {
-  return `${name} ${dtype} [${shape.map((size) => (size === -1 ? "?" : size)).join(", ")}]`;
+  return new ProblemError("invalid-request", `The model has no input ${name}; it takes ${describeTensors(inputs)}.`);
 }

@@ -1,37 +1,27 @@
 import type { InferReply, LatencySplit } from "../../protocol/inference/inference.ts";
-import { EDGE_RUNNER_ID } from "../../protocol/models/edge-place.ts";
 import type { JsonTensor } from "../../protocol/wire/tensor.ts";
-import { formatValue, formatWith } from "../render/format-values.ts";
+import { namePlace, WAY } from "../../words/models.ts";
+import { formatShare } from "../../words/numbers.ts";
+import { formatWith, formatValue } from "../render/format-values.ts";
 import { renderBar } from "../render/progress-line.ts";
 import { renderFacts } from "../render/render-table.ts";
 
-/** In the order in which a request goes through them. */
-const PARTS = ["edgeMs", "linkMs", "queueMs", "uploadMs", "computeMs", "readbackMs"] as const;
 const LATENCY_COLUMNS = 40;
 
 /** Where the time went: each part a bar that begins where the one before ends, so that they fill the whole. */
 export function latencyBars(latency: LatencySplit): [name: string, value: string][] {
-  const sum = PARTS.reduce((total, part) => total + latency[part], 0);
+  const sum = WAY.reduce((total, { field }) => total + latency[field], 0);
   let before = 0;
-  return PARTS.map((part) => {
-    const [from, to] = [before, before + latency[part]].map((at) =>
-      sum > 0 ? Math.round((LATENCY_COLUMNS * at) / sum) : 0,
-    );
-    before += latency[part];
+  return WAY.map(({ name, field }) => {
+    const ms = latency[field];
+    const [from, to] = [before, before + ms].map((at) => (sum > 0 ? Math.round((LATENCY_COLUMNS * at) / sum) : 0));
+    before += ms;
     // A part that took any time is seen.
-    const length = Math.max((to ?? 0) - (from ?? 0), latency[part] > 0 ? 1 : 0);
+    const length = Math.max((to ?? 0) - (from ?? 0), ms > 0 ? 1 : 0);
     const start = Math.min(from ?? 0, LATENCY_COLUMNS - length);
     const bar = `${"·".repeat(start)}${"█".repeat(length)}`.padEnd(LATENCY_COLUMNS, "·");
-    return [part.slice(0, -2), `${bar}  ${formatWith(latency[part], "ms")}`];
+    return [name, `${bar}  ${formatWith(ms, "ms")}`];
   });
-}
-
-type Place = Pick<InferReply["placement"], "deviceKey" | "runnerId" | "backend" | "software">;
-
-/** Where an answer was computed, as people say it. */
-export function namePlace({ deviceKey, runnerId, backend, software }: Place): string {
-  const place = runnerId === EDGE_RUNNER_ID ? "the edge itself" : `${deviceKey} of ${runnerId}`;
-  return `${place} by ${backend}${software ? " (software)" : ""}`;
 }
 
 const SHARE_COLUMNS = 24;
@@ -45,7 +35,7 @@ export function renderAnswer(reply: InferReply, top: number): string {
   const { variant, batch, fidelity } = placement;
   const met = budgetMet ? "met" : "MISSED";
   const facts = renderFacts([
-    ["model", `${model}@${version} ${variant}, fidelity ${formatValue(fidelity)}`],
+    ["model", `${model}@${version} ${variant}, fidelity ${formatShare(fidelity)}`],
     ["ran on", `${namePlace(placement)}, in a batch of ${batch}`],
     [
       "latency",

@@ -4,24 +4,21 @@ import { JobState, type JobSummary } from "../../protocol/jobs/job.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
 import { concludeJob } from "./submit-job.ts";
 import { watchJob } from "./watch-job.ts";
-import { describeSubject, renderJob } from "./render-job.ts";
+import { listAll } from "../../client/list-all.ts";
+import type { Client } from "../../client/client.ts";
+import { JOB_STATES, type JobNames, listJobNames } from "../../words/jobs.ts";
+import { describeSpec, judgeJob, nameSpec } from "../../words/kinds/registry.ts";
+import { listRunners } from "../runner/find-runner.ts";
+import { renderJob } from "./render-job.ts";
 import { wholeBetween } from "../options/option-values.ts";
-import { formatAge } from "../render/format-values.ts";
-import { paint, renderTable, type Tone } from "../render/render-table.ts";
+import { formatAge, TERMINAL } from "../render/format-values.ts";
+import { paint, renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 
 interface ListOptions extends EdgeOptions {
   readonly state?: JobSummary["state"];
   readonly limit: number;
 }
-
-const TONES: Record<JobSummary["state"], Tone> = {
-  queued: "faint",
-  leased: "strong",
-  succeeded: "good",
-  failed: "bad",
-  cancelled: "doubtful",
-};
 
 /** `millrace jobs`: what was asked of runners, and what became of it. */
 export function jobsCommand(shell: Shell = PROCESS): Command {
@@ -44,20 +41,28 @@ function listCommand(shell: Shell): Command {
       const { items } = await client.call(endpoints.listJobs, { query });
       if (options.json) return shell.print(`${JSON.stringify(items)}\n`);
       if (items.length === 0) return shell.print("No job: millrace bench <kernel> makes one.\n");
+      const names = await readNames(client);
       const rows = items.map((job) => [
-        job.state === "leased" ? "running" : job.state,
+        JOB_STATES[job.state][1],
         job.spec.kind,
-        describeSubject(job.spec),
-        job.verdict ?? "",
+        nameSpec(job.spec, names),
+        describeSpec(job.spec, TERMINAL),
+        job.verdict === null ? "" : judgeJob(job)[1],
         formatAge(job.createdAt),
         job.id,
       ]);
-      const heads = ["state", "kind", "of", "verdict", "queued", "id"];
+      const heads = ["state", "kind", "of", "asked for", "verdict", "queued", "id"];
       const table = renderTable([heads, ...rows], shell.columns, (text, row, column) =>
-        column === 0 && row > 0 ? paint(shell, TONES[items[row - 1]?.state ?? "queued"], text) : text,
+        column === 0 && row > 0 ? paint(shell, JOB_STATES[items[row - 1]?.state ?? "queued"][0], text) : text,
       );
       shell.print(table);
     });
+}
+
+/** Jobs name models' versions and runners by id alone. */
+async function readNames(client: Client): Promise<JobNames> {
+  const models = Array.fromAsync(listAll(client, endpoints.listModels, { query: { limit: 200 } }));
+  return listJobNames(...(await Promise.all([models, listRunners(client)])));
 }
 
 function showCommand(shell: Shell): Command {
@@ -67,7 +72,7 @@ function showCommand(shell: Shell): Command {
     .action(async (id: string, options: EdgeOptions) => {
       const client = await openEdge(options, shell);
       const job = await client.call(endpoints.getJob, { params: { id } });
-      shell.print(options.json ? `${JSON.stringify(job)}\n` : renderJob(job, shell));
+      shell.print(options.json ? `${JSON.stringify(job)}\n` : renderJob(job, await readNames(client), shell));
     });
 }
 

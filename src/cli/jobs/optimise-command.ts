@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { optimisation } from "../../words/kinds/optimisation.ts";
 import { openEdge } from "../options/edge-options.ts";
 import { addJob, type JobOptions, submitJob, targetOf } from "./submit-job.ts";
 import { bytesOption, numberBetween, percentileOption, wholeBetween } from "../options/option-values.ts";
@@ -31,7 +32,7 @@ export function optimiseCommand(shell: Shell = PROCESS): Command {
       const client = await openEdge(options, shell);
       const targets = targetsOf(options);
       const body = {
-        kind: "optimisation",
+        kind: optimisation.kind,
         subject: { kind: "model", model },
         targets,
         // Without anything to reach the edge wants to hear what is best.

@@ -1,6 +1,8 @@
 import { Command, Option } from "commander";
 import type { Algorithm } from "../../protocol/jobs/training.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { evaluation } from "../../words/kinds/evaluation.ts";
+import { training } from "../../words/kinds/training.ts";
 import { openEdge } from "../options/edge-options.ts";
 import { numberBetween, wholeBetween } from "../options/option-values.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
@@ -24,7 +26,7 @@ export function evaluateCommand(shell: Shell = PROCESS): Command {
       const { environment, episodes, seed } = options;
       const client = await openEdge(options, shell);
       const body = {
-        kind: "evaluation",
+        kind: evaluation.kind,
         policies,
         environment,
         ...(episodes !== undefined && { episodes }),
@@ -78,7 +80,7 @@ export function trainCommand(shell: Shell = PROCESS): Command {
       const { algorithm, population, generations, episodes, stopAt, publish, seed } = options;
       const client = await openEdge(options, shell);
       const body = {
-        kind: "training",
+        kind: training.kind,
         environment,
         algorithm: { name: algorithm, ...(population !== undefined && { population }) },
         ...(generations !== undefined && { generations }),

@@ -8,21 +8,18 @@ import { createProblem, ProblemError, reviveProblem } from "../../protocol/wire/
 import { addEdge, type EdgeOptions } from "../options/edge-options.ts";
 import { findRunnerId } from "../runner/find-runner.ts";
 import type { Shell } from "../shell/shell.ts";
-import { renderResult } from "./results/render-result.ts";
+import { verdictOf } from "../../words/kinds/registry.ts";
+import { renderResult } from "./render-job.ts";
 import { INTERRUPTED, watchJob } from "./watch-job.ts";
 
-const VALIDATED = { pass: 0, fail: 1, insufficient: 3 } as const;
+const CODES = { pass: 0, fail: 1, insufficient: 3 } as const;
 
 /**
  * What a command ends with whose job ended well: 1 where its verdict is no (a requirement missed, no configuration
  * within the targets, a claim that is not true, `stopAt` not reached), 3 where the evidence does not suffice, else 0.
  */
-export function verdictCode({ spec, result }: Pick<Job, "spec" | "result">): 0 | 1 | 3 {
-  if (result?.kind === "validation") return VALIDATED[result.verdict];
-  if (result?.kind === "optimisation") return result.best === null ? 1 : 0;
-  if (result?.kind === "probe") return result.ok ? 0 : 1;
-  if (result?.kind !== "training" || spec.kind !== "training" || spec.stopAt === undefined) return 0;
-  return result.solvedAtGeneration === null ? 1 : 0;
+export function verdictCode(job: Pick<Job, "spec" | "result">): 0 | 1 | 3 {
+  return CODES[verdictOf(job)];
 }
 
 /** Prints what a job came to, and gives the exit code. Throws the problem of one that failed or was cancelled. */

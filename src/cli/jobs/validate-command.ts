@@ -3,6 +3,7 @@ import { RequiredMetric, type Requirement } from "../../protocol/models/requirem
 import { LoadPath, type Scenario, ScenarioInput, ScenarioKind } from "../../protocol/models/scenario.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import { validation } from "../../words/kinds/validation.ts";
 import { openEdge } from "../options/edge-options.ts";
 import { collect, percentileOption, wholeBetween } from "../options/option-values.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
@@ -93,7 +94,7 @@ async function validate(model: string, options: ValidateOptions, shell: Shell): 
   }
   const client = await openEdge(options, shell);
   const body = {
-    kind: "validation",
+    kind: validation.kind,
     subject: { kind: "model", model, ...(variant !== undefined && { variant }) },
     scenarios: [...scenario],
     requirements: requirements ?? [...require],

@@ -1,30 +1,22 @@
 import type { Client } from "../../client/client.ts";
 import { followJob } from "../../client/jobs.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Job, JobEvent, JobProgress } from "../../protocol/jobs/job.ts";
-import { formatValue } from "../render/format-values.ts";
+import type { Job, JobEvent } from "../../protocol/jobs/job.ts";
+import { describeEvent, describeFindings } from "../../words/jobs.ts";
+import { TERMINAL } from "../render/format-values.ts";
 import { openProgressLine, type Progress } from "../render/progress-line.ts";
 import type { Shell } from "../shell/shell.ts";
 
-/** An event of a job as progress that a person reads; null of its end, which what is printed behind it tells. */
-function describeEvent({ type, attempt, progress, detail }: JobEvent): Progress | null {
+/** An event of a job as progress that a person reads; null at its end, since the result is printed after it. */
+function showEvent(event: JobEvent): Progress | null {
+  const { type, attempt, progress } = event;
   if (progress !== null) {
     const { phase, done, total } = progress;
-    return { what: phase, done, total, note: noteOf(progress) };
+    return { what: phase, done, total, note: describeFindings(progress, TERMINAL).join(", ") || undefined };
   }
   if (type === "succeeded" || type === "failed" || type === "cancelled") return null;
-  const again = attempt > 1 ? `, attempt ${attempt}` : "";
-  const what = type === "leased" ? `a runner has it${again}` : type;
-  return { what: detail === null || detail === "" ? what : `${what}: ${detail}`, done: 0, total: 0 };
-}
-
-function noteOf({ candidatesLeft, best, point }: JobProgress): string | undefined {
-  if (point !== undefined) {
-    const fresh = point.fresh === null ? "" : `, ${formatValue(point.fresh)} on fresh episodes`;
-    return `best ${formatValue(point.best)}${fresh}`;
-  }
-  if (best !== undefined) return `best ${formatValue(best.throughputPerS)}/s at ${formatValue(best.latencyMs)} ms`;
-  return candidatesLeft === undefined ? undefined : `${candidatesLeft} candidates left`;
+  const again = type === "leased" && attempt > 1 ? `, attempt ${attempt}` : "";
+  return { what: `${describeEvent(event)}${again}`, done: 0, total: 0 };
 }
 
 /** What a process ends with that was interrupted, as shells have it: 128 and the number of the signal. */
@@ -51,7 +43,7 @@ export async function watchJob(
   try {
     for await (const event of followJob(client, id, { signal: leaving.signal })) {
       onEvent?.(event);
-      const progress = describeEvent(event);
+      const progress = showEvent(event);
       if (progress !== null) line.show(progress);
     }
   } finally {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { addJob, type JobOptions, submitJob, targetOf } from "../jobs/submit-job.ts";
+import { benchmark } from "../../words/kinds/benchmark.ts";
 import { openEdge } from "../options/edge-options.ts";
 import { shapeOption, wholeBetween } from "../options/option-values.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
@@ -26,7 +27,7 @@ export function benchmarkCommand(name: string, shell: Shell): Command {
       const { shape, iterations, variant, device } = options;
       const client = await openEdge(options, shell);
       const body = {
-        kind: "benchmark",
+        kind: benchmark.kind,
         ...(await findKernel(client, wanted)),
         shape,
         ...(iterations !== undefined && { iterations }),

@@ -7,7 +7,8 @@ import { watchJob } from "../jobs/watch-job.ts";
 import { benchmarkCommand } from "./bench-command.ts";
 import { listKernels } from "./find-kernel.ts";
 import { readJson } from "../shell/read-json.ts";
-import { formatSizes } from "../render/format-values.ts";
+import { KERNEL_STATES } from "../../words/kernels.ts";
+import { writeSizes } from "../../words/numbers.ts";
 import { renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 
@@ -33,7 +34,7 @@ function listCommand(shell: Shell): Command {
       if (kernels.length === 0) return shell.print("No kernel: no runner has connected yet.\n");
       const rows = kernels.map((kernel) => [
         kernel.name,
-        kernel.source === "announced" ? "announced" : (kernel.state ?? "–"),
+        kernel.state === undefined ? kernel.source : KERNEL_STATES[kernel.state][1],
         defaultShape(kernel),
         kernel.dtypes.join(", "),
         kernel.variants.join(", "),
@@ -67,5 +68,5 @@ async function push(file: string, { detach, json, ...choice }: PushOptions, shel
 }
 
 function defaultShape({ dimensions }: ListedKernel): string {
-  return formatSizes(Object.fromEntries(dimensions.map((each) => [each.name, each.default])));
+  return writeSizes(Object.fromEntries(dimensions.map((each) => [each.name, each.default])));
 }

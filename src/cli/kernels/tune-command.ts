@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { LIMITS } from "../../protocol/wire/limits.ts";
+import { tuning } from "../../words/kinds/tuning.ts";
 import { openEdge } from "../options/edge-options.ts";
 import { addJob, type JobOptions, submitJob, targetOf } from "../jobs/submit-job.ts";
 import { findKernel } from "./find-kernel.ts";
@@ -28,7 +29,7 @@ export function tuneCommand(shell: Shell = PROCESS): Command {
       const { shape, time, fresh } = options;
       const client = await openEdge(options, shell);
       const body = {
-        kind: "tuning",
+        kind: tuning.kind,
         ...(await findKernel(client, wanted)),
         shape,
         fresh,

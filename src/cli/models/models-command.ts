@@ -5,9 +5,9 @@ import { listAll } from "../../client/list-all.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
 import { Name } from "../../protocol/wire/page.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
-import { describeSpec } from "../infer/read-inputs.ts";
+import { describeTensors, describeVersion } from "../../words/models.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
-import { formatAge, formatValue } from "../render/format-values.ts";
+import { formatAge, formatValue, TERMINAL } from "../render/format-values.ts";
 import { renderFacts, renderTable } from "../render/render-table.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { showCommand } from "./show-command.ts";
@@ -27,7 +27,7 @@ function listCommand(shell: Shell): Command {
         const { version, variants, summary, inputs, createdAt } = latest;
         const parameters = summary === null ? "–" : formatValue(summary.parameters);
         const names = variants.map((variant) => variant.name).join(", ");
-        return [name, `${version}`, names, parameters, inputs.map(describeSpec).join(", "), formatAge(createdAt)];
+        return [name, `${version}`, names, parameters, describeTensors(inputs), formatAge(createdAt)];
       });
       shell.print(
         renderTable([["name", "version", "variants", "parameters", "takes", "uploaded"], ...rows], shell.columns),
@@ -69,14 +69,7 @@ async function push(file: string, options: PushOptions, shell: Shell): Promise<v
       ? version
       : await client.call(endpoints.putVersionData, { params, rawBody: { mediaType: MEDIA_TYPE, content: data } });
   if (options.json) return shell.print(`${JSON.stringify({ model, version: measured })}\n`);
-  const { inputs, outputs, summary, digest } = measured;
-  const facts = renderFacts([
-    ["takes", inputs.map(describeSpec).join(", ")],
-    ["gives", outputs.map(describeSpec).join(", ")],
-    ...(summary === null ? [] : [["parameters", formatValue(summary.parameters)] as const]),
-    ...(measured.data === null ? [] : [["data", `${measured.data.rows} rows, by ${measured.data.metric}`] as const]),
-    ["digest", digest],
-  ]);
+  const facts = renderFacts([...describeVersion(measured, TERMINAL), ["digest", measured.digest]]);
   shell.print(`${model.name}@${version.version}\n${facts}`);
 }
 

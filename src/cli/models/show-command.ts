@@ -1,10 +1,13 @@
 import { Command } from "commander";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Model, ModelVersion, Placement } from "../../protocol/models/model.ts";
+import type { Model, Placement } from "../../protocol/models/model.ts";
+import { describeFidelity, describeVersion } from "../../words/models.ts";
+import { formatShare } from "../../words/numbers.ts";
+import { markSoftware } from "../../words/runners.ts";
+import { OUTCOMES } from "../../words/validation.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
-import { describeSpec } from "../infer/read-inputs.ts";
-import { formatAge, formatSize, formatValue, formatWith } from "../render/format-values.ts";
+import { formatAge, formatSize, formatWith, TERMINAL } from "../render/format-values.ts";
 import { paint, renderFacts, renderTable } from "../render/render-table.ts";
 import { listRunners } from "../runner/find-runner.ts";
 import type { Shell } from "../shell/shell.ts";
@@ -20,36 +23,23 @@ export function showCommand(shell: Shell): Command {
       const model = await client.call(endpoints.getModel, { params });
       const { items } = await client.call(endpoints.listPlacements, { params });
       if (options.json) return shell.print(`${JSON.stringify({ model, placements: items })}\n`);
-      shell.print(`${renderModel(model, shell)}${await renderPlacements(client, model, items, shell)}`);
+      shell.print(`${renderModel(model, items, shell)}${await renderPlacements(client, model, items, shell)}`);
     });
 }
 
-function renderModel({ name, id, versions, placement }: Model, shell: Shell): string {
+function renderModel({ name, id, versions, placement }: Model, placements: readonly Placement[], shell: Shell): string {
   const latest = versions.at(-1);
-  const facts = latest === undefined ? [] : factsOf(latest);
-  const rows = versions
-    .toReversed()
-    .flatMap(({ version, variants }) =>
-      variants.map((variant) => [
-        `${name}@${version}`,
-        variant.name,
-        formatSize(variant.sizeBytes),
-        variant.fidelity === null ? "–" : formatValue(variant.fidelity),
-        formatAge(variant.createdAt),
-      ]),
-    );
-  const table = renderTable([["version", "variant", "size", "fidelity", "made"], ...rows], shell.columns);
-  return `${paint(shell, "strong", name)} ${id}\n${renderFacts([["placed", placement.kind], ...facts])}\n${table}`;
-}
-
-function factsOf({ inputs, outputs, summary, data, card }: ModelVersion): [string, string][] {
-  return [
-    ["takes", inputs.map(describeSpec).join(", ")],
-    ["gives", outputs.map(describeSpec).join(", ")],
-    ...(summary === null ? [] : [["parameters", formatValue(summary.parameters)] satisfies [string, string]]),
-    ...(data === null ? [] : [["data", `${data.rows} rows, by ${data.metric}`] satisfies [string, string]]),
-    ...(card === null ? [] : [["policy of", card.environment] satisfies [string, string]]),
-  ];
+  const facts = latest === undefined ? [] : describeVersion(latest, TERMINAL);
+  const rows = versions.toReversed().flatMap(({ id: versionId, version, variants }) => {
+    const own = placements.filter(({ modelVersionId }) => modelVersionId === versionId);
+    return variants.map((variant) => {
+      const { share, basis } = describeFidelity(variant, own);
+      const made = formatAge(variant.createdAt);
+      return [`${name}@${version}`, variant.name, formatSize(variant.sizeBytes), share, basis, made];
+    });
+  });
+  const table = renderTable([["version", "variant", "size", "fidelity", "by", "made"], ...rows], shell.columns);
+  return `${paint(shell, "busy", name)} ${id}\n${renderFacts([["placed", placement.kind], ...facts])}\n${table}`;
 }
 
 async function renderPlacements(
@@ -68,12 +58,12 @@ async function renderPlacements(
     return [
       state,
       `${name}@${numbers.get(modelVersionId) ?? "?"} ${variant}`,
-      `${runners.get(runnerId) ?? runnerId} ${deviceKey}${software ? " (software)" : ""}`,
+      markSoftware(`${runners.get(runnerId) ?? runnerId} ${deviceKey}`, software),
       backend,
       formatWith(single?.p50, "ms"),
       formatWith(single?.p99, "ms"),
-      fidelity === null ? "–" : formatValue(fidelity),
-      validated?.verdict ?? "–",
+      fidelity === null ? "–" : formatShare(fidelity),
+      validated == null ? "–" : OUTCOMES[validated.verdict][1],
     ];
   });
   const heads = ["", "version", "where", "by", "p50", "p99", "fidelity", "validated"];

@@ -1,25 +1,21 @@
-const DIGITS = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
+import type { Requirement } from "../../protocol/models/requirement.ts";
+import type { Figures } from "../../words/kinds/kind.ts";
+import { createNumbers, writeSizes } from "../../words/numbers.ts";
+import { namePercentile } from "../../words/validation.ts";
 
-/** A measured number: four digits that count, and never fewer than its whole part. */
-export function formatValue(value: number): string {
-  return (Math.abs(value) >= 1e4 ? WHOLE : DIGITS).format(value);
+const NUMBERS = createNumbers(4);
+export const { number: formatValue, measure: formatWith, bytes: formatSize } = NUMBERS;
+
+/** As `--require` takes it: `latencyMs p99 <= 10`. */
+export function writeRequirement({ metric, percentile, atMost, atLeast }: Requirement): string {
+  const of = metric === "latencyMs" ? ` ${namePercentile(percentile ?? 0.99)}` : "";
+  return `${metric}${of} ${atMost === undefined ? `>= ${atLeast ?? "?"}` : `<= ${atMost}`}`;
 }
 
-/** A value with its unit; a dash where there is none. */
-export function formatWith(value: number | null | undefined, unit: string): string {
-  return value == null ? "–" : `${formatValue(value)} ${unit}`;
-}
+/** A terminal's figures: sizes and requirements are written as options take them. */
+export const TERMINAL: Figures = { ...NUMBERS, sizes: writeSizes, requirement: writeRequirement };
 
-/** A size such as `1.5 MiB`; a dash where it is not known. */
-export function formatSize(sizeBytes: number | null): string {
-  if (sizeBytes === null) return "–";
-  const power = Math.min(BINARY.length - 1, Math.max(0, Math.floor(Math.log2(sizeBytes || 1) / 10)));
-  return formatWith(sizeBytes / 2 ** (10 * power), BINARY[power] ?? "");
-}
-
-/** How long something takes or took: `0.2 s`, `3 min`, `5 h`, `12 d`. */
+/** How long ago something was, or how long something takes: `0.2 s`, `3 min`, `5 h`, `12 d`. */
 export function formatSpan(spanMs: number): string {
   const minutes = spanMs / 60_000;
   if (minutes < 1.5) return `${(spanMs / 1e3).toFixed(1)} s`;
@@ -30,11 +26,4 @@ export function formatSpan(spanMs: number): string {
 /** How long ago that was. */
 export function formatAge(at: string | null, nowMs: number = Date.now()): string {
   return at === null ? "never" : `${formatSpan(Math.max(0, nowMs - Date.parse(at)))} ago`;
-}
-
-/** Values by name, as options take them: `m=256,n=256`. */
-export function formatSizes(sizes: Readonly<Record<string, number | string>>): string {
-  return Object.entries(sizes)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(",");
 }

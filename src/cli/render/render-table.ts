@@ -1,8 +1,11 @@
 import { styleText } from "node:util";
+import type { Tone } from "../../words/tone.ts";
 import type { Shell } from "../shell/shell.ts";
 
-const STYLES = { good: "green", bad: "red", doubtful: "yellow", faint: "dim", strong: "bold" } as const;
-export type Tone = keyof typeof STYLES;
+const STYLES = { good: "green", bad: "red", warn: "yellow", quiet: "dim", busy: "bold" } as const satisfies Record<
+  Tone,
+  string
+>;
 
 /** The text in a tone, where the output may have colours. */
 export function paint({ colour }: Pick<Shell, "colour">, tone: Tone | undefined, text: string): string {

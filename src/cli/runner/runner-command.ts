@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { endpoints } from "../../protocol/endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
+import { describeSharing } from "../../words/runners.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
 import { PROCESS, type Shell } from "../shell/shell.ts";
 import { findRunnerId } from "./find-runner.ts";
@@ -54,7 +55,7 @@ function startRunner({ edge, token, dataDir, name, label, gpu, direct }: StartOp
 }
 
 const tellState = ({ state }: Runner) => `is ${state}`;
-const tellSharing = ({ shared }: Runner) => `works for ${shared ? "all projects" : "its own project"}`;
+const tellSharing = (runner: Runner) => `works for ${describeSharing(runner)}`;
 
 const KINDS = {
   drain: [endpoints.drainRunner, "Let a runner finish what it has and take nothing new", tellState],

@@ -1,21 +1,24 @@
 import { Command } from "commander";
 import type { Client } from "../../client/client.ts";
 import { endpoints } from "../../protocol/endpoints.ts";
-import type { Diagnosis, DiagnosisCheck } from "../../protocol/fleet/health.ts";
+import type { Diagnosis } from "../../protocol/fleet/health.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import {
+  CHECK_OUTCOMES,
+  CHECKS,
+  formatQuantity,
+  isConnected,
+  markSoftware,
+  orderChecks,
+  RUNNER_TONES,
+  SOFTWARE,
+} from "../../words/runners.ts";
 import { addEdge, type EdgeOptions, openEdge } from "../options/edge-options.ts";
-import { formatAge, formatSize, formatWith } from "../render/format-values.ts";
-import { paint, renderFacts, renderTable, type Tone } from "../render/render-table.ts";
+import { formatAge, formatSize, TERMINAL } from "../render/format-values.ts";
+import { paint, renderFacts, renderTable } from "../render/render-table.ts";
 import type { Shell } from "../shell/shell.ts";
 import { findRunnerId, listRunners } from "./find-runner.ts";
-
-const STATE_TONES: Record<Runner["state"], Tone> = {
-  online: "good",
-  draining: "doubtful",
-  offline: "bad",
-  registered: "faint",
-};
 
 /** `millrace runner list`: every runner of the edge. */
 export function listCommand(shell: Shell): Command {
@@ -38,7 +41,7 @@ export function listCommand(shell: Shell): Command {
         [["state", "name", "devices", "project", "seen", "id"], ...rows],
         shell.columns,
         (text, row, column) =>
-          column === 0 && row > 0 ? paint(shell, STATE_TONES[runners[row - 1]?.state ?? "offline"], text) : text,
+          column === 0 && row > 0 ? paint(shell, RUNNER_TONES[runners[row - 1]?.state ?? "offline"], text) : text,
       );
       shell.print(table);
     });
@@ -52,9 +55,7 @@ function describeProject({ owned, shared }: Runner): string {
 
 function describeDevices({ capabilities }: Runner): string {
   if (capabilities === null) return "–";
-  return capabilities.devices
-    .map(({ key, name, software }) => `${key} ${name}${software ? " (software)" : ""}`)
-    .join(", ");
+  return capabilities.devices.map(({ key, name, software }) => `${key} ${markSoftware(name, software)}`).join(", ");
 }
 
 /** A runner, and how it is; null of one that never told, or that is of another project. */
@@ -62,12 +63,6 @@ interface Status {
   readonly runner: Runner;
   readonly diagnosis: Diagnosis | null;
 }
-
-const OUTCOMES: Record<DiagnosisCheck["outcome"], readonly [Tone, string]> = {
-  pass: ["good", "ok"],
-  fail: ["bad", "FAIL"],
-  unknown: ["faint", "?"],
-};
 
 /** `millrace runner status`: how a runner is, or each that is online: what is measured, what to change. */
 export function statusCommand(shell: Shell): Command {
@@ -86,7 +81,7 @@ export function statusCommand(shell: Shell): Command {
 
 async function onlineIds(client: Client): Promise<string[]> {
   const runners = await listRunners(client);
-  return runners.filter(({ state }) => state === "online" || state === "draining").map(({ id }) => id);
+  return runners.filter(isConnected).map(({ id }) => id);
 }
 
 async function readStatus(client: Client, id: string): Promise<Status> {
@@ -105,35 +100,36 @@ function renderStatus({ runner, diagnosis }: Status, shell: Shell): string {
   const devices = (capabilities?.devices ?? []).map(
     ({ key, name: device, software, memoryBytes }): [string, string] => [
       key,
-      `${device}${software ? " (software: an emulation, not a GPU)" : ""}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
+      `${markSoftware(device, software, SOFTWARE)}${memoryBytes === null ? "" : `, ${formatSize(memoryBytes)}`}`,
     ],
   );
   const told = diagnosis === null ? silence(runner) : `told ${formatAge(diagnosis.reportedAt)}`;
   const facts = renderFacts([
-    ["state", `${paint(shell, STATE_TONES[state], state)}, seen ${formatAge(lastSeenAt)}, ${told}`],
+    ["state", `${paint(shell, RUNNER_TONES[state], state)}, seen ${formatAge(lastSeenAt)}, ${told}`],
     ...devices,
   ]);
-  return `${paint(shell, "strong", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;
+  return `${paint(shell, "busy", name)} ${id}\n${facts}${diagnosis === null ? "" : renderChecks(diagnosis, shell)}`;
 }
 
 function silence({ owned }: Runner): string {
   return owned ? "it told nothing yet" : "shared by another project, whom alone it tells how it is";
 }
 
-function renderChecks({ checks, findings }: Diagnosis, shell: Shell): string {
+function renderChecks({ checks: unordered, findings }: Diagnosis, shell: Shell): string {
+  const checks = orderChecks(unordered);
   const rows = checks.map(({ outcome, check, deviceKey, measured, limit, unit, detail }) => [
-    OUTCOMES[outcome][1],
-    check,
+    CHECK_OUTCOMES[outcome][1],
+    CHECKS[check],
     deviceKey ?? "–",
-    formatWith(measured, unit),
-    formatWith(limit, unit),
+    formatQuantity(measured, unit, TERMINAL),
+    formatQuantity(limit, unit, TERMINAL),
     detail,
   ]);
   const table = renderTable(
     [["", "check", "device", "measured", "limit", ""], ...rows],
     shell.columns,
     (text, row, column) =>
-      column === 0 && row > 0 ? paint(shell, OUTCOMES[checks[row - 1]?.outcome ?? "unknown"][0], text) : text,
+      column === 0 && row > 0 ? paint(shell, CHECK_OUTCOMES[checks[row - 1]?.outcome ?? "unknown"][0], text) : text,
   );
   const advice = [...checks.filter(({ outcome }) => outcome === "fail"), ...findings].flatMap(
     (each) => each.advice ?? [],

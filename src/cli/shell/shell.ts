@@ -31,6 +31,9 @@ export interface Shell {
   readonly exit: (code: number) => void;
 }
 
+/** How text is shown: in colours or not, as wide as the terminal. */
+export type Canvas = Pick<Shell, "colour" | "columns">;
+
 /** Where a terminal does not tell its width. */
 const COLUMNS = 80;
 

@@ -8,6 +8,7 @@ import { Backend } from "../../protocol/fleet/hardware.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
 import { FIRST_VARIANT, type Placement } from "../../protocol/models/model.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
+import { validation } from "../../words/kinds/validation.ts";
 import type { ZooFailure, ZooRow } from "./zoo-rows.ts";
 
 /** From the last placement that came to the next one. */
@@ -98,10 +99,10 @@ export async function measurePlacement(
     variant: FIRST_VARIANT,
     backend: MeasuredBackend.parse(backend),
   } as const;
-  const body = { kind: "validation", subject, scenarios: [...SCENARIOS], runnerId, deviceKey } as const;
+  const body = { kind: validation.kind, subject, scenarios: [...SCENARIOS], runnerId, deviceKey } as const;
   const { id } = await client.call(endpoints.createJob, { body });
   const { result, problem, runId } = await waitForEnd(client, id);
-  if (result?.kind !== "validation") return failed(problem?.detail ?? "the job left no result");
+  if (result?.kind !== validation.kind) return failed(problem?.detail ?? "the job left no result");
   const times = readTimes(result);
   if (times === null) return failed("no query was answered");
   const { loadMs, firstAnswerMs } = result.startup;

@@ -1,6 +1,7 @@
 import { ZOO_CATEGORIES, type ZooCategory } from "../../../models/zoo.ts";
 import type { Backend } from "../../protocol/fleet/hardware.ts";
 import { mean } from "../../stats/distribution/summary.ts";
+import { markSoftware } from "../../words/runners.ts";
 import { renderTable } from "../render/render-table.ts";
 
 /** What one network of the zoo came to on one backend of a runner. */
@@ -86,7 +87,7 @@ export function renderZoo(
 }
 
 function renderRow(row: ZooRow): string[] {
-  const backend = row.software ? `${row.backend} (software)` : row.backend;
+  const backend = markSoftware(row.backend, row.software);
   const memory = row.memoryBytes === null ? "–" : `${(row.memoryBytes / MIB).toFixed(1)} MiB`;
   return [row.category, row.model, row.parameters.toLocaleString("en"), backend, ...renderTimes(row), memory];
 }

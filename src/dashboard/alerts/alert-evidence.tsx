@@ -1,13 +1,15 @@
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { AlertDetail, Change } from "../../protocol/history/alert.ts";
-import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
 import { describeLevels, describeMove, nameAlert, nameChange } from "../../words/alerts.ts";
 import { writeAddress } from "../ui/page-address.ts";
 import { toneOf } from "../plots/plot-marks.ts";
 import { readSeriesHistory, trimAround } from "../plots/series/series-history.ts";
 import { SeriesFigure } from "../plots/series/series-plot.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
+import { describeSizes } from "../../words/numbers.ts";
 
 const DAY_MS = 86_400_000;
 /** How far to look on either side of a change; live requests are kept as measured for two days only. */
@@ -83,47 +85,38 @@ interface ChangeTableProps {
 
 function ChangeTable({ detail, shown, onPick }: ChangeTableProps) {
   return (
-    <table class="moved">
-      <thead>
-        <tr>
-          <th scope="col">Series</th>
-          <th scope="col">Change</th>
-          <th scope="col">Levels</th>
-          <th scope="col">Plot</th>
-        </tr>
-      </thead>
-      <tbody>
-        {detail.items.map((change) => {
-          const name = nameChange(change);
-          const tone = toneOf(change);
-          return (
-            <tr key={change.id}>
-              <th scope="row">
-                {name}
-                <small>
-                  {Object.entries(change.series.configuration)
-                    .map(([key, value]) => `${key} ${value}`)
-                    .join(", ")}
-                </small>
-              </th>
-              <td data-label="Change">
-                <b class={tone === "worse" ? "bad" : "good"}>{`${tone} ${describeMove(change)}`}</b>
-              </td>
-              <td data-label="Levels">{describeLevels(change, change.series.unit)}</td>
-              <td data-label="Plot">
-                <button
-                  type="button"
-                  aria-pressed={change.id === shown.id}
-                  aria-label={change.id === shown.id ? `shown: ${name}` : `show ${name}`}
-                  onClick={() => onPick(change.id)}
-                >
-                  {change.id === shown.id ? "shown" : "show"}
-                </button>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <DataTable
+      class="moved"
+      rows={detail.items}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Series",
+          head: true,
+          cell: nameChange,
+          note: ({ series }) => describeSizes(series.configuration),
+        },
+        {
+          name: "Change",
+          cell: (change) => {
+            const tone = toneOf(change);
+            return <b class={tone === "worse" ? "bad" : "good"}>{`${tone} ${describeMove(change)}`}</b>;
+          },
+        },
+        { name: "Levels", cell: (change) => describeLevels(change, change.series.unit) },
+        {
+          name: "Plot",
+          cell: (change) => {
+            const isShown = change.id === shown.id;
+            const label = isShown ? `shown: ${nameChange(change)}` : `show ${nameChange(change)}`;
+            return (
+              <button type="button" aria-pressed={isShown} aria-label={label} onClick={() => onPick(change.id)}>
+                {isShown ? "shown" : "show"}
+              </button>
+            );
+          },
+        },
+      ]}
+    />
   );
 }

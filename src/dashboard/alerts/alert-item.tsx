@@ -1,8 +1,8 @@
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
 import { useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { Alert, Change } from "../../protocol/history/alert.ts";
-import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
-import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { AlertEvidence } from "./alert-evidence.tsx";
 import {
   ACTION_WORDS,

@@ -1,8 +1,8 @@
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { type Alert, AlertState } from "../../protocol/history/alert.ts";
-import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
-import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { AlertItem } from "./alert-item.tsx";
 import { ALERT_STATES, orderAlerts } from "../../words/alerts.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";

@@ -8,6 +8,8 @@ import { Timestamp } from "../ui/timestamp.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
+import { DataTable } from "../ui/data-table.tsx";
+import { ShowButton } from "../ui/buttons.tsx";
 
 const ARCHIVES_SHOWN = 20;
 
@@ -50,44 +52,37 @@ interface ArchiveTableProps {
 
 function ArchiveTable({ archives, shown, onShow }: ArchiveTableProps) {
   return (
-    <table class="judgements">
-      <thead>
-        <tr>
-          <th scope="col">Environment</th>
-          <th scope="col">Coverage</th>
-          <th scope="col">QD-score</th>
-          <th scope="col">Best</th>
-          <th scope="col">Kept</th>
-          <th scope="col">Map</th>
-        </tr>
-      </thead>
-      <tbody>
-        {archives.map(({ id, environment, dims, coverage, filled, qdScore, offset, best, createdAt, prunedFrom }) => (
-          <tr key={id}>
-            <th scope="row" title={id}>
-              {environment}
-              <small>{`${dims.join(" × ")} cells${prunedFrom === null ? "" : ", pruned"}`}</small>
-            </th>
-            <td data-label="Coverage">
-              {formatShare(coverage)}
-              <small>{`${filled} elites`}</small>
-            </td>
-            <td data-label="QD-score">
-              {formatNumber(qdScore)}
-              <small>{`above ${formatNumber(offset)}`}</small>
-            </td>
-            <td data-label="Best">{best === null ? "none" : formatNumber(best)}</td>
-            <td data-label="Kept">
-              <Timestamp at={createdAt} />
-            </td>
-            <td data-label="Map">
-              <button type="button" aria-pressed={id === shown} onClick={() => onShow(id)}>
-                Show<span class="unseen">{` the archive of ${environment}, ${filled} elites`}</span>
-              </button>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="judgements"
+      rows={archives}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Environment",
+          head: true,
+          title: ({ id }) => id,
+          cell: ({ environment }) => environment,
+          note: ({ dims, prunedFrom }) => `${dims.join(" × ")} cells${prunedFrom === null ? "" : ", pruned"}`,
+        },
+        { name: "Coverage", cell: ({ coverage }) => formatShare(coverage), note: ({ filled }) => `${filled} elites` },
+        {
+          name: "QD-score",
+          cell: ({ qdScore }) => formatNumber(qdScore),
+          note: ({ offset }) => `above ${formatNumber(offset)}`,
+        },
+        { name: "Best", cell: ({ best }) => (best === null ? "none" : formatNumber(best)) },
+        { name: "Kept", cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+        {
+          name: "Map",
+          cell: ({ id, environment, filled }) => (
+            <ShowButton
+              isShown={id === shown}
+              onShow={() => onShow(id)}
+              what={`the archive of ${environment}, ${filled} elites`}
+            />
+          ),
+        },
+      ]}
+    />
   );
 }

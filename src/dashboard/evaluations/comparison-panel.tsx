@@ -2,11 +2,13 @@ import { useCallback } from "preact/hooks";
 import { evaluationEndpoints } from "../../protocol/jobs/evaluation/evaluation.ts";
 import { EvaluationComparison } from "../../protocol/jobs/evaluation/evaluation-comparison.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
-import type { Estimate } from "../../protocol/wire/distribution.ts";
 import { Fact, Panel } from "../ui/panels.tsx";
-import { formatNumber } from "../../words/numbers.ts";
+import { evaluation } from "../../words/kinds/evaluation.ts";
+import { describeEstimate } from "../../words/kinds/kind.ts";
+import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 interface ComparisonPanelProps extends Pick<ViewProps, "client" | "address" | "onPick"> {
   /** Evaluations that ended, the newest first. */
@@ -41,6 +43,7 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
   );
   if (a === undefined || b === undefined) return null;
   const task = compared.value?.tasks[0];
+  const options = sides.map(({ value, name }) => [value, name] as const);
   return (
     <Panel
       id="compared-policies"
@@ -48,17 +51,31 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
       resource={compared}
       aside={
         <div class="picker">
-          <SidePicker name="A" sides={sides} picked={a} onPick={(value) => onPick({ a: value })} />
-          <SidePicker name="B" sides={sides} picked={b} onPick={(value) => onPick({ b: value })} />
+          <Picker
+            label="A"
+            class="variant"
+            value={a.value}
+            options={options}
+            onPick={(value) => onPick({ a: value })}
+          />
+          <Picker
+            label="B"
+            class="variant"
+            value={b.value}
+            options={options}
+            onPick={(value) => onPick({ b: value })}
+          />
         </div>
       }
     >
       <dl class="facts compared-facts">
         <Fact name="Mean return, A">{task === undefined ? "–" : formatNumber(task.a.meanReturn)}</Fact>
         <Fact name="Mean return, B">{task === undefined ? "–" : formatNumber(task.b.meanReturn)}</Fact>
-        <Fact name="B less A">{task === undefined ? "–" : tell(task.returnDifference)}</Fact>
+        <Fact name="B less A">{task === undefined ? "–" : describeEstimate(task.returnDifference, PAGE_NUMBERS)}</Fact>
         <Fact name="B gets more than A">
-          {compared.value == null ? "–" : `${tell(compared.value.probabilityOfImprovement)} of the time, ties half`}
+          {compared.value == null
+            ? "–"
+            : `${describeEstimate(compared.value.probabilityOfImprovement, PAGE_NUMBERS)} of the time, ties half`}
         </Fact>
         <Fact name="Episodes">
           {task === undefined ? "–" : task.paired ? "paired: the same draws" : `not paired: ${task.unpairedBecause}`}
@@ -68,39 +85,13 @@ export function ComparisonPanel({ client, address, onPick, jobs, environment }: 
   );
 }
 
-function tell({ value, low, high }: Estimate): string {
-  return `${formatNumber(value)} [${formatNumber(low)}, ${formatNumber(high)}]`;
-}
-
 function sidesIn(jobs: readonly JobSummary[], environment: string): Side[] {
   return jobs.flatMap(({ runId, spec, endedAt }) => {
-    if (runId === null || spec.kind !== "evaluation" || spec.environment !== environment) return [];
+    if (runId === null || spec.kind !== evaluation.kind || spec.environment !== environment) return [];
     const at = endedAt === null ? "" : `, ${new Date(endedAt).toLocaleString()}`;
     return spec.entrants.map(({ name }, place) => ({
       value: `${runId}:${place}`,
       name: `${name}, seed ${spec.seed}${at}`,
     }));
   });
-}
-
-interface SidePickerProps {
-  readonly name: string;
-  readonly sides: readonly Side[];
-  readonly picked: Side;
-  readonly onPick: (value: string) => void;
-}
-
-function SidePicker({ name, sides, picked, onPick }: SidePickerProps) {
-  return (
-    <label class="variant">
-      {name}
-      <select value={picked.value} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
-        {sides.map(({ value, name: text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

@@ -1,11 +1,14 @@
-import type { Client } from "../../client/client.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
+import type { Client } from "../../client/client.ts";
 import type { EvaluatedEntrant, EvaluationResult } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { Estimate } from "../../protocol/wire/distribution.ts";
-import { Fact } from "../ui/panels.tsx";
-import { formatDuration, formatNumber } from "../../words/numbers.ts";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { Fact, FactList } from "../ui/panels.tsx";
+import { describeCauses, describeRollout } from "../../words/kinds/evaluation.ts";
+import { describeEstimate } from "../../words/kinds/kind.ts";
+import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
+import { MarkedName } from "../ui/badges.tsx";
 import { SvgPlot } from "../plots/svg-plot.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface EvaluationDetailProps {
   readonly client: Client;
@@ -35,58 +38,34 @@ export function EvaluationDetail({ client, runId, result }: EvaluationDetailProp
 
 function ScoreTable({ result: { entrants } }: { readonly result: EvaluationResult }) {
   return (
-    <table class="scores">
-      <caption class="unseen">Scores</caption>
-      <thead>
-        <tr>
-          <th scope="col">Policy</th>
-          <th scope="col">Mean return</th>
-          <th scope="col">Interquartile mean</th>
-          <th scope="col">Median</th>
-          <th scope="col">Optimality gap</th>
-          <th scope="col">Ended by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entrants.map(({ name, members, scores, meanLength, causes }) => (
-          <tr key={name}>
-            <th scope="row">
-              {name}
-              {members > 1 && <small>{`${formatNumber(members)} members`}</small>}
-            </th>
-            <td data-label="Mean return">{showEstimate(scores?.mean)}</td>
-            <td data-label="Interquartile mean">{showEstimate(scores?.iqm)}</td>
-            <td data-label="Median">{showEstimate(scores?.median)}</td>
-            <td data-label="Optimality gap">{showEstimate(scores?.optimalityGap)}</td>
-            <td data-label="Ended by">
-              {describeCauses(causes)}
-              {meanLength !== null && <small>{`${formatNumber(meanLength)} steps on average`}</small>}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="scores"
+      caption="Scores"
+      rows={entrants}
+      keyOf={({ name }) => name}
+      columns={[
+        {
+          name: "Policy",
+          head: true,
+          cell: ({ name }) => name,
+          note: ({ members }) => members > 1 && `${formatNumber(members)} members`,
+        },
+        { name: "Mean return", cell: ({ scores }) => showEstimate(scores?.mean) },
+        { name: "Interquartile mean", cell: ({ scores }) => showEstimate(scores?.iqm) },
+        { name: "Median", cell: ({ scores }) => showEstimate(scores?.median) },
+        { name: "Optimality gap", cell: ({ scores }) => showEstimate(scores?.optimalityGap) },
+        {
+          name: "Ended by",
+          cell: ({ causes }) => describeCauses(causes, PAGE_NUMBERS),
+          note: ({ meanLength }) => meanLength !== null && `${formatNumber(meanLength)} steps on average`,
+        },
+      ]}
+    />
   );
 }
 
-function showEstimate(estimate: Estimate | undefined) {
-  if (estimate === undefined) return "–";
-  const { value, low, high } = estimate;
-  return (
-    <>
-      {formatNumber(value)} <small>{`[${formatNumber(low)}, ${formatNumber(high)}]`}</small>
-    </>
-  );
-}
-
-function describeCauses({ terminated, truncated, both }: EvaluatedEntrant["causes"]): string {
-  const parts = [
-    [terminated, "the environment"],
-    [truncated, "the limit of steps"],
-    [both, "both at once"],
-  ] as const;
-  const told = parts.flatMap(([count, cause]) => (count === 0 ? [] : [`${cause}: ${formatNumber(count)}`]));
-  return told.join(", ") || "–";
+function showEstimate(estimate: Estimate | undefined): string {
+  return estimate === undefined ? "–" : describeEstimate(estimate, PAGE_NUMBERS);
 }
 
 function Failures({ entrant: { name, failed, failedMembers } }: { readonly entrant: EvaluatedEntrant }) {
@@ -100,28 +79,14 @@ function Failures({ entrant: { name, failed, failedMembers } }: { readonly entra
 }
 
 function EvaluationFacts({ result }: { readonly result: EvaluationResult }) {
-  const { throughput, environment, proof, waves, entrants } = result;
+  const { environment, entrants } = result;
   const resamples = entrants.find(({ scores }) => scores !== null)?.scores?.resamples;
   return (
     <dl class="facts">
       <Fact name="Where">
-        {`${throughput?.backend ?? "nothing ran"} on ${environment.deviceName}`}{" "}
-        {environment.software && <SoftwareBadge />}
+        <MarkedName name={environment.deviceName} software={environment.software} />
       </Fact>
-      {throughput !== null && (
-        <>
-          <Fact name="Throughput">
-            {`${formatNumber(throughput.stepsPerSecond)} steps/s, ${formatNumber(throughput.evaluationsPerSecond)} evaluations/s, inference included`}
-          </Fact>
-          <Fact name="Of">
-            {`${throughput.members === 1 ? "1 policy" : `${formatNumber(throughput.members)} policies`} of ${formatNumber(throughput.parameters)} parameters, ${formatNumber(throughput.steps)} steps in ${formatDuration(throughput.durationMs)}`}
-          </Fact>
-        </>
-      )}
-      {waves > 1 && <Fact name="Split">{`into ${waves} parts: it exceeds the memory`}</Fact>}
-      {proof !== null && (
-        <Fact name="Checked first">{`${proof.agreeing} of ${proof.steps} steps agree with the reference`}</Fact>
-      )}
+      <FactList facts={describeRollout(result, PAGE_NUMBERS)} />
       {resamples !== undefined && <Fact name="Bootstrap">{`${formatNumber(resamples)} resamples`}</Fact>}
     </dl>
   );

@@ -1,10 +1,10 @@
-import type { EvaluationSpec } from "../../protocol/jobs/evaluation/evaluation.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
-import { Badge } from "../ui/badges.tsx";
-import { formatNumber } from "../../words/numbers.ts";
-import { JobProblem } from "../ui/job-table.tsx";
+import { evaluation, nameEntrants } from "../../words/kinds/evaluation.ts";
+import { formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
+import { JudgedState } from "../ui/job-table.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
-import { judgeJob } from "../../words/validation.ts";
+import { ShowButton } from "../ui/buttons.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface EvaluationTableProps {
   readonly jobs: readonly JobSummary[];
@@ -15,57 +15,37 @@ interface EvaluationTableProps {
 
 /** The latest evaluations: what was evaluated, and how far each is. */
 export function EvaluationTable({ jobs, shown, onShow }: EvaluationTableProps) {
+  const rows = jobs.flatMap(({ spec, ...job }) => (spec.kind === evaluation.kind ? [{ ...job, spec }] : []));
   return (
-    <table class="judgements">
-      <thead>
-        <tr>
-          <th scope="col">Environment</th>
-          <th scope="col">Policies</th>
-          <th scope="col">State</th>
-          <th scope="col">Submitted</th>
-          <th scope="col">Result</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => {
-          const { id, spec, runId, problem, createdAt } = job;
-          if (spec.kind !== "evaluation") return null;
-          const [tone, word] = job.state === "succeeded" ? (["good", "done"] as const) : judgeJob(job);
-          return (
-            <tr key={id}>
-              <th scope="row" title={id}>
-                {spec.environment}
-                <small>{`${formatNumber(spec.episodes)} episodes each, seed ${spec.seed}`}</small>
-              </th>
-              <td data-label="Policies">{namePolicies(spec)}</td>
-              <td data-label="State">
-                <Badge tone={tone}>{word}</Badge>
-                <JobProblem problem={problem} />
-              </td>
-              <td data-label="Submitted">
-                <Timestamp at={createdAt} />
-              </td>
-              <td data-label="Result">
-                {runId === null ? (
-                  <span class="muted">none</span>
-                ) : (
-                  <button type="button" aria-pressed={runId === shown} onClick={() => onShow(runId)}>
-                    Show<span class="unseen">{` the evaluation in ${spec.environment}`}</span>
-                  </button>
-                )}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <DataTable
+      class="judgements"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Environment",
+          head: true,
+          title: ({ id }) => id,
+          cell: ({ spec }) => spec.environment,
+          note: ({ spec }) => `${formatNumber(spec.episodes)} episodes each, seed ${spec.seed}`,
+        },
+        { name: "Policies", cell: ({ spec }) => nameEntrants(spec, PAGE_NUMBERS) },
+        { name: "State", cell: (job) => <JudgedState job={job} /> },
+        { name: "Submitted", cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+        {
+          name: "Result",
+          cell: ({ runId, spec }) =>
+            runId === null ? (
+              <span class="muted">none</span>
+            ) : (
+              <ShowButton
+                isShown={runId === shown}
+                onShow={() => onShow(runId)}
+                what={`the evaluation in ${spec.environment}`}
+              />
+            ),
+        },
+      ]}
+    />
   );
-}
-
-function namePolicies({ entrants }: EvaluationSpec): string {
-  const named = entrants.slice(0, 3).map(({ name, members }) => {
-    return members === 1 ? name : `${name} (${formatNumber(members)} members)`;
-  });
-  const left = entrants.length - named.length;
-  return `${named.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }

@@ -1,6 +1,7 @@
-import { useCallback } from "preact/hooks";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { useCallback } from "preact/hooks";
+import { evaluation } from "../../words/kinds/evaluation.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -20,7 +21,8 @@ function EvaluationPanel(props: ViewProps) {
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(jobEndpoints.listJobs, { query: { kind: "evaluation", limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(jobEndpoints.listJobs, { query: { kind: evaluation.kind, limit: JOBS_SHOWN }, signal }))
+          .items,
       [client],
     ),
   );
@@ -60,7 +62,7 @@ function ShownEvaluation({ runId, jobs, ...props }: ShownEvaluationProps) {
   );
   const { value, error } = read;
   const run =
-    value?.origin === "job" && value.result.kind === "evaluation" && value.spec.kind === "evaluation"
+    value?.origin === "job" && value.result.kind === evaluation.kind && value.spec.kind === evaluation.kind
       ? { ...value, spec: value.spec, result: value.result }
       : null;
   return (

@@ -4,11 +4,14 @@ import type { CurvePoint } from "../../protocol/jobs/training.ts";
 import { formatNumber } from "../../words/numbers.ts";
 import { usePlot } from "../plots/use-plot.ts";
 import { learningOptions } from "./learning-options.ts";
+import { DataTable } from "../ui/data-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 const TABLE_ROWS = 12;
 /** What a curve may be drawn along. */
 const ALONG = { generation: "generations", steps: "steps" } as const;
 export type Along = keyof typeof ALONG;
+const ALONG_OPTIONS = Object.entries(ALONG) as [Along, string][];
 
 interface LearningCurveProps {
   readonly environment: string;
@@ -43,16 +46,7 @@ export function LearningCurve({ environment, curve, target }: LearningCurveProps
               : `generation ${formatNumber(point.generation)}, ${formatNumber(point.steps)} steps`}
           </span>
         </div>
-        <label class="pick">
-          Along
-          <select value={along} onChange={({ currentTarget }) => setAlong(currentTarget.value as Along)}>
-            {Object.entries(ALONG).map(([value, name]) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Picker label="Along" class="pick" value={along} options={ALONG_OPTIONS} onPick={setAlong} />
       </div>
       <div class="plot">
         <div
@@ -64,31 +58,18 @@ export function LearningCurve({ environment, curve, target }: LearningCurveProps
       </div>
       <details>
         <summary>Latest judgements as a table</summary>
-        <table class="points">
-          <thead>
-            <tr>
-              <th scope="col">Generation</th>
-              <th scope="col">Steps</th>
-              <th scope="col">Fresh episodes</th>
-              <th scope="col">Best member</th>
-              <th scope="col">Mean member</th>
-            </tr>
-          </thead>
-          <tbody>
-            {judged
-              .slice(-TABLE_ROWS)
-              .toReversed()
-              .map((each) => (
-                <tr key={each.generation}>
-                  <td>{formatNumber(each.generation)}</td>
-                  <td>{formatNumber(each.steps)}</td>
-                  <td>{tellFresh(each)}</td>
-                  <td>{formatNumber(each.best)}</td>
-                  <td>{formatNumber(each.mean)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="points"
+          rows={judged.slice(-TABLE_ROWS).toReversed()}
+          keyOf={(each) => each.generation}
+          columns={[
+            { name: "Generation", cell: (each) => formatNumber(each.generation) },
+            { name: "Steps", cell: (each) => formatNumber(each.steps) },
+            { name: "Fresh episodes", cell: (each) => tellFresh(each) },
+            { name: "Best member", cell: (each) => formatNumber(each.best) },
+            { name: "Mean member", cell: (each) => formatNumber(each.mean) },
+          ]}
+        />
       </details>
     </figure>
   );

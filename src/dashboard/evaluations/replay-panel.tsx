@@ -1,14 +1,15 @@
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { artifactEndpoints } from "../../protocol/jobs/job-artifact.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { artifactEndpoints } from "../../protocol/jobs/job-artifact.ts";
 import {
   evaluationEndpoints,
   type EvaluationResult,
   type EvaluationSpec,
 } from "../../protocol/jobs/evaluation/evaluation.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import type { JobRun } from "../../protocol/history/run.ts";
+import { evaluation } from "../../words/kinds/evaluation.ts";
 import { formatNumber } from "../../words/numbers.ts";
 import { Panel } from "../ui/panels.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -17,6 +18,7 @@ import type { Writer } from "../ui/hooks/use-writer.ts";
 import { WriteButton } from "../ui/buttons.tsx";
 import { openReplay, type ReplayedEpisode } from "./replay.ts";
 import { ReplayPlayer } from "./replay-player.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** Episodes of each policy that the button has recorded. */
 const RECORDED = 3;
@@ -87,19 +89,13 @@ function EpisodePicker({ run, episodes, shown, onShow }: EpisodePickerProps) {
     return `${of?.name ?? entrant}${of?.members === 1 ? "" : `, member ${member}`}: episode ${episode}`;
   };
   return (
-    <label class="pick">
-      Episode
-      <select
-        value={episodes.indexOf(shown)}
-        onChange={({ currentTarget: { selectedIndex } }) => onShow(episodes[selectedIndex] ?? shown, 0)}
-      >
-        {episodes.map((episode, index) => (
-          <option key={index} value={index}>
-            {nameOf(episode)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Picker
+      label="Episode"
+      class="pick"
+      value={String(episodes.indexOf(shown))}
+      options={episodes.map((episode, index) => [String(index), nameOf(episode)])}
+      onPick={(index) => onShow(episodes[Number(index)] ?? shown, 0)}
+    />
   );
 }
 
@@ -137,7 +133,7 @@ function NothingRecorded({ client, writer, spec }: NothingRecordedProps) {
   const record = Math.min(RECORDED, episodes, Math.floor(LIMITS.recordedEpisodes / entrants.length));
   const population = entrants[0]?.populationId;
   const who = population === undefined ? { policies: entrants.map(({ name }) => name) } : { population };
-  const body = { kind: "evaluation" as const, environment, episodes, seed, commonRandom, record, ...who };
+  const body = { kind: evaluation.kind, environment, episodes, seed, commonRandom, record, ...who };
   return (
     <div class="empty">
       <p>

@@ -3,6 +3,7 @@ import { formatNumber } from "../../words/numbers.ts";
 import { describeEnd, type Replay, type ReplayedEpisode } from "./replay.ts";
 import { ScenePicture } from "./scene-picture.tsx";
 import { StateTable } from "./state-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** How many times as fast as usual. */
 const SPEEDS = [0.25, 1, 4] as const;
@@ -103,19 +104,12 @@ export function ReplayPlayer({ environment, fields, episode, from, onRest }: Rep
         <button type="button" onClick={() => goTo(step + 1)}>
           +1<span class="unseen"> step</span>
         </button>
-        <label>
-          Speed
-          <select
-            value={playback.speed}
-            onChange={({ currentTarget: { value } }) =>
-              playback.setSpeed(SPEEDS.find((speed) => String(speed) === value) ?? 1)
-            }
-          >
-            {SPEEDS.map((speed) => (
-              <option key={speed} value={speed}>{`${speed}×`}</option>
-            ))}
-          </select>
-        </label>
+        <Picker
+          label="Speed"
+          value={String(playback.speed)}
+          options={SPEEDS.map((speed) => [String(speed), `${speed}×`])}
+          onPick={(text) => playback.setSpeed(SPEEDS.find((speed) => String(speed) === text) ?? 1)}
+        />
         <label class="scrub">
           <span class="unseen">Step</span>
           <input

@@ -1,18 +1,19 @@
+import { archiveEndpoints } from "../../protocol/policies/archive.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { followJob } from "../../client/jobs.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
-import { artifactEndpoints, type JobArtifact } from "../../protocol/jobs/job-artifact.ts";
+import { type JobArtifact, artifactEndpoints } from "../../protocol/jobs/job-artifact.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
 import type { CurvePoint, TrainingResult, TrainingSpec } from "../../protocol/jobs/training.ts";
-import { archiveEndpoints } from "../../protocol/policies/archive.ts";
-import { formatBytes, formatNumber } from "../../words/numbers.ts";
+import { describeOutcome, training } from "../../words/kinds/training.ts";
+import { formatBytes, formatNumber, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { ArchivePanel } from "../plots/archive-panel.tsx";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { MarkedName } from "../ui/badges.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { writeAddress } from "../ui/page-address.ts";
-import { Fact, Panel } from "../ui/panels.tsx";
+import { Fact, FactList, Panel } from "../ui/panels.tsx";
 import { LearningCurve } from "./learning-curve.tsx";
 
 /** Points that come faster than this are drawn together. */
@@ -21,7 +22,7 @@ const DRAWN_EVERY_MS = 200;
 /** The learning curve of a training: its result's, and until there is one what its events tell, as they come. */
 function useCurve(client: Client, { id, result }: Pick<Job, "id" | "result">): readonly CurvePoint[] {
   const [told, setTold] = useState<readonly CurvePoint[]>([]);
-  const kept = result?.kind === "training" ? result.curve : null;
+  const kept = result?.kind === training.kind ? result.curve : null;
   const hasEnded = kept !== null;
   useEffect(() => {
     if (hasEnded) return undefined;
@@ -67,7 +68,11 @@ export function ShownTraining({ client, subscribe, id }: ShownTrainingProps) {
   const { value, error } = read;
   return (
     <>
-      <Panel id="training" title={value === null ? "Training" : `Learning ${value.spec.environment}`} resource={read}>
+      <Panel
+        id="shown-training"
+        title={value === null ? "Training" : `Learning ${value.spec.environment}`}
+        resource={read}
+      >
         {value === null && error === null && <p class="muted loading">Reading the training …</p>}
         {value !== null && <Training client={client} {...value} />}
       </Panel>
@@ -97,8 +102,8 @@ async function readTraining(client: Client, id: string, signal: AbortSignal): Pr
     client.call(artifactEndpoints.listJobArtifacts, { params: { id }, signal }),
   ]);
   const { spec, result } = job;
-  if (spec.kind !== "training") throw new TypeError(`The job ${id} is no training.`);
-  const hasArchive = result?.kind === "training" && result.qualityDiversity !== null;
+  if (spec.kind !== training.kind) throw new TypeError(`The job ${id} is no training.`);
+  const hasArchive = result?.kind === training.kind && result.qualityDiversity !== null;
   const archives = hasArchive
     ? await client.call(archiveEndpoints.listArchives, { query: { job: id, limit: 1 }, signal })
     : null;
@@ -107,7 +112,7 @@ async function readTraining(client: Client, id: string, signal: AbortSignal): Pr
 
 function Training({ client, job, spec, files }: ReadTraining & { readonly client: Client }) {
   const curve = useCurve(client, job);
-  const result = job.result?.kind === "training" ? job.result : null;
+  const result = job.result?.kind === training.kind ? job.result : null;
   return (
     <div class="judged">
       <LearningCurve environment={spec.environment} curve={curve} target={spec.stopAt} />
@@ -143,18 +148,12 @@ function TrainingFacts({ spec, result, files }: TrainingFactsProps) {
 }
 
 function ResultFacts({ result }: { readonly result: TrainingResult }) {
-  const { best, solvedAtGeneration, resumedFrom, throughput, environment } = result;
-  const { value, low, high } = best.mean;
+  const { deviceName, software } = result.environment;
   return (
     <>
-      <Fact name="Best policy">
-        {`${formatNumber(value)} [${formatNumber(low)}, ${formatNumber(high)}] over ${best.episodes} episodes that chose nothing`}
-      </Fact>
-      <Fact name="Solved">{solvedAtGeneration === null ? "no" : `after generation ${solvedAtGeneration}`}</Fact>
-      {resumedFrom !== null && <Fact name="Resumed">{`from the checkpoint after generation ${resumedFrom}`}</Fact>}
-      <Fact name="Throughput">{`${formatNumber(throughput.stepsPerSecond)} steps/s on ${throughput.backend}`}</Fact>
+      <FactList facts={describeOutcome(result, PAGE_NUMBERS)} />
       <Fact name="Where">
-        {environment.deviceName} {environment.software && <SoftwareBadge />}
+        <MarkedName name={deviceName} software={software} />
       </Fact>
     </>
   );

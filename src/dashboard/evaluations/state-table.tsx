@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { formatNumber } from "../../words/numbers.ts";
 import { type Replay, type ReplayRecord, type ReplayTrack, tracksOf } from "./replay.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Variables of one table; bodies with joints have dozens. */
 const ROWS = 24;
@@ -28,30 +29,25 @@ export function StateTable({ fields, records, step }: StateTableProps) {
   const x = records.length === 1 ? 0 : (WIDE * step) / (records.length - 1);
   return (
     <>
-      <table class="states points">
-        <caption class="unseen">{`Variables at step ${step}`}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Variable</th>
-            <th scope="col">Now</th>
-            <th scope="col">Over the episode</th>
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map(({ name, place, points }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{tell(now[place])}</td>
-              <td>
-                <svg class="track" viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" aria-hidden="true">
-                  <polyline points={points} />
-                  <line x1={x} x2={x} y1={0} y2={TALL} />
-                </svg>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="states points"
+        caption={`Variables at step ${step}`}
+        rows={lines}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: "Variable", head: true, cell: ({ name }) => name },
+          { name: "Now", cell: ({ place }) => tell(now[place]) },
+          {
+            name: "Over the episode",
+            cell: ({ points }) => (
+              <svg class="track" viewBox={`0 0 ${WIDE} ${TALL}`} preserveAspectRatio="none" aria-hidden="true">
+                <polyline points={points} />
+                <line x1={x} x2={x} y1={0} y2={TALL} />
+              </svg>
+            ),
+          },
+        ]}
+      />
       {further > 0 && <p class="muted">{`${further} further variables are in the file.`}</p>}
     </>
   );

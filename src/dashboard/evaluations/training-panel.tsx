@@ -1,17 +1,18 @@
-import { useCallback } from "preact/hooks";
 import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { useCallback } from "preact/hooks";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import { formatNumber } from "../../words/numbers.ts";
-import { judgeJob } from "../../words/validation.ts";
-import { Badge } from "../ui/badges.tsx";
+import { training } from "../../words/kinds/training.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
-import { JobProblem } from "../ui/job-table.tsx";
+import { JudgedState } from "../ui/job-table.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import type { ViewProps } from "../ui/view-props.ts";
 import { ShownTraining } from "./shown-training.tsx";
+import { ShowButton } from "../ui/buttons.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface TrainingTableProps {
   readonly jobs: readonly JobSummary[];
@@ -22,52 +23,36 @@ interface TrainingTableProps {
 
 /** The latest trainings: what is learned by what, and how far each is. */
 function TrainingTable({ jobs, shown, onShow }: TrainingTableProps) {
+  const rows = jobs.flatMap(({ spec, ...job }) => (spec.kind === training.kind ? [{ ...job, spec }] : []));
   return (
-    <table class="judgements">
-      <thead>
-        <tr>
-          <th scope="col">Environment</th>
-          <th scope="col">Algorithm</th>
-          <th scope="col">State</th>
-          <th scope="col">Submitted</th>
-          <th scope="col">Curve</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => {
-          const { id, spec, state, progress, problem, createdAt } = job;
-          if (spec.kind !== "training") return null;
-          const [tone, word] = state === "succeeded" ? (["good", "done"] as const) : judgeJob(job);
-          return (
-            <tr key={id}>
-              <th scope="row" title={id}>
-                {spec.environment}
-                <small>{`seed ${spec.seed}${spec.publish === undefined ? "" : `, for ${spec.publish.model}`}`}</small>
-              </th>
-              <td data-label="Algorithm">
-                {spec.algorithm.name}
-                <small>{`${formatNumber(spec.algorithm.population)} members, ${formatNumber(spec.generations)} generations`}</small>
-              </td>
-              <td data-label="State">
-                <Badge tone={tone}>{word}</Badge>
-                {state === "leased" && progress !== null && (
-                  <small>{`${progress.phase} ${progress.done}/${progress.total}`}</small>
-                )}
-                <JobProblem problem={problem} />
-              </td>
-              <td data-label="Submitted">
-                <Timestamp at={createdAt} />
-              </td>
-              <td data-label="Curve">
-                <button type="button" aria-pressed={id === shown} onClick={() => onShow(id)}>
-                  Show<span class="unseen">{` the training in ${spec.environment}`}</span>
-                </button>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <DataTable
+      class="judgements"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Environment",
+          head: true,
+          title: ({ id }) => id,
+          cell: ({ spec }) => spec.environment,
+          note: ({ spec: { seed, publish } }) => `seed ${seed}${publish === undefined ? "" : `, for ${publish.model}`}`,
+        },
+        {
+          name: "Algorithm",
+          cell: ({ spec }) => spec.algorithm.name,
+          note: ({ spec: { algorithm, generations } }) =>
+            `${formatNumber(algorithm.population)} members, ${formatNumber(generations)} generations`,
+        },
+        { name: "State", cell: (job) => <JudgedState job={job} /> },
+        { name: "Submitted", cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+        {
+          name: "Curve",
+          cell: ({ id, spec }) => (
+            <ShowButton isShown={id === shown} onShow={() => onShow(id)} what={`the training in ${spec.environment}`} />
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -78,7 +63,7 @@ export function TrainingPanel({ client, subscribe, address, onPick }: ViewProps)
   const jobs = useResource(
     useCallback(
       async (signal: AbortSignal) =>
-        (await client.call(jobEndpoints.listJobs, { query: { kind: "training", limit: JOBS_SHOWN }, signal })).items,
+        (await client.call(jobEndpoints.listJobs, { query: { kind: training.kind, limit: JOBS_SHOWN }, signal })).items,
       [client],
     ),
   );

@@ -1,6 +1,6 @@
-import { useCallback, useMemo } from "preact/hooks";
 import { comparisonEndpoints } from "../../protocol/history/comparison-endpoints.ts";
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import { useCallback, useMemo } from "preact/hooks";
 import type { Series } from "../../protocol/history/series.ts";
 import { kindOf, type SideKind, type SideOption, sideOptions, usableKinds, usualSides } from "./compare-sides.ts";
 import { CompareTable } from "./compare-table.tsx";
@@ -8,6 +8,7 @@ import { Panel } from "../ui/panels.tsx";
 import { nameHardware, nameSubject } from "../../words/history.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 const RUNS_OFFERED = 30;
 const YEAR_MS = 366 * 86_400_000;
@@ -65,31 +66,22 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
       resource={compared}
       aside={
         <div class="picker">
-          <label>
-            By
-            <select
-              value={kind}
-              onChange={({ currentTarget: { value } }) =>
-                onPick({ series: id, ...usualSides(value as SideKind, options) })
-              }
-            >
-              {usable.map((name) => (
-                <option key={name} value={name}>
-                  {KIND_NAMES[name]}
-                </option>
-              ))}
-            </select>
-          </label>
-          <SideSelect
-            name="A"
-            picked={a}
-            options={options[kind]}
+          <Picker
+            label="By"
+            value={kind}
+            options={usable.map((name) => [name, KIND_NAMES[name]])}
+            onPick={(name) => onPick({ series: id, ...usualSides(name, options) })}
+          />
+          <Picker
+            label="A"
+            value={a}
+            options={offer(options[kind], a)}
             onPick={(text) => onPick({ series: id, a: text, b })}
           />
-          <SideSelect
-            name="B"
-            picked={b}
-            options={options[kind]}
+          <Picker
+            label="B"
+            value={b}
+            options={offer(options[kind], b)}
             onPick={(text) => onPick({ series: id, a, b: text })}
           />
         </div>
@@ -106,27 +98,8 @@ export function ComparePanel({ client, address, onPick, shown, series }: Compare
   );
 }
 
-interface SideSelectProps {
-  readonly name: string;
-  readonly picked: string | undefined;
-  readonly options: readonly SideOption[];
-  readonly onPick: (text: string) => void;
-}
-
-function SideSelect({ name, picked, options, onPick }: SideSelectProps) {
-  // A shared link may name a side that is not offered any more.
+/** Sides with their names; a shared link may name one that is not offered any more. */
+function offer(options: readonly SideOption[], picked: string | undefined): (readonly [string, string])[] {
   const isOffered = picked === undefined || options.some(({ text }) => text === picked);
-  return (
-    <label>
-      {name}
-      <select value={picked} onChange={({ currentTarget: { value } }) => onPick(value)}>
-        {!isOffered && <option value={picked}>{picked}</option>}
-        {options.map((option) => (
-          <option key={option.text} value={option.text}>
-            {option.name}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  return [...(isOffered ? [] : [[picked, picked] as const]), ...options.map(({ text, name }) => [text, name] as const)];
 }

@@ -1,14 +1,8 @@
 import type { ComparedPair, ComparisonReply } from "../../protocol/history/comparison.ts";
 import { Badge } from "../ui/badges.tsx";
-import type { Tone } from "../../words/tone.ts";
-import { formatMeasure, formatNumber } from "../../words/numbers.ts";
-
-const VERDICTS: Record<ComparedPair["verdict"], readonly [Tone, string]> = {
-  better: ["good", "B is better"],
-  worse: ["bad", "B is worse"],
-  same: ["quiet", "no difference"],
-  unclear: ["warn", "cannot tell"],
-};
+import { countRuns, formatP, PAIR_VERDICTS, UNPAIRED } from "../../words/comparison.ts";
+import { describeSizes, formatMeasure } from "../../words/numbers.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Names of devices by the ids of their fingerprints. */
 type DeviceNames = ReadonlyMap<string | null, string>;
@@ -25,22 +19,38 @@ export function CompareTable({ comparison, devices }: { comparison: ComparisonRe
     );
   return (
     <>
-      <table class="pairs">
-        <thead>
-          <tr>
-            <th scope="col">Series</th>
-            <th scope="col">{`A (${statistic})`}</th>
-            <th scope="col">{`B (${statistic})`}</th>
-            <th scope="col">B ÷ A</th>
-            <th scope="col">Verdict</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pairs.map((pair) => (
-            <PairRow key={pair.a.seriesId + pair.b.seriesId} pair={pair} devices={devices} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="pairs"
+        rows={pairs}
+        keyOf={({ a, b }) => a.seriesId + b.seriesId}
+        columns={[
+          {
+            name: "Series",
+            head: true,
+            cell: ({ key }) => `${key.subject} ${key.metric}`,
+            note: (pair) => describeSettings(pair, devices),
+          },
+          {
+            name: `A (${statistic})`,
+            label: "A",
+            cell: ({ a, key }) => formatMeasure(a.value, key.unit),
+            note: ({ a }) => countRuns(a),
+          },
+          {
+            name: `B (${statistic})`,
+            label: "B",
+            cell: ({ b, key }) => formatMeasure(b.value, key.unit),
+            note: ({ b }) => countRuns(b),
+          },
+          {
+            name: "B ÷ A",
+            cell: ({ ratio }) => (ratio === null ? "–" : formatRatio(ratio.value)),
+            note: ({ ratio }) =>
+              ratio?.interval != null && `${formatRatio(ratio.interval.low)} to ${formatRatio(ratio.interval.high)}`,
+          },
+          { name: "Verdict", wide: true, cell: (pair) => <PairVerdict pair={pair} /> },
+        ]}
+      />
       {unpaired.length > 0 && <p class="muted">{`Not compared: ${sayUnpaired(comparison)}`}</p>}
       {notes.length > 0 && (
         <details>
@@ -56,50 +66,29 @@ export function CompareTable({ comparison, devices }: { comparison: ComparisonRe
   );
 }
 
-function PairRow({ pair, devices }: { pair: ComparedPair; devices: DeviceNames }) {
-  const { key, a, b, ratio, observation, adjustedP, effect, verdict, summary, warnings } = pair;
-  const [tone, words] = VERDICTS[verdict];
-  const settings = Object.entries(key.configuration).map(([name, value]) => `${name} ${value}`);
+function describeSettings({ key, a, b }: ComparedPair, devices: DeviceNames): string {
   // Devices that are compared stand in the pickers.
   const device = a.fingerprintId === b.fingerprintId ? devices.get(a.fingerprintId) : undefined;
-  if (device !== undefined) settings.unshift(device);
+  return [device, describeSizes(key.configuration)].filter(Boolean).join(", ");
+}
+
+function PairVerdict({ pair }: { pair: ComparedPair }) {
+  const { observation, adjustedP, effect, verdict, summary, warnings } = pair;
+  const [tone, words] = PAIR_VERDICTS[verdict];
   const tested = [
-    ...(adjustedP === null ? [] : [`p ${adjustedP < 0.001 ? "< 0.001" : formatNumber(adjustedP)}`]),
+    ...(adjustedP === null ? [] : [`p ${formatP(adjustedP)}`]),
     ...(effect === null ? [] : [`${effect} effect`]),
     ...(observation === "samples" ? ["samples of single runs"] : []),
   ];
   return (
-    <tr>
-      <th scope="row">
-        {`${key.subject} ${key.metric}`}
-        {settings.length > 0 && <small>{settings.join(", ")}</small>}
-      </th>
-      <td data-label="A">{tellSide(a, key.unit)}</td>
-      <td data-label="B">{tellSide(b, key.unit)}</td>
-      <td data-label="B ÷ A">
-        {ratio === null ? "–" : formatRatio(ratio.value)}
-        {ratio?.interval != null && (
-          <small>{`${formatRatio(ratio.interval.low)} to ${formatRatio(ratio.interval.high)}`}</small>
-        )}
-      </td>
-      <td data-label="Verdict" class="wide">
-        <Badge tone={tone} title={summary}>
-          {words}
-        </Badge>
-        {tested.length > 0 && <small>{tested.join(", ")}</small>}
-        {warnings.map((warning) => (
-          <small key={warning}>{warning}</small>
-        ))}
-      </td>
-    </tr>
-  );
-}
-
-function tellSide({ value, runs, samples }: ComparedPair["a"], unit: string) {
-  return (
     <>
-      {formatMeasure(value, unit)}
-      <small>{runs === 0 ? `${samples} samples` : `${runs} ${runs === 1 ? "run" : "runs"}`}</small>
+      <Badge tone={tone} title={summary}>
+        {words}
+      </Badge>
+      {tested.length > 0 && <small>{tested.join(", ")}</small>}
+      {warnings.map((warning) => (
+        <small key={warning}>{warning}</small>
+      ))}
     </>
   );
 }
@@ -109,16 +98,10 @@ function formatRatio(ratio: number): string {
   return ratio.toFixed(ratio < 10 ? 3 : 1);
 }
 
-const REASONS = {
-  "no-partner": "no series of the other side is alike",
-  "no-runs": "nothing was measured here or there",
-  "same-runs": "both sides hold the same runs",
-} as const;
-
 function sayUnpaired({ unpaired }: ComparisonReply): string {
   const reasons = Map.groupBy(unpaired, ({ reason }) => reason);
   return [...reasons]
-    .map(([reason, items]) => `${items.length} series, since ${REASONS[reason]}`)
+    .map(([reason, items]) => `${items.length} series, since ${UNPAIRED[reason]}`)
     .join("; ")
     .concat(".");
 }

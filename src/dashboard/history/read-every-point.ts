@@ -1,5 +1,5 @@
-import type { Client } from "../../client/client.ts";
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import type { Client } from "../../client/client.ts";
 import type { HistoryPoint } from "../../protocol/history/history.ts";
 import { LIMITS } from "../../protocol/wire/limits.ts";
 import { DRAWN_PERCENTILES } from "../plots/plot-marks.ts";

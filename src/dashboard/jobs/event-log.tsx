@@ -1,9 +1,11 @@
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { JobEvent } from "../../protocol/jobs/job.ts";
-import { formatDuration, formatNumber } from "../../words/numbers.ts";
+import { describeEvent } from "../../words/jobs.ts";
+import { formatDuration } from "../../words/numbers.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** After these nothing more happens to a job. */
 const LAST = new Set<JobEvent["type"]>(["succeeded", "failed", "cancelled"]);
@@ -38,16 +40,6 @@ export function useJobEvents(client: Client, id: string): JobHistory {
 /** So many steps of progress are listed; the states of a job always are. */
 const PROGRESS_SHOWN = 100;
 
-const WORDS: Record<JobEvent["type"], string> = {
-  queued: "queued",
-  leased: "taken by a runner",
-  progress: "progress",
-  requeued: "queued again",
-  succeeded: "succeeded",
-  failed: "failed",
-  cancelled: "cancelled",
-};
-
 /** What happened to a job, the newest first, with the time since it was queued. */
 export function EventLog({ history: { events, error } }: { history: JobHistory }) {
   const steps = events.filter(({ type }) => type === "progress");
@@ -59,40 +51,19 @@ export function EventLog({ history: { events, error } }: { history: JobHistory }
     <>
       {error !== null && <p class="notice bad">{`Its events are no longer heard: ${error.message}`}</p>}
       <div class="log event-log" role="region" aria-label="Events" tabIndex={0}>
-        <table class="points">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">After</th>
-              <th scope="col">Attempt</th>
-              <th scope="col">Event</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.toReversed().map((event) => (
-              <tr key={event.seq}>
-                <td>
-                  <Timestamp at={event.at} />
-                </td>
-                <td>{formatDuration(Date.parse(event.at) - beganMs)}</td>
-                <td>{event.attempt === 0 ? "–" : event.attempt}</td>
-                <td>{describeEvent(event)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="points"
+          rows={shown.toReversed()}
+          keyOf={(event) => event.seq}
+          columns={[
+            { name: "Time", cell: (event) => <Timestamp at={event.at} /> },
+            { name: "After", cell: (event) => formatDuration(Date.parse(event.at) - beganMs) },
+            { name: "Attempt", cell: (event) => (event.attempt === 0 ? "–" : event.attempt) },
+            { name: "Event", cell: (event) => describeEvent(event) },
+          ]}
+        />
       </div>
       {left > 0 && <p class="muted">{`${left} earlier steps of progress are left out.`}</p>}
     </>
   );
-}
-
-function describeEvent({ type, progress, detail }: JobEvent): string {
-  const said = detail === null ? "" : `: ${detail}`;
-  if (progress === null) return `${WORDS[type]}${said}`;
-  const { phase, done, total, candidatesLeft, point } = progress;
-  const parts = [total > 0 ? `${phase} ${done} of ${total}` : phase];
-  if (candidatesLeft !== undefined) parts.push(`${candidatesLeft} candidates left`);
-  if (point !== undefined) parts.push(`best ${formatNumber(point.best)}, mean ${formatNumber(point.mean)}`);
-  return parts.join(", ") + said;
 }

@@ -1,10 +1,11 @@
-import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { createId } from "../../protocol/wire/id.ts";
 import type { Job } from "../../protocol/jobs/job.ts";
-import { Badge } from "../ui/badges.tsx";
-import { Fact, Panel } from "../ui/panels.tsx";
-import { describeDuration, describeSpec, JOB_STATES, type JobNames, nameSpec } from "../../words/jobs.ts";
+import { WordBadge } from "../ui/badges.tsx";
+import { Fact, Panel, Refusal } from "../ui/panels.tsx";
+import { describeDuration, JOB_STATES, type JobNames } from "../../words/jobs.ts";
+import { askAgain, describeSpec, nameSpec } from "../../words/kinds/registry.ts";
 import { JobProblem, ProgressLine } from "../ui/job-table.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp, useNow } from "../ui/timestamp.tsx";
@@ -16,7 +17,6 @@ import { EventLog, type JobHistory, useJobEvents } from "./event-log.tsx";
 import { readJob } from "./read-job.ts";
 import { ResultPanel } from "./result-panel.tsx";
 import { SpecPanel } from "./spec-panel.tsx";
-import { toJobInput } from "./to-job-input.ts";
 import { TracePanel } from "./trace-panel.tsx";
 
 interface JobDetailProps extends ViewProps {
@@ -40,7 +40,7 @@ export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps)
     <>
       <Panel
         id="job"
-        title={job === null ? "Job" : `${job.spec.kind} ${nameSpec(job.spec, names.models)}`}
+        title={job === null ? "Job" : `${job.spec.kind} ${nameSpec(job.spec, names)}`}
         resource={read}
         aside={
           <div class="job-actions">
@@ -51,11 +51,7 @@ export function JobDetail({ client, id, names, writer, onPick }: JobDetailProps)
       >
         {job === null && error === null && <p class="muted loading">Reading the job …</p>}
         {job !== null && <JobFacts job={job} names={names} history={history} />}
-        {(writer.refusal ?? writer.failure) !== null && (
-          <p class="notice bad" role="alert">
-            {writer.refusal ?? writer.failure}
-          </p>
-        )}
+        <Refusal text={writer.refusal ?? writer.failure} />
       </Panel>
       {value !== null && <ResultPanel client={client} read={value} names={names} events={history.events.length} />}
       {run !== null && run.traceBytes !== null && <TracePanel client={client} run={run} sizeBytes={run.traceBytes} />}
@@ -91,7 +87,7 @@ function Actions({ client, job: { id, spec, endedAt }, writer, onPick }: Actions
   }
   const retry = async () => {
     const headers = { "idempotency-key": key };
-    again.current = (await client.call(jobEndpoints.createJob, { headers, body: toJobInput(spec) })).id;
+    again.current = (await client.call(jobEndpoints.createJob, { headers, body: askAgain(spec) })).id;
   };
   return (
     <WriteButton
@@ -114,14 +110,13 @@ interface JobFactsProps {
 function JobFacts({ job, names, history }: JobFactsProps) {
   const { state, spec, attempt, maxAttempts, runnerId, problem, result } = job;
   const now = useNow(state === "leased");
-  const [tone, word] = JOB_STATES[state];
   const live = history.events.findLast((event) => event.progress !== null && event.attempt === attempt)?.progress;
   const progress = live ?? job.progress;
   const faults = result !== null && "faults" in result ? (result.faults ?? []) : [];
   return (
     <>
       <div class="job-state" role="status">
-        <Badge tone={tone}>{word}</Badge>
+        <WordBadge says={JOB_STATES[state]} />
         {state === "leased" && progress !== null && <ProgressLine progress={progress} />}
         <JobProblem problem={problem} />
       </div>

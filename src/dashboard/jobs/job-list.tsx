@@ -1,5 +1,5 @@
-import { useCallback } from "preact/hooks";
 import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { useCallback } from "preact/hooks";
 import { JobKind, JobState } from "../../protocol/jobs/job.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { JOB_STATES, type JobNames } from "../../words/jobs.ts";
@@ -8,8 +8,11 @@ import { nextCommands } from "../ui/next-commands.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
+import { plainOptions } from "../../words/form-fields.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 const PAGE_SIZE = 25;
+const ALL = ["", "all"] as const;
 
 /** Jobs of a kind and state, newest first, page by page. */
 export function JobList({ client, subscribe, address, onPick, names }: ViewProps & { readonly names: JobNames }) {
@@ -34,17 +37,17 @@ export function JobList({ client, subscribe, address, onPick, names }: ViewProps
       resource={jobs}
       aside={
         <div class="picker">
-          <Filter
+          <Picker
             label="Kind"
-            value={kind}
-            options={JobKind.options.map((each) => [each, each])}
-            onPick={(picked) => onPick({ kind: picked, cursor: undefined })}
+            value={kind ?? ""}
+            options={[ALL, ...plainOptions(JobKind.options)]}
+            onPick={(picked) => onPick({ kind: picked || undefined, cursor: undefined })}
           />
-          <Filter
+          <Picker
             label="State"
-            value={state}
-            options={JobState.options.map((each) => [each, JOB_STATES[each][1]])}
-            onPick={(picked) => onPick({ state: picked, cursor: undefined })}
+            value={state ?? ""}
+            options={[ALL, ...JobState.options.map((each) => [each, JOB_STATES[each][1]] as const)]}
+            onPick={(picked) => onPick({ state: picked || undefined, cursor: undefined })}
           />
         </div>
       }
@@ -70,32 +73,5 @@ export function JobList({ client, subscribe, address, onPick, names }: ViewProps
         </nav>
       )}
     </Panel>
-  );
-}
-
-interface FilterProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  /** Values with their words. */
-  readonly options: readonly (readonly [string, string])[];
-  readonly onPick: (value: string | undefined) => void;
-}
-
-function Filter({ label, value, options, onPick }: FilterProps) {
-  return (
-    <label>
-      {label}
-      <select
-        value={value ?? ""}
-        onChange={({ currentTarget }) => onPick(currentTarget.value === "" ? undefined : currentTarget.value)}
-      >
-        <option value="">all</option>
-        {options.map(([each, words]) => (
-          <option key={each} value={each}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -1,14 +1,13 @@
-import { useCallback } from "preact/hooks";
-import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
-import { type JobNames, listJobNames } from "../../words/jobs.ts";
+import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
+import { useCallback } from "preact/hooks";
+import { type JobNames, listJobNames, NO_NAMES } from "../../words/jobs.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
 import { JobDetail } from "./job-detail.tsx";
 import { JobList } from "./job-list.tsx";
 
-const NO_NAMES = listJobNames([], []);
 /** Jobs tell of themselves often; few of them are of a model that is new. */
 const NAMES_GAP_MS = 10_000;
 

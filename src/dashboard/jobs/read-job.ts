@@ -1,9 +1,10 @@
-import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
-import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
+import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import type { Client } from "../../client/client.ts";
 import type { Device } from "../../protocol/fleet/hardware.ts";
-import type { Job, JobResult } from "../../protocol/jobs/job.ts";
+import type { Environment } from "../../protocol/jobs/job-fields.ts";
+import type { Job } from "../../protocol/jobs/job.ts";
 import type { Run, RunSamples } from "../../protocol/history/run.ts";
 import { Trace } from "../../protocol/jobs/benchmark.ts";
 import { type LaidTrace, layOutTrace } from "./lay-out-trace.ts";
@@ -26,7 +27,7 @@ export interface ReadRun {
 export interface ReadJob {
   readonly job: Job;
   readonly run: ReadRun | null;
-  /** Of a benchmark: where it ran; null where the runner is gone. */
+  /** The device of a result that stands under its roofs; null where the runner is gone. */
   readonly device: Device | null;
 }
 
@@ -36,7 +37,9 @@ export async function readJob(client: Client, id: string, signal: AbortSignal): 
   const { runId, runnerId, result } = job;
   const [run, device] = await Promise.all([
     runId === null ? null : readRun(client, runId, signal),
-    runnerId === null || result?.kind !== "benchmark" ? null : findDevice(client, runnerId, result, signal),
+    runnerId === null || result === null || !("roofline" in result)
+      ? null
+      : findDevice(client, runnerId, result, signal),
   ]);
   return { job, run, device };
 }
@@ -63,7 +66,7 @@ async function readTrace(client: Client, id: string, signal: AbortSignal): Promi
 async function findDevice(
   client: Client,
   runnerId: string,
-  { environment }: Extract<JobResult, { kind: "benchmark" }>,
+  { environment }: { readonly environment: Environment },
   signal: AbortSignal,
 ): Promise<Device | null> {
   const runner = await client.call(runnerEndpoints.getRunner, { params: { id: runnerId }, signal }).catch(() => null);

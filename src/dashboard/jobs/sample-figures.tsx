@@ -1,5 +1,5 @@
-import type { Client } from "../../client/client.ts";
 import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
+import type { Client } from "../../client/client.ts";
 import type { RunSamples } from "../../protocol/history/run.ts";
 import { formatBytes, formatMeasure } from "../../words/numbers.ts";
 import { countBins } from "../plots/plot-data.ts";

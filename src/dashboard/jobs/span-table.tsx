@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { formatTime } from "../../words/numbers.ts";
 import type { LaidSpan, SpanSum, TraceStretch } from "./lay-out-trace.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const SPANS_LISTED = 200;
 
@@ -18,37 +19,27 @@ export function SpanTable({ sums, spans, shown, onShow }: SpanTableProps) {
   const inSight = spans.filter(({ startUs, endUs }) => startUs <= shown.endUs && endUs >= shown.startUs);
   return (
     <>
-      <table class="points">
-        <caption class="unseen">Spans by name</caption>
-        <thead>
-          <tr>
-            <th scope="col">Span</th>
-            <th scope="col">Count</th>
-            <th scope="col">In all</th>
-            <th scope="col">Mean</th>
-            <th scope="col">Longest</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sums.map(({ name, lane, count, totalUs, longest }) => (
-            <tr key={`${lane} ${name}`}>
-              <th scope="row">
-                {name}
-                <small>{lane}</small>
-              </th>
-              <td data-label="Count">{count}</td>
-              <td data-label="In all">{formatTime(totalUs)}</td>
-              <td data-label="Mean">{formatTime(totalUs / count)}</td>
-              <td data-label="Longest">
-                <button type="button" class="link" onClick={() => onShow(longest)}>
-                  {formatTime(longest.endUs - longest.startUs)}
-                  <span class="unseen">{`: show the longest ${name}`}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        caption="Spans by name"
+        rows={sums}
+        keyOf={({ name, lane }) => `${lane} ${name}`}
+        columns={[
+          { name: "Span", head: true, cell: ({ name }) => name, note: ({ lane }) => lane },
+          { name: "Count", cell: ({ count }) => count },
+          { name: "In all", cell: ({ totalUs }) => formatTime(totalUs) },
+          { name: "Mean", cell: ({ count, totalUs }) => formatTime(totalUs / count) },
+          {
+            name: "Longest",
+            cell: ({ name, longest }) => (
+              <button type="button" class="link" onClick={() => onShow(longest)}>
+                {formatTime(longest.endUs - longest.startUs)}
+                <span class="unseen">{`: show the longest ${name}`}</span>
+              </button>
+            ),
+          },
+        ]}
+      />
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>{`${inSight.length} spans in sight as a table`}</summary>
         {isOpen && <ListedSpans spans={inSight} onShow={onShow} />}
@@ -60,30 +51,24 @@ export function SpanTable({ sums, spans, shown, onShow }: SpanTableProps) {
 function ListedSpans({ spans, onShow }: Pick<SpanTableProps, "spans" | "onShow">) {
   return (
     <div class="log" role="region" aria-label="Spans in sight" tabIndex={0}>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Begins</th>
-            <th scope="col">Lasts</th>
-            <th scope="col">Repetition</th>
-            <th scope="col">Span</th>
-          </tr>
-        </thead>
-        <tbody>
-          {spans.slice(0, SPANS_LISTED).map((span, index) => (
-            <tr key={index}>
-              <td>{formatTime(span.startUs)}</td>
-              <td>{formatTime(span.endUs - span.startUs)}</td>
-              <td>{span.run ?? "–"}</td>
-              <td>
-                <button type="button" class="link" onClick={() => onShow(span)}>
-                  {span.name}
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={spans.slice(0, SPANS_LISTED)}
+        keyOf={(_, index) => index}
+        columns={[
+          { name: "Begins", cell: (span) => formatTime(span.startUs) },
+          { name: "Lasts", cell: (span) => formatTime(span.endUs - span.startUs) },
+          { name: "Repetition", cell: (span) => span.run ?? "–" },
+          {
+            name: "Span",
+            cell: (span) => (
+              <button type="button" class="link" onClick={() => onShow(span)}>
+                {span.name}
+              </button>
+            ),
+          },
+        ]}
+      />
       {spans.length > SPANS_LISTED && (
         <p class="muted">{`and ${spans.length - SPANS_LISTED} more: zoom in to list them`}</p>
       )}

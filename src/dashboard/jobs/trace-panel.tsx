@@ -1,6 +1,6 @@
+import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
 import { useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
 import { formatBytes, formatNumber, formatTime } from "../../words/numbers.ts";
 import { DownloadButton } from "../ui/buttons.tsx";
 import {

@@ -1,5 +1,5 @@
 import type { SubmittedKernel } from "../../protocol/kernels/submitted-kernel.ts";
-import { Badge } from "../ui/badges.tsx";
+import { WordBadge } from "../ui/badges.tsx";
 import { Fact } from "../ui/panels.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
@@ -8,12 +8,11 @@ import { KERNEL_STATES } from "../../words/kernels.ts";
 /** How far the check of a submitted kernel is, and why it failed. */
 export function CheckState({ kernel }: { readonly kernel: SubmittedKernel }) {
   const { id, owner, state, problem, checkJobId, createdAt, reference } = kernel;
-  const [tone, word] = KERNEL_STATES[state];
   return (
     <>
       <dl class="facts definition-facts">
         <Fact name="Check">
-          <Badge tone={tone}>{word}</Badge>
+          <WordBadge says={KERNEL_STATES[state]} />
           {checkJobId !== null && (
             <>
               {" "}

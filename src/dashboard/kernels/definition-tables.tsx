@@ -3,6 +3,7 @@ import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { Fact } from "../ui/panels.tsx";
 import { formatBytes, formatDuration } from "../../words/numbers.ts";
 import { spellSize } from "../../words/kernels.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface DefinitionTablesProps {
   readonly kernel: ListedKernel;
@@ -47,87 +48,66 @@ function DefinitionFacts({ definition: { tolerance, limits, passes } }: { readon
 
 function SizeTable({ dimensions }: Pick<ListedKernel, "dimensions">) {
   return (
-    <table class="points">
-      <caption>Sizes</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">From</th>
-          <th scope="col">To</th>
-          <th scope="col">Default</th>
-        </tr>
-      </thead>
-      <tbody>
-        {dimensions.map(({ name, description, min, max, default: usual }) => (
-          <tr key={name}>
-            <th scope="row">
-              {name}
-              <small>{description}</small>
-            </th>
-            <td>{min}</td>
-            <td>{max}</td>
-            <td>{usual}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="points"
+      caption="Sizes"
+      showsCaption
+      rows={dimensions}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Name", head: true, cell: ({ name }) => name, note: ({ description }) => description },
+        { name: "From", cell: ({ min }) => min },
+        { name: "To", cell: ({ max }) => max },
+        { name: "Default", cell: ({ default: usual }) => usual },
+      ]}
+    />
   );
 }
+
+type Binding = Pick<NonNullable<ListedKernel["bindings"]>[number], "name" | "access" | "dtype">;
 
 function BindingTable({ kernel, definition }: DefinitionTablesProps) {
   const bindings = definition?.bindings ?? kernel.bindings ?? [];
   if (bindings.length === 0) return null;
   return (
-    <table class="points">
-      <caption>Bindings of group 0</caption>
-      <thead>
-        <tr>
-          <th scope="col">Number</th>
-          <th scope="col">Name</th>
-          <th scope="col">Access</th>
-          <th scope="col">Type</th>
-          {definition !== null && <th scope="col">Extents</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {bindings.map(({ name, access, dtype }, index) => (
-          <tr key={name}>
-            <td>{index + 1}</td>
-            <th scope="row">{name}</th>
-            <td>{access}</td>
-            <td>{dtype}</td>
-            {definition !== null && <td>{definition.bindings[index]?.extents.map(spellSize).join(" × ")}</td>}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable<Binding>
+      class="points"
+      caption="Bindings of group 0"
+      showsCaption
+      rows={bindings}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Number", cell: (_, index) => index + 1 },
+        { name: "Name", head: true, cell: ({ name }) => name },
+        { name: "Access", cell: ({ access }) => access },
+        { name: "Type", cell: ({ dtype }) => dtype },
+        ...(definition === null
+          ? []
+          : [
+              {
+                name: "Extents",
+                cell: (_: Binding, index: number) => definition.bindings[index]?.extents.map(spellSize).join(" × "),
+              },
+            ]),
+      ]}
+    />
   );
 }
 
 function AxisTable({ kernel: { variants, axes = {} } }: Pick<DefinitionTablesProps, "kernel">) {
   return (
-    <table class="points">
-      <caption>Variants and their axes</caption>
-      <thead>
-        <tr>
-          <th scope="col">Variant</th>
-          <th scope="col">Axis</th>
-          <th scope="col">Values</th>
-          <th scope="col">Default</th>
-        </tr>
-      </thead>
-      <tbody>
-        {variants.flatMap((variant) =>
-          (axes[variant] ?? []).map(({ name, values, default: usual }) => (
-            <tr key={`${variant} ${name}`}>
-              <th scope="row">{variant}</th>
-              <td>{name}</td>
-              <td>{values.join(", ")}</td>
-              <td>{usual}</td>
-            </tr>
-          )),
-        )}
-      </tbody>
-    </table>
+    <DataTable
+      class="points"
+      caption="Variants and their axes"
+      showsCaption
+      rows={variants.flatMap((variant) => (axes[variant] ?? []).map((axis) => ({ variant, ...axis })))}
+      keyOf={({ variant, name }) => `${variant} ${name}`}
+      columns={[
+        { name: "Variant", head: true, cell: ({ variant }) => variant },
+        { name: "Axis", cell: ({ name }) => name },
+        { name: "Values", cell: ({ values }) => values.join(", ") },
+        { name: "Default", cell: ({ default: usual }) => usual },
+      ]}
+    />
   );
 }

@@ -1,8 +1,8 @@
-import { useCallback, useState } from "preact/hooks";
 import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
+import { useCallback, useState } from "preact/hooks";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { writeAddress } from "../ui/page-address.ts";
-import { Panel } from "../ui/panels.tsx";
+import { Panel, Refusal } from "../ui/panels.tsx";
 import { ConfirmButton } from "../ui/buttons.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
@@ -61,11 +61,7 @@ export function KernelDetail(props: KernelDetailProps) {
           </span>
         }
       >
-        {failure !== null && (
-          <p class="notice bad" role="alert">
-            {failure}
-          </p>
-        )}
+        <Refusal text={failure} />
         <p class="explained">{kernel.description}</p>
         {stored !== null && <CheckState kernel={stored} />}
         <DefinitionTables kernel={kernel} definition={stored?.definition ?? null} />

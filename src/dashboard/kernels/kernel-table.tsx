@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
-import { Badge } from "../ui/badges.tsx";
+import { WordBadge } from "../ui/badges.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { KERNEL_STATES, nameToAsk } from "../../words/kernels.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Every kernel with what it takes, the submitted ones first; narrowed by what is typed. */
 export function KernelTable({ kernels }: { readonly kernels: readonly ListedKernel[] }) {
@@ -22,41 +23,29 @@ export function KernelTable({ kernels }: { readonly kernels: readonly ListedKern
         onInput={({ currentTarget }) => setWanted(currentTarget.value)}
       />
       <p class="unseen" role="status">{`${shown.length} of ${kernels.length} kernels`}</p>
-      <table class="kernels">
-        <thead>
-          <tr>
-            <th scope="col">Kernel</th>
-            <th scope="col">From</th>
-            <th scope="col">Sizes</th>
-            <th scope="col">Type</th>
-            <th scope="col">Variants</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((kernel) => (
-            <KernelRow key={nameToAsk(kernel)} kernel={kernel} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="kernels"
+        rows={shown}
+        keyOf={nameToAsk}
+        columns={[
+          {
+            name: "Kernel",
+            head: true,
+            cell: (kernel) => (
+              <a href={`/${writeAddress({ view: "kernels", kernel: nameToAsk(kernel) })}`}>{kernel.name}</a>
+            ),
+            note: ({ description }) => description,
+          },
+          {
+            name: "From",
+            cell: ({ state }) => (state === undefined ? "the house" : <WordBadge says={KERNEL_STATES[state]} />),
+          },
+          { name: "Sizes", cell: ({ dimensions }) => dimensions.map(({ name }) => name).join(", ") },
+          { name: "Type", cell: ({ dtypes }) => dtypes.join(", ") },
+          { name: "Variants", cell: ({ variants }) => variants.length },
+        ]}
+      />
       {shown.length === 0 && <p class="muted">No kernel has these letters.</p>}
     </>
-  );
-}
-
-function KernelRow({ kernel }: { readonly kernel: ListedKernel }) {
-  const { name, description, state, dimensions, dtypes, variants } = kernel;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`/${writeAddress({ view: "kernels", kernel: nameToAsk(kernel) })}`}>{name}</a>
-        <small>{description}</small>
-      </th>
-      <td data-label="From">
-        {state === undefined ? "the house" : <Badge tone={KERNEL_STATES[state][0]}>{KERNEL_STATES[state][1]}</Badge>}
-      </td>
-      <td data-label="Sizes">{dimensions.map((dimension) => dimension.name).join(", ")}</td>
-      <td data-label="Type">{dtypes.join(", ")}</td>
-      <td data-label="Variants">{variants.length}</td>
-    </tr>
   );
 }

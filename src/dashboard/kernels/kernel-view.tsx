@@ -1,7 +1,7 @@
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";

@@ -9,6 +9,8 @@ import {
   readChoice,
   writeChoice,
 } from "./trials.ts";
+import { plainOptions } from "../../words/form-fields.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** Why a cell has no time. */
 const WITHOUT_TIME: Record<TuningTrial["outcome"], string> = {
@@ -91,20 +93,25 @@ export function LandscapeFigure({ record, picked, onPick }: LandscapeFigureProps
       <div class="plot-head">
         <h3 id="landscape">Landscape</h3>
         <div class="picker">
-          <Select
+          <Picker
             label="Variant"
             value={choice.variant}
-            options={[...byVariant.keys()]}
+            options={plainOptions([...byVariant.keys()])}
             onPick={(variant) => onPick(variant)}
           />
           {choice.across !== null && (
-            <Select label="Across" value={choice.across} options={axes} onPick={(across) => pick({ across })} />
+            <Picker
+              label="Across"
+              value={choice.across}
+              options={plainOptions(axes)}
+              onPick={(across) => pick({ across })}
+            />
           )}
           {choice.down !== null && (
-            <Select
+            <Picker
               label="Down"
               value={choice.down}
-              options={axes.filter((axis) => axis !== choice.across)}
+              options={plainOptions(axes.filter((axis) => axis !== choice.across))}
               onPick={(down) => pick({ down })}
             />
           )}
@@ -120,27 +127,5 @@ export function LandscapeFigure({ record, picked, onPick }: LandscapeFigureProps
         is surely faster.
       </figcaption>
     </figure>
-  );
-}
-
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly string[];
-  readonly onPick: (value: string) => void;
-}
-
-function Select({ label, value, options, onPick }: SelectProps) {
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {option}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

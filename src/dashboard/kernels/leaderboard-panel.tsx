@@ -1,11 +1,12 @@
-import { useCallback } from "preact/hooks";
 import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
+import { useCallback } from "preact/hooks";
 import { type Board, toShapeText } from "../../protocol/kernels/leaderboard.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
 import { describeClock, nameHardware } from "../../words/history.ts";
 import { nameToAsk } from "../../words/kernels.ts";
 import { describeSizes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { markSoftware } from "../../words/runners.ts";
+import { MarkedName } from "../ui/badges.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -13,6 +14,8 @@ import { writeAddress } from "../ui/page-address.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import type { ViewProps } from "../ui/view-props.ts";
+import { DataTable } from "../ui/data-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 interface BoardTableProps {
   readonly board: Board;
@@ -24,41 +27,41 @@ interface BoardTableProps {
 function BoardTable({ board: { entries }, own }: BoardTableProps) {
   const bestMs = entries[0]?.medianMs ?? Number.NaN;
   return (
-    <table class="boards">
-      <thead>
-        <tr>
-          <th scope="col">Rank and kernel</th>
-          <th scope="col">Median</th>
-          <th scope="col">Beside the best</th>
-          <th scope="col">Share of the roof</th>
-          <th scope="col">Iterations</th>
-          <th scope="col">Run</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map(({ rank, kernel, name, variant, medianMs, interval, iterations, shareOfRoof, runId, at }) => (
-          <tr key={kernel} aria-current={kernel === own}>
-            <th scope="row">
+    <DataTable
+      class="boards"
+      rows={entries}
+      keyOf={({ kernel }) => kernel}
+      isCurrent={({ kernel }) => kernel === own}
+      columns={[
+        {
+          name: "Rank and kernel",
+          head: true,
+          cell: ({ rank, kernel, name, variant }) => (
+            <>
               {`${rank}. `}
               {kernel === own ? name : <a href={`/${writeAddress({ view: "kernels", kernel })}`}>{name}</a>}
               <small>{variant}</small>
-            </th>
-            <td data-label="Median">
-              {formatMeasure(medianMs, "ms")}
-              <small>{`${formatNumber(interval.lowMs)} to ${formatNumber(interval.highMs)} ms`}</small>
-            </td>
-            <td data-label="Beside the best">{rank === 1 ? "best" : `${formatNumber(medianMs / bestMs)} ×`}</td>
-            <td data-label="Share of the roof">
-              {shareOfRoof === null ? <span class="muted">not known</span> : formatShare(shareOfRoof)}
-            </td>
-            <td data-label="Iterations">{iterations}</td>
-            <td data-label="Run" title={runId}>
-              <Timestamp at={at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        {
+          name: "Median",
+          cell: ({ medianMs }) => formatMeasure(medianMs, "ms"),
+          note: ({ interval }) => `${formatNumber(interval.lowMs)} to ${formatNumber(interval.highMs)} ms`,
+        },
+        {
+          name: "Beside the best",
+          cell: ({ rank, medianMs }) => (rank === 1 ? "best" : `${formatNumber(medianMs / bestMs)} ×`),
+        },
+        {
+          name: "Share of the roof",
+          cell: ({ shareOfRoof }) =>
+            shareOfRoof === null ? <span class="muted">not known</span> : formatShare(shareOfRoof),
+        },
+        { name: "Iterations", cell: ({ iterations }) => iterations },
+        { name: "Run", title: ({ runId }) => runId, cell: ({ at }) => <Timestamp at={at} /> },
+      ]}
+    />
   );
 }
 
@@ -90,16 +93,15 @@ export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }:
       aside={
         devices.length > 1 && (
           <div class="picker">
-            <label>
-              Device
-              <select value={device?.id} onChange={({ currentTarget }) => onPick({ device: currentTarget.value })}>
-                {devices.map(({ id, software, fingerprint }) => (
-                  <option key={id} value={id}>
-                    {nameHardware(fingerprint) + (software ? " (software)" : "")}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Picker
+              label="Device"
+              value={device?.id}
+              options={devices.map(({ id, software, fingerprint }) => [
+                id,
+                markSoftware(nameHardware(fingerprint), software),
+              ])}
+              onPick={(id) => onPick({ device: id })}
+            />
           </div>
         )
       }
@@ -112,7 +114,7 @@ export function LeaderboardPanel({ client, subscribe, address, onPick, kernel }:
       )}
       {device !== undefined && (
         <p>
-          {device.name} {device.software && <SoftwareBadge />}
+          <MarkedName name={device.name} software={device.software} />
           <small>{nameHardware(device.fingerprint)}</small>
         </p>
       )}

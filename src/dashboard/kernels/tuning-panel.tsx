@@ -1,8 +1,8 @@
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
 import type { ListedKernel } from "../../protocol/kernels/submitted-kernel.ts";
-import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
+import type { StoredTuning, TuningTrial } from "../../protocol/jobs/tuning.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
@@ -10,8 +10,41 @@ import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
 import { LandscapeFigure } from "./landscape-figure.tsx";
 import { TrialPlot } from "./trial-plot.tsx";
-import { TrialTable } from "./trial-table.tsx";
 import { TuningTable } from "../ui/tuning-table.tsx";
+import { TRIAL_OUTCOMES } from "../../words/kinds/tuning.ts";
+import { describeSizes, formatMeasure } from "../../words/numbers.ts";
+import { WordBadge } from "../ui/badges.tsx";
+import { DataTable } from "../ui/data-table.tsx";
+import { medianOfLast } from "./trials.ts";
+
+/** Every candidate with what became of it, and why. */
+function TrialTable({ trials }: { trials: readonly TuningTrial[] }) {
+  return (
+    <details>
+      <summary>{`All ${trials.length} candidates as a table`}</summary>
+      <DataTable
+        class="trials"
+        rows={trials}
+        keyOf={({ variant, axes }) => `${variant} ${describeSizes(axes)}`}
+        columns={[
+          {
+            name: "Candidate",
+            head: true,
+            cell: ({ variant, axes }) => (
+              <>
+                {variant} <span class="kind">{describeSizes(axes)}</span>
+              </>
+            ),
+          },
+          { name: "Outcome", cell: ({ outcome }) => <WordBadge says={TRIAL_OUTCOMES[outcome]} /> },
+          { name: "Last rung", cell: (trial) => formatMeasure(medianOfLast(trial), "ms") },
+          { name: "Runs by rung", cell: ({ rungsMs }) => rungsMs.map((runs) => runs.length).join(", ") || "–" },
+          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+        ]}
+      />
+    </details>
+  );
+}
 
 const TUNINGS_SHOWN = 20;
 const TUNING_GAP_MS = 2_000;

@@ -6,6 +6,8 @@ import { logRange } from "../plots/plot-data.ts";
 import { readPlotTheme } from "../plots/plot-theme.ts";
 import { usePlot } from "../plots/use-plot.ts";
 import { SoftwareBadge } from "../ui/badges.tsx";
+import { DataTable } from "../ui/data-table.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** uPlot's options for p50 and p99 over the rows of a batch, with the band between them; both axes are logarithmic. */
 function calibrationOptions(element: HTMLElement, onHover: (index: number | null) => void): uPlot.Options {
@@ -65,16 +67,12 @@ export function CalibrationFigure({ placements, picked, onPick }: CalibrationFig
           {software && <SoftwareBadge />}
         </div>
         <div class="picker">
-          <label>
-            Placement
-            <select value={shown.id} onChange={({ currentTarget: { value } }) => onPick(value)}>
-              {placements.map((placement) => (
-                <option key={placement.id} value={placement.id}>
-                  {namePlacement(placement)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Picker
+            label="Placement"
+            value={shown.id}
+            options={placements.map((placement) => [placement.id, namePlacement(placement)])}
+            onPick={onPick}
+          />
         </div>
       </div>
       <CalibrationPlot key={shown.id} sweep={sweep} label={describe(shown)} onHover={setHovered} />
@@ -116,28 +114,21 @@ function SweepTable({ sweep }: { readonly sweep: readonly SweepStep[] }) {
   return (
     <details>
       <summary>{`All ${sweep.length} batch sizes as a table`}</summary>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Rows</th>
-            <th scope="col">p50 (ms)</th>
-            <th scope="col">p99 (ms)</th>
-            <th scope="col">Rows/s</th>
-            <th scope="col">Timed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sweep.map(({ rows, serviceMs: { p50, p99, count } }) => (
-            <tr key={rows}>
-              <td>{rows}</td>
-              <td>{formatNumber(p50)}</td>
-              <td>{formatNumber(p99)}</td>
-              <td>{p50 > 0 ? formatNumber((rows / p50) * 1_000) : "–"}</td>
-              <td>{formatNumber(count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={sweep}
+        keyOf={({ rows }) => rows}
+        columns={[
+          { name: "Rows", cell: ({ rows }) => rows },
+          { name: "p50 (ms)", cell: ({ serviceMs: { p50 } }) => formatNumber(p50) },
+          { name: "p99 (ms)", cell: ({ serviceMs: { p99 } }) => formatNumber(p99) },
+          {
+            name: "Rows/s",
+            cell: ({ rows, serviceMs: { p50 } }) => (p50 > 0 ? formatNumber((rows / p50) * 1_000) : "–"),
+          },
+          { name: "Timed", cell: ({ serviceMs: { count } }) => formatNumber(count) },
+        ]}
+      />
     </details>
   );
 }

@@ -1,6 +1,7 @@
 import type { InferReply } from "../../protocol/inference/inference.ts";
 import { formatMeasure, formatShare } from "../../words/numbers.ts";
 import { type LatencyPart, splitLatency, splitPrediction } from "../../words/models.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const WIDTH = 1_000;
 const HEIGHT = 26;
@@ -19,29 +20,25 @@ export function LatencyBars({ reply }: { readonly reply: Pick<InferReply, "laten
       <Bar name="Measured" parts={measured} longestMs={longestMs} />
       <Bar name="Predicted" parts={predicted} longestMs={longestMs} />
       <p class="muted">{`Predicted: ${tellParts(predicted)}. The service is upload, compute and readback together.`}</p>
-      <table class="points">
-        <caption class="unseen">Where the time went</caption>
-        <thead>
-          <tr>
-            <th scope="col">Part</th>
-            <th scope="col">Time</th>
-            <th scope="col">Share</th>
-            <th scope="col">Clock</th>
-          </tr>
-        </thead>
-        <tbody>
-          {measured.map(({ name, ms, clock }) => (
-            <tr key={name}>
-              <td>
+      <DataTable
+        class="points"
+        caption="Where the time went"
+        rows={measured}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            name: "Part",
+            cell: ({ name }) => (
+              <>
                 <i class={`part-key ${name}`} /> {name}
-              </td>
-              <td>{formatMeasure(ms, "ms")}</td>
-              <td>{latency.totalMs > 0 ? formatShare(ms / latency.totalMs) : "–"}</td>
-              <td>{clock === null ? "–" : CLOCKS[clock]}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </>
+            ),
+          },
+          { name: "Time", cell: ({ ms }) => formatMeasure(ms, "ms") },
+          { name: "Share", cell: ({ ms }) => (latency.totalMs > 0 ? formatShare(ms / latency.totalMs) : "–") },
+          { name: "Clock", cell: ({ clock }) => (clock === null ? "–" : CLOCKS[clock]) },
+        ]}
+      />
     </figure>
   );
 }

@@ -1,9 +1,10 @@
-import { useCallback } from "preact/hooks";
-import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
-import type { Model, ModelSummary, TensorSpec } from "../../protocol/models/model.ts";
-import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
-import { formatBytes, formatNumber } from "../../words/numbers.ts";
+import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
+import { useCallback } from "preact/hooks";
+import type { Model } from "../../protocol/models/model.ts";
+import { EmptyState, FactList, Panel } from "../ui/panels.tsx";
+import { describeVersion } from "../../words/models.ts";
+import { PAGE_NUMBERS } from "../../words/numbers.ts";
 import { LatencyTable, VariantTable } from "./model-tables.tsx";
 import { CalibrationFigure } from "./calibration-figure.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -32,7 +33,7 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
   useRefreshOn(subscribe, "job", placements.refresh);
   const latest = versions.at(-1);
   if (latest === undefined) return null;
-  const { version, inputs, outputs, summary, variants } = latest;
+  const { version, summary, variants } = latest;
   const placed = placements.value?.filter(({ modelVersionId }) => modelVersionId === latest.id);
   return (
     <Panel
@@ -42,9 +43,7 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
       resource={placements}
     >
       <dl class="facts">
-        <Fact name="Takes">{describeTensors(inputs)}</Fact>
-        <Fact name="Gives">{describeTensors(outputs)}</Fact>
-        {summary !== null && <SummaryFacts summary={summary} />}
+        <FactList facts={describeVersion(latest, PAGE_NUMBERS)} />
       </dl>
       {summary === null && <p class="muted">Its graph has not been counted yet, or cannot be.</p>}
       <h3 class="part">Variants</h3>
@@ -87,40 +86,4 @@ export function ModelPanel({ client, subscribe, address, onPick, model: { name, 
       )}
     </Panel>
   );
-}
-
-function SummaryFacts({ summary }: { readonly summary: ModelSummary }) {
-  const { opset, nodes, operators, parameters, quantisedParameters, weightBytes } = summary;
-  const { multiplyAddsPerRow, flopsPerRow, activationBytesPerRow } = summary;
-  return (
-    <>
-      <Fact name="Parameters">
-        {formatNumber(parameters)}
-        {quantisedParameters > 0 && ` (${formatNumber(quantisedParameters)} quantised)`}
-      </Fact>
-      <Fact name="Weights">{formatBytes(weightBytes)}</Fact>
-      <Fact name="Multiply-adds a row">{orUnknown(multiplyAddsPerRow, formatNumber)}</Fact>
-      <Fact name="Flops a row">{orUnknown(flopsPerRow, formatNumber)}</Fact>
-      <Fact name="Activations a row">{orUnknown(activationBytesPerRow, formatBytes)}</Fact>
-      <Fact name="Opset">{opset}</Fact>
-      <Fact name={`Operators (${nodes} nodes)`}>{describeOperators(operators)}</Fact>
-    </>
-  );
-}
-
-function orUnknown(value: number | null, format: (value: number) => string): string {
-  return value === null ? "the file does not say" : format(value);
-}
-
-/** The most frequent first. */
-function describeOperators(operators: Readonly<Record<string, number>>): string {
-  return Object.entries(operators)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([operator, count]) => `${count} ${operator}`)
-    .join(", ");
-}
-
-function describeTensors(specs: readonly TensorSpec[]): string {
-  const sizes = (shape: readonly number[]) => shape.map((size) => (size === -1 ? "n" : size)).join(" × ");
-  return specs.map(({ name, dtype, shape }) => `${name}: ${dtype} ${sizes(shape)}`).join(", ");
 }

@@ -1,45 +1,40 @@
 import { FIRST_VARIANT, type ModelVariant, type Placement } from "../../protocol/models/model.ts";
 import { describeFidelity, describeRecipe } from "../../words/models.ts";
 import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
-import { Badge, SoftwareBadge } from "../ui/badges.tsx";
+import { Badge, MarkedName } from "../ui/badges.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** How long one row takes by each variant and backend on each device; the fastest first. */
 export function LatencyTable({ placements }: { readonly placements: readonly Placement[] }) {
   const rising = placements.toSorted((a, b) => medianOf(a) - medianOf(b));
+  const percentiles = (["p50", "p95", "p99"] as const).map((name) => ({
+    name,
+    cell: ({ sweep: [first] }: Placement) => formatMeasure(first?.serviceMs[name], "ms"),
+  }));
   return (
-    <table class="judgements">
-      <thead>
-        <tr>
-          <th scope="col">Device</th>
-          <th scope="col">Variant</th>
-          <th scope="col">p50</th>
-          <th scope="col">p95</th>
-          <th scope="col">p99</th>
-          <th scope="col">Fidelity</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rising.map(({ id, runnerId, deviceKey, software, variant, backend, state, fidelity, sweep: [first] }) => (
-          <tr key={id}>
-            <th scope="row" title={runnerId}>
-              {deviceKey} {software && <SoftwareBadge />}
-              <small>{`by ${backend}`}</small>
-            </th>
-            <td data-label="Variant">{variant}</td>
-            {(["p50", "p95", "p99"] as const).map((percentile) => (
-              <td key={percentile} data-label={percentile}>
-                {first === undefined ? "–" : formatMeasure(first.serviceMs[percentile], "ms")}
-              </td>
-            ))}
-            <td data-label="Fidelity">
-              {state === "failed" ? <Badge tone="bad">failed</Badge> : fidelity === null ? "–" : formatShare(fidelity)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="judgements"
+      rows={rising}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Device",
+          head: true,
+          title: ({ runnerId }) => runnerId,
+          cell: ({ deviceKey, software }) => <MarkedName name={deviceKey} software={software} />,
+          note: ({ backend }) => `by ${backend}`,
+        },
+        { name: "Variant", cell: ({ variant }) => variant },
+        ...percentiles,
+        {
+          name: "Fidelity",
+          cell: ({ state, fidelity }) =>
+            state === "failed" ? <Badge tone="bad">failed</Badge> : fidelity === null ? "–" : formatShare(fidelity),
+        },
+      ]}
+    />
   );
 }
 
@@ -56,50 +51,46 @@ interface VariantTableProps {
 /** The files of a version: how large each is, how good and by what, and how it was made. */
 export function VariantTable({ variants, placements }: VariantTableProps) {
   return (
-    <table class="variants">
-      <thead>
-        <tr>
-          <th scope="col">Variant</th>
-          <th scope="col">Size</th>
-          <th scope="col">Parameters</th>
-          <th scope="col">Fidelity</th>
-          <th scope="col">Made</th>
-        </tr>
-      </thead>
-      <tbody>
-        {variants.map((variant) => {
-          const { name, sizeBytes, summary, recipe, jobId, createdAt } = variant;
-          const { share, basis } = describeFidelity(variant, placements);
-          return (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td data-label="Size">{formatBytes(sizeBytes)}</td>
-              <td data-label="Parameters">
-                {summary === null ? "–" : formatNumber(summary.parameters)}
-                {summary !== null && summary.quantisedParameters > 0 && (
-                  <small>{`${formatNumber(summary.quantisedParameters)} quantised`}</small>
-                )}
-              </td>
-              <td data-label="Fidelity">
-                {share}
-                <small>{basis}</small>
-              </td>
-              <td data-label="Made">
-                {recipe !== null && describeRecipe(recipe)}
-                {recipe === null && (name === FIRST_VARIANT ? "the version's own file" : "an uploaded file")}
-                <small>
-                  {jobId !== null && (
-                    <>
-                      by <a href={writeAddress({ view: "jobs", job: jobId })}>its job</a>,{" "}
-                    </>
-                  )}
-                  <Timestamp at={createdAt} />
-                </small>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <DataTable
+      class="variants"
+      rows={variants}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Variant", head: true, cell: ({ name }) => name },
+        { name: "Size", cell: ({ sizeBytes }) => formatBytes(sizeBytes) },
+        {
+          name: "Parameters",
+          cell: ({ summary }) => (summary === null ? "–" : formatNumber(summary.parameters)),
+          note: ({ summary }) =>
+            summary !== null &&
+            summary.quantisedParameters > 0 &&
+            `${formatNumber(summary.quantisedParameters)} quantised`,
+        },
+        {
+          name: "Fidelity",
+          cell: (variant) => describeFidelity(variant, placements).share,
+          note: (variant) => describeFidelity(variant, placements).basis,
+        },
+        { name: "Made", cell: nameOrigin, note: (variant) => <Making variant={variant} /> },
+      ]}
+    />
+  );
+}
+
+function nameOrigin({ name, recipe }: ModelVariant): string {
+  if (recipe !== null) return describeRecipe(recipe);
+  return name === FIRST_VARIANT ? "the version's own file" : "an uploaded file";
+}
+
+function Making({ variant: { jobId, createdAt } }: { readonly variant: ModelVariant }) {
+  return (
+    <>
+      {jobId !== null && (
+        <>
+          by <a href={writeAddress({ view: "jobs", job: jobId })}>its job</a>,{" "}
+        </>
+      )}
+      <Timestamp at={createdAt} />
+    </>
   );
 }

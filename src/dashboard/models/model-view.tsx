@@ -1,6 +1,6 @@
-import { useCallback } from "preact/hooks";
 import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
+import { useCallback } from "preact/hooks";
 import type { Model } from "../../protocol/models/model.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
 import { formatBytes, formatNumber } from "../../words/numbers.ts";
@@ -12,6 +12,8 @@ import { Timestamp } from "../ui/timestamp.tsx";
 import { useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
+import { ShowButton } from "../ui/buttons.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 const MODELS_SHOWN = 100;
 const PREDICTION_STEP = "5m";
@@ -88,40 +90,37 @@ interface ModelTableProps {
 }
 
 function ModelTable({ models, shown, onShow }: ModelTableProps) {
+  const rows = models.map((model) => ({ ...model, latest: model.versions.at(-1) }));
   return (
-    <table class="judgements">
-      <thead>
-        <tr>
-          <th scope="col">Model</th>
-          <th scope="col">Parameters</th>
-          <th scope="col">File</th>
-          <th scope="col">Variants</th>
-          <th scope="col">Uploaded</th>
-          <th scope="col">Details</th>
-        </tr>
-      </thead>
-      <tbody>
-        {models.map(({ id, name, versions }) => {
-          const latest = versions.at(-1);
-          return (
-            <tr key={id}>
-              <th scope="row" title={id}>
-                {name}
-                <small>{`version ${latest?.version ?? "–"}`}</small>
-              </th>
-              <td data-label="Parameters">{latest?.summary == null ? "–" : formatNumber(latest.summary.parameters)}</td>
-              <td data-label="File">{latest === undefined ? "–" : formatBytes(latest.sizeBytes)}</td>
-              <td data-label="Variants">{latest?.variants.length ?? 0}</td>
-              <td data-label="Uploaded">{latest === undefined ? "–" : <Timestamp at={latest.createdAt} />}</td>
-              <td data-label="Details">
-                <button type="button" aria-pressed={name === shown} onClick={() => onShow(name)}>
-                  Show<span class="unseen">{` the model ${name}`}</span>
-                </button>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <DataTable
+      class="judgements"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Model",
+          head: true,
+          title: ({ id }) => id,
+          cell: ({ name }) => name,
+          note: ({ latest }) => `version ${latest?.version ?? "–"}`,
+        },
+        {
+          name: "Parameters",
+          cell: ({ latest }) => (latest?.summary == null ? "–" : formatNumber(latest.summary.parameters)),
+        },
+        { name: "File", cell: ({ latest }) => formatBytes(latest?.sizeBytes) },
+        { name: "Variants", cell: ({ latest }) => latest?.variants.length ?? 0 },
+        {
+          name: "Uploaded",
+          cell: ({ latest }) => (latest === undefined ? "–" : <Timestamp at={latest.createdAt} />),
+        },
+        {
+          name: "Details",
+          cell: ({ name }) => (
+            <ShowButton isShown={name === shown} onShow={() => onShow(name)} what={`the model ${name}`} />
+          ),
+        },
+      ]}
+    />
   );
 }

@@ -4,6 +4,7 @@ import { formatNumber } from "../../words/numbers.ts";
 import { numbersToPixels } from "./input-picture.ts";
 import { PixelCanvas } from "./picture-input.tsx";
 import { readOutput, type ShownOutput } from "./read-output.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const WIDTH = 100;
 
@@ -37,36 +38,30 @@ function ClassTable({ name, classes }: { readonly name: string; readonly classes
   const high = classes.reduce((largest, { value }) => Math.max(largest, value), 0);
   const xOf = (value: number) => (high > low ? ((value - low) / (high - low)) * WIDTH : 0);
   return (
-    <table class="points classes">
-      <caption class="unseen">{`The highest of ${name}`}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Class</th>
-          <th scope="col">Value</th>
-          <th scope="col">
-            <span class="unseen">As a bar</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {classes.map(({ index, value }) => (
-          <tr key={index}>
-            <th scope="row">{index}</th>
-            <td>{formatNumber(value)}</td>
-            <td>
-              <svg viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
-                <rect
-                  class={value < 0 ? "below" : ""}
-                  x={xOf(Math.min(0, value))}
-                  width={Math.abs(xOf(value) - xOf(0))}
-                  height={10}
-                />
-              </svg>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="points classes"
+      caption={`The highest of ${name}`}
+      rows={classes}
+      keyOf={({ index }) => index}
+      columns={[
+        { name: "Class", head: true, cell: ({ index }) => index },
+        { name: "Value", cell: ({ value }) => formatNumber(value) },
+        {
+          name: "As a bar",
+          hidesName: true,
+          cell: ({ value }) => (
+            <svg viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true">
+              <rect
+                class={value < 0 ? "below" : ""}
+                x={xOf(Math.min(0, value))}
+                width={Math.abs(xOf(value) - xOf(0))}
+                height={10}
+              />
+            </svg>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -79,22 +74,15 @@ function ValueTable({
 }) {
   return (
     <div class="values" role="region" aria-label={`Values of ${name}`} tabIndex={0}>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Place</th>
-            <th scope="col">Value</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.values.map(({ place, value }, index) => (
-            <tr key={index}>
-              <td>{place}</td>
-              <td>{typeof value === "number" ? formatNumber(value) : String(value)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={shown.values}
+        keyOf={(_, index) => index}
+        columns={[
+          { name: "Place", cell: ({ place }) => place },
+          { name: "Value", cell: ({ value }) => (typeof value === "number" ? formatNumber(value) : String(value)) },
+        ]}
+      />
       {shown.left > 0 && <p class="muted">{`and ${formatNumber(shown.left)} more`}</p>}
     </div>
   );

@@ -9,6 +9,10 @@ import {
   pixelsToNumbers,
 } from "./input-picture.ts";
 import { toTensor } from "./input-tensor.ts";
+import { Picker } from "../ui/forms/picker.tsx";
+import { plainOptions } from "../../words/form-fields.ts";
+
+const RANGES = plainOptions(Object.keys(PICTURE_RANGES) as PictureRange[]);
 
 interface PixelCanvasProps {
   readonly form: Pick<PictureForm, "width" | "height">;
@@ -54,18 +58,7 @@ export function PictureInput({ spec, form, onTensor }: TensorInputProps & { read
       <div class="try-fields">
         <FileField label="A picture" accept="image/*" onFile={(file) => void take(file)} />
         <div class="try-row">
-          <label>
-            Black to white{" "}
-            <select
-              value={range}
-              onChange={({ currentTarget }) => setRange(currentTarget.value as PictureRange)}
-              disabled={isByte}
-            >
-              {Object.keys(PICTURE_RANGES).map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
+          <Picker label="Black to white" value={range} options={RANGES} onPick={setRange} disabled={isByte} />
           <label class="check">
             <input
               type="checkbox"

@@ -4,6 +4,7 @@ import { readSoundLength } from "./input-sound.ts";
 import { NumberInput, type TensorInputProps } from "./input-fields.tsx";
 import { PictureInput } from "./picture-input.tsx";
 import { SoundInput } from "./sound-input.tsx";
+import { Picker } from "../ui/forms/picker.tsx";
 
 const WORDS = { picture: "a picture", sound: "a sound", numbers: "numbers" } as const;
 type Way = keyof typeof WORDS;
@@ -29,16 +30,7 @@ export function TensorField({ spec, onTensor }: TensorInputProps) {
         {spec.name} <small>{`${spec.dtype} ${sizes}`}</small>
       </legend>
       {ways.length > 1 && (
-        <label>
-          Given as{" "}
-          <select value={way} onChange={({ currentTarget }) => change(currentTarget.value as Way)}>
-            {ways.map((each) => (
-              <option key={each} value={each}>
-                {WORDS[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Picker label="Given as" value={way} options={ways.map((each) => [each, WORDS[each]])} onPick={change} />
       )}
       {way === "picture" && form !== null && <PictureInput spec={spec} form={form} onTensor={onTensor} />}
       {way === "sound" && length !== null && <SoundInput spec={spec} length={length} onTensor={onTensor} />}

@@ -3,9 +3,10 @@ import { Badge, DeviceNames } from "../ui/badges.tsx";
 import { EmptyState, Fact, Panel } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
 import { writeAddress } from "../ui/page-address.ts";
-import { RUNNER_TONES } from "../../words/runners.ts";
+import { isConnected, RUNNER_TONES } from "../../words/runners.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** What there is to compute on, in a few numbers, and each runner with the way to its own view. */
 export function FleetPanel({ runners }: { runners: Resource<readonly Runner[]> }) {
@@ -21,21 +22,26 @@ export function FleetPanel({ runners }: { runners: Resource<readonly Runner[]> }
       {items.length > 0 ? (
         <>
           <FleetFacts runners={items} />
-          <table class="runners">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">State</th>
-                <th scope="col">Devices</th>
-                <th scope="col">Last seen</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((runner) => (
-                <RunnerRow key={runner.id} runner={runner} />
-              ))}
-            </tbody>
-          </table>
+          <DataTable
+            class="runners"
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: "Name",
+                head: true,
+                title: ({ id }) => id,
+                cell: ({ id, name }) => <a href={writeAddress({ view: "runners", runner: id })}>{name}</a>,
+              },
+              { name: "State", cell: ({ state }) => <Badge tone={RUNNER_TONES[state]}>{state}</Badge> },
+              {
+                name: "Devices",
+                wide: true,
+                cell: ({ capabilities }) => <DeviceNames devices={capabilities?.devices ?? null} />,
+              },
+              { name: "Last seen", cell: ({ lastSeenAt }) => <Timestamp at={lastSeenAt} /> },
+            ]}
+          />
         </>
       ) : (
         runners.value !== null && (
@@ -50,9 +56,7 @@ export function FleetPanel({ runners }: { runners: Resource<readonly Runner[]> }
 
 /** Devices of what is connected: the others compute nothing. */
 function FleetFacts({ runners }: { runners: readonly Runner[] }) {
-  const devices = runners
-    .filter(({ state }) => state === "online" || state === "draining")
-    .flatMap(({ capabilities }) => capabilities?.devices ?? []);
+  const devices = runners.filter(isConnected).flatMap(({ capabilities }) => capabilities?.devices ?? []);
   const gpus = devices.filter(({ kind, software }) => kind === "gpu" && !software).length;
   const cpus = devices.filter(({ kind }) => kind === "cpu").length;
   const states = Object.keys(RUNNER_TONES) as RunnerState[];
@@ -70,24 +74,5 @@ function FleetFacts({ runners }: { runners: readonly Runner[] }) {
       <Fact name="CPUs connected">{cpus}</Fact>
       {gpus + cpus < devices.length && <Fact name="software GPUs">{devices.length - gpus - cpus}</Fact>}
     </dl>
-  );
-}
-
-function RunnerRow({ runner: { id, name, state, capabilities, lastSeenAt } }: { runner: Runner }) {
-  return (
-    <tr>
-      <th scope="row" title={id}>
-        <a href={writeAddress({ view: "runners", runner: id })}>{name}</a>
-      </th>
-      <td data-label="State">
-        <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
-      </td>
-      <td data-label="Devices" class="wide">
-        <DeviceNames devices={capabilities?.devices ?? null} />
-      </td>
-      <td data-label="Last seen">
-        <Timestamp at={lastSeenAt} />
-      </td>
-    </tr>
   );
 }

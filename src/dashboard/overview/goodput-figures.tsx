@@ -6,6 +6,7 @@ import { readPlotTheme } from "../plots/plot-theme.ts";
 import { usePlot } from "../plots/use-plot.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 import type { Goodput } from "./goodput.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const SECONDS_PER_MINUTE = 60;
 
@@ -44,30 +45,21 @@ export function MinuteTable({ minutes }: Pick<Goodput, "minutes">) {
   return (
     <details>
       <summary>By the minute as a table</summary>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Minute</th>
-            <th scope="col">Answered</th>
-            <th scope="col">Predicted to be in time</th>
-            <th scope="col">In time</th>
-            <th scope="col">Without an answer</th>
-          </tr>
-        </thead>
-        <tbody>
-          {busy.map(({ atMs, answered, predicted, inTime, missed }) => (
-            <tr key={atMs}>
-              <td>
-                <Timestamp at={new Date(atMs).toISOString()} />
-              </td>
-              <td>{formatNumber(answered)}</td>
-              <td>{formatNumber(predicted)}</td>
-              <td>{formatNumber(inTime)}</td>
-              <td>{formatNumber(Object.values(missed).reduce((sum, count) => sum + count, 0))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={busy}
+        keyOf={({ atMs }) => atMs}
+        columns={[
+          { name: "Minute", cell: ({ atMs }) => <Timestamp at={new Date(atMs).toISOString()} /> },
+          { name: "Answered", cell: ({ answered }) => formatNumber(answered) },
+          { name: "Predicted to be in time", cell: ({ predicted }) => formatNumber(predicted) },
+          { name: "In time", cell: ({ inTime }) => formatNumber(inTime) },
+          {
+            name: "Without an answer",
+            cell: ({ missed }) => formatNumber(Object.values(missed).reduce((sum, count) => sum + count, 0)),
+          },
+        ]}
+      />
     </details>
   );
 }

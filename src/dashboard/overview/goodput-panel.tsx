@@ -5,6 +5,7 @@ import { nextCommands } from "../ui/next-commands.ts";
 import type { Resource } from "../ui/hooks/use-resource.ts";
 import type { Goodput } from "./goodput.ts";
 import { GoodputPlot, MinuteTable, MissBars, reasonStyleOf } from "./goodput-figures.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Of the last minutes, without the one that is under way. */
 const LATEST_MINUTES = 5;
@@ -70,28 +71,26 @@ function Hour({ goodput }: { goodput: Goodput }) {
 
 function ReasonTable({ missed, lost }: Pick<Goodput, "missed"> & { readonly lost: number }) {
   return (
-    <table class="reasons">
-      <caption class="unseen">Requests without an answer, by reason</caption>
-      <thead>
-        <tr>
-          <th scope="col">Reason</th>
-          <th scope="col">Requests</th>
-          <th scope="col">Share</th>
-        </tr>
-      </thead>
-      <tbody>
-        {missed.map(({ reason, count }, index) => (
-          <tr key={reason}>
-            <th scope="row">
+    <DataTable
+      class="reasons"
+      caption="Requests without an answer, by reason"
+      rows={missed}
+      keyOf={({ reason }) => reason}
+      columns={[
+        {
+          name: "Reason",
+          head: true,
+          cell: ({ reason }, index) => (
+            <>
               <i class={`reason reason-${reasonStyleOf(index)}`} /> <a href={`/docs/problems#${reason}`}>{reason}</a>
               <small>{titleOf(reason)}</small>
-            </th>
-            <td data-label="Requests">{formatNumber(count)}</td>
-            <td data-label="Share">{formatShare(count / lost)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        { name: "Requests", cell: ({ count }) => formatNumber(count) },
+        { name: "Share", cell: ({ count }) => formatShare(count / lost) },
+      ]}
+    />
   );
 }
 

@@ -1,11 +1,11 @@
-import { useCallback, useEffect } from "preact/hooks";
-import type { Client } from "../../client/client.ts";
 import { alertEndpoints } from "../../protocol/history/alert-endpoints.ts";
-import type { Alert } from "../../protocol/history/alert.ts";
-import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
 import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
+import { historyEndpoints } from "../../protocol/history/history-endpoints.ts";
+import { useCallback, useEffect } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
+import type { Alert } from "../../protocol/history/alert.ts";
 import { FINDING_WORDS, nameAlert } from "../../words/alerts.ts";
 import { PredictionPanel } from "../plots/prediction-panel.tsx";
 import { LatencyPanel } from "../plots/series/latency-panel.tsx";

@@ -1,13 +1,16 @@
-import type { Client } from "../../client/client.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
+import type { Client } from "../../client/client.ts";
 import type { JobSummary } from "../../protocol/jobs/job.ts";
 import type { Model } from "../../protocol/models/model.ts";
 import type { PolicyCard } from "../../protocol/models/policy-network.ts";
 import { EmptyState, Panel } from "../ui/panels.tsx";
-import { formatNumber } from "../../words/numbers.ts";
+import { describeEstimate } from "../../words/kinds/kind.ts";
+import { PAGE_NUMBERS } from "../../words/numbers.ts";
+import { training } from "../../words/kinds/training.ts";
 import { nextCommands } from "../ui/next-commands.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface PolicyPanelProps {
   readonly client: Client;
@@ -17,15 +20,15 @@ interface PolicyPanelProps {
 
 /** The latest training's curve, as it grows, and the policies that trainings published. */
 export function PolicyPanel({ client, jobs, models }: PolicyPanelProps) {
-  const training = jobs.value?.find(({ spec, state }) => spec.kind === "training" && hasCurve(state));
+  const latest = jobs.value?.find(({ spec, state }) => spec.kind === training.kind && hasCurve(state));
   const policies = (models.value ?? []).flatMap(({ name, versions }) =>
     versions.flatMap(({ version, card }) => (card === null ? [] : [{ name: `${name}@${version}`, card }])),
   );
   return (
     <Panel id="policies" title="Policies" resource={models}>
-      {training !== undefined && <Curve client={client} job={training} />}
+      {latest !== undefined && <Curve client={client} job={latest} />}
       {policies.length > 0 && <PolicyTable policies={policies} />}
-      {training === undefined && policies.length === 0 && models.value !== null && (
+      {latest === undefined && policies.length === 0 && models.value !== null && (
         <EmptyState says="No policy has been trained yet." command={nextCommands.submitTraining}>
           This trains one to balance a pole on a cart, and serves it:
         </EmptyState>
@@ -49,7 +52,7 @@ function Curve({ client, job: { id, state, spec, progress } }: { client: Client;
         moment={`${state} ${progress?.done ?? 0}`}
       />
       <figcaption class="unseen">
-        {spec.kind === "training" && `Learning curve of the latest training, in ${spec.environment}`}
+        {spec.kind === training.kind && `Learning curve of the latest training, in ${spec.environment}`}
       </figcaption>
     </figure>
   );
@@ -57,36 +60,27 @@ function Curve({ client, job: { id, state, spec, progress } }: { client: Client;
 
 function PolicyTable({ policies }: { policies: readonly { readonly name: string; readonly card: PolicyCard }[] }) {
   return (
-    <table class="policies">
-      <thead>
-        <tr>
-          <th scope="col">Policy</th>
-          <th scope="col">Environment</th>
-          <th scope="col">Trained by</th>
-          <th scope="col">Return on fresh episodes</th>
-        </tr>
-      </thead>
-      <tbody>
-        {policies.map(({ name, card: { environment, training, scores } }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td data-label="Environment">{environment}</td>
-            <td data-label="Trained by">
-              {training === null ? "–" : training.algorithm}
-              {training !== null && <small>{`${training.generations} generations, ${training.steps} steps`}</small>}
-            </td>
-            <td data-label="Return on fresh episodes">{describeScore(scores[0])}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="policies"
+      rows={policies}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Policy", head: true, cell: ({ name }) => name },
+        { name: "Environment", cell: ({ card: { environment } }) => environment },
+        {
+          name: "Trained by",
+          cell: ({ card }) => card.training?.algorithm ?? "–",
+          note: ({ card }) =>
+            card.training !== null && `${card.training.generations} generations, ${card.training.steps} steps`,
+        },
+        { name: "Return on fresh episodes", cell: ({ card: { scores } }) => describeScore(scores[0]) },
+      ]}
+    />
   );
 }
 
 /** The latest. */
 function describeScore(score: PolicyCard["scores"][number] | undefined): string {
   if (score === undefined) return "–";
-  const { mean, episodes } = score;
-  const interval = `${formatNumber(mean.low)} to ${formatNumber(mean.high)}`;
-  return `${formatNumber(mean.value)} (95 %: ${interval}) over ${episodes} episodes`;
+  return `${describeEstimate(score.mean, PAGE_NUMBERS)} over ${score.episodes} episodes`;
 }

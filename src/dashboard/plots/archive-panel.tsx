@@ -7,6 +7,7 @@ import { type ArchiveMap, eliteAt, mapArchive, type MapPlace, placeOf } from "./
 import { formatNumber, formatShare } from "../../words/numbers.ts";
 import { Panel } from "../ui/panels.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 type Elite = ElitePage["items"][number];
 
@@ -84,29 +85,17 @@ function BestTable({ map }: { map: ArchiveMap }) {
   return (
     <details>
       <summary>The best as a table</summary>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Fitness</th>
-            <th scope="col">Measures</th>
-            <th scope="col">Column</th>
-            <th scope="col">Row</th>
-          </tr>
-        </thead>
-        <tbody>
-          {best.map(([pair, elite]) => {
-            const { column, row } = placeOf(map, pair);
-            return (
-              <tr key={pair}>
-                <td>{formatNumber(elite.fitness)}</td>
-                <td>{tellMeasures(elite)}</td>
-                <td>{column}</td>
-                <td>{row}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={best.map(([pair, elite]) => ({ pair, elite, ...placeOf(map, pair) }))}
+        keyOf={({ pair }) => pair}
+        columns={[
+          { name: "Fitness", cell: ({ elite }) => formatNumber(elite.fitness) },
+          { name: "Measures", cell: ({ elite }) => tellMeasures(elite) },
+          { name: "Column", cell: ({ column }) => column },
+          { name: "Row", cell: ({ row }) => row },
+        ]}
+      />
     </details>
   );
 }

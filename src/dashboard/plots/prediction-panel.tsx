@@ -7,6 +7,8 @@ import { Panel } from "../ui/panels.tsx";
 import { timeAxis, timeScale } from "./plot-options.ts";
 import { readPlotTheme } from "./plot-theme.ts";
 import { usePlot } from "./use-plot.ts";
+import { plainOptions } from "../../words/form-fields.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 interface PredictionPlotProps {
   readonly item: CalibratedPrediction;
@@ -67,14 +69,12 @@ export function PredictionPanel({ predictions }: { predictions: Resource<Predict
       aside={
         items.length > 1 && (
           <div class="picker">
-            <label>
-              Placement
-              <select value={shown && nameOf(shown)} onChange={({ currentTarget: { value } }) => setPicked(value)}>
-                {items.map((item) => (
-                  <option key={nameOf(item)}>{nameOf(item)}</option>
-                ))}
-              </select>
-            </label>
+            <Picker
+              label="Placement"
+              value={shown && nameOf(shown)}
+              options={plainOptions(items.map(nameOf))}
+              onPick={setPicked}
+            />
           </div>
         )
       }

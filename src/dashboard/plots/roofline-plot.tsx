@@ -7,6 +7,7 @@ import { readPlotTheme } from "./plot-theme.ts";
 import { drawRoofline, type RooflineCurve } from "./plot-data.ts";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { usePlot } from "./use-plot.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface RooflinePlotProps {
   readonly device: Device;
@@ -44,24 +45,16 @@ function PointTable({ curve: { intensities, roof, rates } }: { curve: RooflineCu
   return (
     <details>
       <summary>Benchmarks as a table</summary>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Operations per byte</th>
-            <th scope="col">GFLOP/s</th>
-            <th scope="col">Of its roof</th>
-          </tr>
-        </thead>
-        <tbody>
-          {points.map(({ intensity, rate, share }) => (
-            <tr key={intensity}>
-              <td>{formatNumber(intensity)}</td>
-              <td>{formatNumber(rate)}</td>
-              <td>{`${formatNumber(share * 100)}%`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={points}
+        keyOf={({ intensity }) => intensity}
+        columns={[
+          { name: "Operations per byte", cell: ({ intensity }) => formatNumber(intensity) },
+          { name: "GFLOP/s", cell: ({ rate }) => formatNumber(rate) },
+          { name: "Of its roof", cell: ({ share }) => `${formatNumber(share * 100)}%` },
+        ]}
+      />
     </details>
   );
 }

@@ -3,7 +3,7 @@ import type { RooflinePosition } from "../../protocol/fleet/roofline.ts";
 import { EmptyState } from "../ui/panels.tsx";
 import { formatBytes } from "../../words/numbers.ts";
 import { nextCommands } from "../ui/next-commands.ts";
-import { SoftwareBadge } from "../ui/badges.tsx";
+import { MarkedName } from "../ui/badges.tsx";
 import { RooflinePlot } from "../plots/roofline-plot.tsx";
 
 interface DevicePanelProps {
@@ -23,7 +23,7 @@ export function DevicePanel({ devices, positions }: DevicePanelProps) {
         {devices.map((device) => (
           <div key={device.key}>
             <p>
-              <span class="device-kind">{device.key}</span> {device.name} {device.software && <SoftwareBadge />}
+              <span class="device-kind">{device.key}</span> <MarkedName name={device.name} software={device.software} />
               <small>{describeDevice(device)}</small>
             </p>
             <RooflinePlot device={device} positions={positions} />

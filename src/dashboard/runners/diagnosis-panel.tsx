@@ -1,16 +1,17 @@
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { DiagnosisCheck, Finding } from "../../protocol/fleet/health.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { FINDING_WORDS } from "../../words/alerts.ts";
-import { Badge } from "../ui/badges.tsx";
+import { Badge, WordBadge } from "../ui/badges.tsx";
 import { CHECK_OUTCOMES, CHECKS, formatQuantity, orderChecks } from "../../words/runners.ts";
 import { FitLines } from "./fit-lines.tsx";
 import { Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface DiagnosisPanelProps {
   readonly client: Client;
@@ -90,44 +91,28 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
 
 function Checklist({ checks }: { checks: readonly DiagnosisCheck[] }) {
   return (
-    <table class="checks">
-      <caption class="unseen">Checklist</caption>
-      <thead>
-        <tr>
-          <th scope="col">Check</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Measured</th>
-          <th scope="col">Limit</th>
-          <th scope="col">What it says, and what to change</th>
-        </tr>
-      </thead>
-      <tbody>
-        {orderChecks(checks).map((check, index) => (
-          <CheckRow key={index} check={check} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function CheckRow({ check: line }: { check: DiagnosisCheck }) {
-  const { check, deviceKey, measured, limit, unit, outcome, detail, advice } = line;
-  const [tone, word] = CHECK_OUTCOMES[outcome];
-  return (
-    <tr>
-      <th scope="row">
-        {CHECKS[check]}
-        {deviceKey !== null && <small>{deviceKey}</small>}
-      </th>
-      <td data-label="Outcome">
-        <Badge tone={tone}>{word}</Badge>
-      </td>
-      <td data-label="Measured">{measured === null ? "–" : formatQuantity(measured, unit)}</td>
-      <td data-label="Limit">{limit === null ? "–" : formatQuantity(limit, unit)}</td>
-      <td data-label="Detail" class="wide">
-        {detail}
-        {outcome === "fail" && advice !== null && <small class="advice">{advice}</small>}
-      </td>
-    </tr>
+    <DataTable
+      class="checks"
+      caption="Checklist"
+      rows={orderChecks(checks)}
+      keyOf={(_, index) => index}
+      columns={[
+        { name: "Check", head: true, cell: ({ check }) => CHECKS[check], note: ({ deviceKey }) => deviceKey },
+        { name: "Outcome", cell: ({ outcome }) => <WordBadge says={CHECK_OUTCOMES[outcome]} /> },
+        { name: "Measured", cell: ({ measured, unit }) => formatQuantity(measured, unit) },
+        { name: "Limit", cell: ({ limit, unit }) => formatQuantity(limit, unit) },
+        {
+          name: "What it says, and what to change",
+          label: "Detail",
+          wide: true,
+          cell: ({ detail, outcome, advice }) => (
+            <>
+              {detail}
+              {outcome === "fail" && advice !== null && <small class="advice">{advice}</small>}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }

@@ -1,36 +1,54 @@
-import type { ComponentChildren } from "preact";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { ProfileFit, RunnerFit } from "../../protocol/fleet/profile.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { formatBytes, formatMeasure, formatNumber } from "../../words/numbers.ts";
 import { CHECK_OUTCOMES, spellBytes } from "../../words/runners.ts";
-import { Badge } from "../ui/badges.tsx";
+import { WordBadge } from "../ui/badges.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
+
+/** What is wanted of one thing, what was found, and whether that is enough. */
+interface OutcomeLine {
+  readonly of: string;
+  /** What exactly it is, where there are several. */
+  readonly subject: string | null;
+  readonly wanted: string;
+  readonly found: string;
+  /** Null where nothing is known. */
+  readonly ok: boolean | null;
+  readonly mend: string | null;
+}
 
 interface OutcomeTableProps {
   readonly caption: string;
   /** Heading of the first column. */
   readonly of: string;
-  /** Its rows. */
-  readonly children: ComponentChildren;
+  readonly lines: readonly OutcomeLine[];
 }
 
-/** What is wanted of each thing, what was found, and whether that is enough. */
-function OutcomeTable({ caption, of, children }: OutcomeTableProps) {
+function OutcomeTable({ caption, of, lines }: OutcomeTableProps) {
   return (
-    <table class="fits">
-      <caption class="unseen">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{of}</th>
-          <th scope="col">Wanted</th>
-          <th scope="col">Found</th>
-          <th scope="col">Outcome</th>
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
+    <DataTable
+      class="fits"
+      caption={caption}
+      rows={lines}
+      keyOf={(_, index) => index}
+      columns={[
+        { name: of, head: true, cell: (line) => line.of, note: ({ subject }) => subject },
+        { name: "Wanted", cell: ({ wanted }) => wanted },
+        { name: "Found", cell: ({ found }) => found },
+        {
+          name: "Outcome",
+          cell: ({ ok, mend }) => (
+            <>
+              <WordBadge says={CHECK_OUTCOMES[ok === null ? "unknown" : ok ? "pass" : "fail"]} />
+              {mend !== null && <small class="advice">{mend}</small>}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -46,31 +64,12 @@ const NAMES: Record<Target["target"], string> = {
 function TargetLines({ profile, targets }: { profile: string; targets: readonly Target[] }) {
   if (targets.length === 0)
     return <p class="muted">Nothing is measured here that its targets could be held against.</p>;
-  return (
-    <OutcomeTable caption={`Targets of ${profile}`} of="Target">
-      {targets.map((line) => (
-        <TargetRow key={`${line.target} ${line.placementId}`} line={line} />
-      ))}
-    </OutcomeTable>
-  );
-}
-
-function TargetRow({ line: { target, subject, wanted, found, ok, mend } }: { line: Target }) {
-  const [tone, word] = CHECK_OUTCOMES[ok === null ? "unknown" : ok ? "pass" : "fail"];
-  return (
-    <tr>
-      <th scope="row">
-        {NAMES[target]}
-        {subject !== null && <small>{subject}</small>}
-      </th>
-      <td data-label="Wanted">{formatWanted(target, wanted)}</td>
-      <td data-label="Found">{found}</td>
-      <td data-label="Outcome">
-        <Badge tone={tone}>{word}</Badge>
-        {mend !== null && <small class="advice">{mend}</small>}
-      </td>
-    </tr>
-  );
+  const lines = targets.map(({ target, wanted, ...line }) => ({
+    ...line,
+    of: NAMES[target],
+    wanted: formatWanted(target, wanted),
+  }));
+  return <OutcomeTable caption={`Targets of ${profile}`} of="Target" lines={lines} />;
 }
 
 function formatWanted(target: Target["target"], wanted: number): string {
@@ -125,19 +124,13 @@ function Targets({ client, runnerId, profile }: Omit<FitLinesProps, "fits"> & { 
 
 function FitTable({ fit: { profile, checks } }: { fit: ProfileFit }) {
   if (checks.length === 0) return <p class="muted">It requires nothing.</p>;
-  return (
-    <OutcomeTable caption={`Requirements of ${profile}`} of="Requirement">
-      {checks.map(({ requirement, wanted, found, ok, mend }) => (
-        <tr key={`${requirement} ${wanted}`}>
-          <th scope="row">{requirement.replace(/ bytes$/, "")}</th>
-          <td data-label="Wanted">{spellBytes(requirement, wanted)}</td>
-          <td data-label="Found">{spellBytes(requirement, found)}</td>
-          <td data-label="Outcome">
-            <Badge tone={ok ? "good" : "bad"}>{ok ? "pass" : "fail"}</Badge>
-            {mend !== null && <small class="advice">{mend}</small>}
-          </td>
-        </tr>
-      ))}
-    </OutcomeTable>
-  );
+  const lines = checks.map(({ requirement, wanted, found, ok, mend }) => ({
+    of: requirement.replace(/ bytes$/, ""),
+    subject: null,
+    wanted: spellBytes(requirement, wanted),
+    found: spellBytes(requirement, found),
+    ok,
+    mend,
+  }));
+  return <OutcomeTable caption={`Requirements of ${profile}`} of="Requirement" lines={lines} />;
 }

@@ -1,47 +1,35 @@
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { LiveEvent, type LiveReport } from "../../protocol/fleet/health.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Tone } from "../../words/tone.ts";
-import { Badge } from "../ui/badges.tsx";
+import { WordBadge } from "../ui/badges.tsx";
 import { lineStyleOf, LiveChart } from "./live-chart.tsx";
 import { keepRecent, type LiveQuantity, readQuantities, SHOWN_S } from "./live-quantities.ts";
+import { DataTable } from "../ui/data-table.tsx";
+import { capitalise } from "../ui/panels.tsx";
 
 /** What the charts show, as figures. */
 function LiveTable({ quantities }: { quantities: readonly LiveQuantity[] }) {
+  const rows = quantities.flatMap(({ name, format, lines }) =>
+    lines.map((line) => ({ name, of: line.name, format, ...sumUp(line.values) })),
+  );
+  const figures = (["now", "least", "mean", "most"] as const).map((figure) => ({
+    name: capitalise(figure),
+    cell: ({ format, ...row }: (typeof rows)[number]) => (row[figure] === null ? "–" : format(row[figure])),
+  }));
   return (
     <details>
       <summary>{`The last ${SHOWN_S} s as a table`}</summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Quantity</th>
-            <th scope="col">Of</th>
-            <th scope="col">Now</th>
-            <th scope="col">Least</th>
-            <th scope="col">Mean</th>
-            <th scope="col">Most</th>
-          </tr>
-        </thead>
-        <tbody>
-          {quantities.flatMap(({ name, format, lines }) =>
-            lines.map((line) => {
-              const { now, least, mean, most } = sumUp(line.values);
-              const tell = (value: number | null) => (value === null ? "–" : format(value));
-              return (
-                <tr key={`${name} ${line.name}`}>
-                  <th scope="row">{name}</th>
-                  <td data-label="Of">{line.name}</td>
-                  <td data-label="Now">{tell(now)}</td>
-                  <td data-label="Least">{tell(least)}</td>
-                  <td data-label="Mean">{tell(mean)}</td>
-                  <td data-label="Most">{tell(most)}</td>
-                </tr>
-              );
-            }),
-          )}
-        </tbody>
-      </table>
+      <DataTable
+        rows={rows}
+        keyOf={({ name, of }) => `${name} ${of}`}
+        columns={[
+          { name: "Quantity", head: true, cell: ({ name }) => name },
+          { name: "Of", cell: ({ of }) => of },
+          ...figures,
+        ]}
+      />
     </details>
   );
 }
@@ -113,12 +101,11 @@ export function LivePanel({ client, id }: { client: Client; id: string }) {
     const lastMs = Date.parse(reports.at(-1)?.at ?? "");
     return reports.map(({ at }) => (Date.parse(at) - lastMs) / 1_000);
   }, [reports]);
-  const [tone, words] = STATES[state];
   return (
     <section class="panel" aria-labelledby="live">
       <div class="panel-head">
         <h2 id="live">Live</h2>
-        <Badge tone={tone}>{words}</Badge>
+        <WordBadge says={STATES[state]} />
       </div>
       <div class="live-charts">
         {quantities.map((quantity) => (

@@ -3,6 +3,7 @@ import { formatBytes, formatNumber, formatShare } from "../../words/numbers.ts";
 import { Panel } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import type { Resource } from "../ui/hooks/use-resource.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** What lies where in a runner's memory, as it told when it was asked. */
 export function MemoryPanel({ memory }: { memory: Resource<RunnerMemory | null> }) {
@@ -41,46 +42,42 @@ export function MemoryPanel({ memory }: { memory: Resource<RunnerMemory | null> 
 
 function TierTable({ tiers }: { tiers: readonly MemoryTier[] }) {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Tier</th>
-          <th scope="col">Used</th>
-          <th scope="col">Items</th>
-          <th scope="col">Pinned</th>
-          <th scope="col">Found there</th>
-          <th scope="col">Put out</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tiers.map((tier) => (
-          <TierRow key={`${tier.tier} ${tier.deviceKey}`} tier={tier} />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      rows={tiers.map((tier) => ({ ...tier, name: nameTier(tier), asked: tier.hits + tier.misses }))}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Tier", head: true, cell: ({ name }) => name },
+        {
+          name: "Used",
+          cell: ({ name, usedBytes, capacityBytes }) =>
+            capacityBytes === null ? (
+              "–"
+            ) : (
+              <>
+                {`${formatBytes(usedBytes)} of ${formatBytes(capacityBytes)}`}
+                <progress aria-label={`Used of ${name}`} value={usedBytes} max={capacityBytes} />
+              </>
+            ),
+        },
+        { name: "Items", cell: ({ items }) => formatNumber(items) },
+        {
+          name: "Pinned",
+          cell: ({ pinnedItems, pinnedBytes }) =>
+            pinnedItems === 0 ? "none" : `${formatNumber(pinnedItems)}, ${formatBytes(pinnedBytes)}`,
+        },
+        {
+          name: "Found there",
+          cell: ({ hits, asked }) =>
+            asked === 0 ? "not asked" : `${formatShare(hits / asked)} of ${formatNumber(asked)}`,
+        },
+        { name: "Put out", cell: ({ evictions }) => formatNumber(evictions) },
+      ]}
+    />
   );
 }
 
-function TierRow({ tier: told }: { tier: MemoryTier }) {
-  const { tier, deviceKey, capacityBytes, usedBytes, items, pinnedItems, pinnedBytes, hits, misses, evictions } = told;
-  const name = deviceKey === null ? tier : `${tier} of ${deviceKey}`;
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td data-label="Used">
-        {capacityBytes === null ? "–" : `${formatBytes(usedBytes)} of ${formatBytes(capacityBytes)}`}
-        {capacityBytes !== null && <progress aria-label={`Used of ${name}`} value={usedBytes} max={capacityBytes} />}
-      </td>
-      <td data-label="Items">{formatNumber(items)}</td>
-      <td data-label="Pinned">
-        {pinnedItems === 0 ? "none" : `${formatNumber(pinnedItems)}, ${formatBytes(pinnedBytes)}`}
-      </td>
-      <td data-label="Found there">
-        {hits + misses === 0 ? "not asked" : `${formatShare(hits / (hits + misses))} of ${formatNumber(hits + misses)}`}
-      </td>
-      <td data-label="Put out">{formatNumber(evictions)}</td>
-    </tr>
-  );
+function nameTier({ tier, deviceKey }: MemoryTier): string {
+  return deviceKey === null ? tier : `${tier} of ${deviceKey}`;
 }
 
 function Pool({ pool: { deviceKey, counters } }: { pool: PoolState }) {

@@ -1,8 +1,8 @@
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
-import { CommandBlock } from "../ui/panels.tsx";
+import { CommandBlock, Refusal } from "../ui/panels.tsx";
 import { useWriter } from "../ui/hooks/use-writer.ts";
 import { WriteButton } from "../ui/buttons.tsx";
 
@@ -99,11 +99,7 @@ export function RunnerActions({
           <CommandBlock label="New credential" command={credential} />
         </div>
       )}
-      {(writer.refusal ?? writer.failure) !== null && (
-        <p class="notice bad" role="alert">
-          {writer.refusal ?? writer.failure}
-        </p>
-      )}
+      <Refusal text={writer.refusal ?? writer.failure} />
     </div>
   );
 }

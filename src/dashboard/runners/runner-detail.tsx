@@ -1,12 +1,12 @@
+import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { useCallback, useMemo } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { fingerprintText } from "../../protocol/fleet/hardware.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
-import { kernelEndpoints } from "../../protocol/kernels/kernel-endpoints.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
-import { describeMachine, isConnected, RUNNER_TONES } from "../../words/runners.ts";
+import { describeMachine, describeSharing, isConnected, RUNNER_TONES } from "../../words/runners.ts";
 import { Badge } from "../ui/badges.tsx";
 import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { type Resource, useResource } from "../ui/hooks/use-resource.ts";
@@ -141,7 +141,7 @@ function RunnerDoings({ client, subscribe, runner }: Omit<RunnerDetailProps, "on
 }
 
 function RunnerFacts({ runner }: { runner: Runner }) {
-  const { id, capabilities, labels, shared, createdAt, connectedAt, lastSeenAt } = runner;
+  const { id, capabilities, labels, createdAt, connectedAt, lastSeenAt } = runner;
   const named = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
   return (
     <dl class="facts">
@@ -152,7 +152,7 @@ function RunnerFacts({ runner }: { runner: Runner }) {
         </>
       )}
       {named.length > 0 && <Fact name="Labels">{named.join(", ")}</Fact>}
-      <Fact name="Works for">{shared ? "all projects" : "its own project"}</Fact>
+      <Fact name="Works for">{describeSharing(runner)}</Fact>
       <Fact name="Registered">
         <Timestamp at={createdAt} />
       </Fact>

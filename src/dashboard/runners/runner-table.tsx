@@ -3,6 +3,9 @@ import type { Runner } from "../../protocol/fleet/runner.ts";
 import { Badge, DeviceNames } from "../ui/badges.tsx";
 import { describeMachine, RUNNER_TONES } from "../../words/runners.ts";
 import { formatMeasure, formatShare } from "../../words/numbers.ts";
+import { ShowButton } from "../ui/buttons.tsx";
+import type { ComponentChildren } from "preact";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface RunnerTableProps {
   readonly runners: readonly Runner[];
@@ -15,77 +18,62 @@ interface RunnerTableProps {
 
 /** The runners, each with what it does now. */
 export function RunnerTable({ runners, diagnoses, shown, onShow }: RunnerTableProps) {
+  const rows = runners.map((runner) => ({ ...runner, diagnosis: diagnoses.get(runner.id) ?? null }));
+  const fromReport = (name: string, show: (report: HealthReport) => ComponentChildren) => ({
+    name,
+    cell: ({ diagnosis }: (typeof rows)[number]) => (diagnosis?.report == null ? "–" : show(diagnosis.report)),
+  });
   return (
-    <table class="fleet">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Devices</th>
-          <th scope="col">Utilisation</th>
-          <th scope="col">Temperature</th>
-          <th scope="col">Queue</th>
-          <th scope="col">Findings</th>
-          <th scope="col">Details</th>
-        </tr>
-      </thead>
-      <tbody>
-        {runners.map((runner) => (
-          <RunnerRow
-            key={runner.id}
-            runner={runner}
-            diagnosis={diagnoses.get(runner.id) ?? null}
-            isShown={runner.id === shown}
-            onShow={() => onShow(runner.id)}
-          />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="fleet"
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Name",
+          head: true,
+          cell: ({ id, name, capabilities }) => (
+            <>
+              {name}
+              <small title={id}>
+                {capabilities === null ? "has not connected yet" : describeMachine(capabilities.hardware)}
+              </small>
+            </>
+          ),
+        },
+        {
+          name: "State",
+          cell: ({ state, quarantine }) => (
+            <>
+              <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
+              {quarantine !== null && <Badge tone="bad">quarantine</Badge>}
+            </>
+          ),
+        },
+        {
+          name: "Devices",
+          wide: true,
+          cell: ({ capabilities }) => <DeviceNames devices={capabilities?.devices ?? null} />,
+        },
+        fromReport("Utilisation", (report) => <Utilisation report={report} />),
+        fromReport("Temperature", hottest),
+        fromReport("Queue", (report) => `${countWaiting(report)} waiting`),
+        { name: "Findings", cell: ({ diagnosis }) => countFindings(diagnosis) },
+        {
+          name: "Details",
+          cell: ({ id, name }) => (
+            <ShowButton isShown={id === shown} onShow={() => onShow(id)} what={`the runner ${name}`} />
+          ),
+        },
+      ]}
+    />
   );
 }
 
-interface RunnerRowProps {
-  readonly runner: Runner;
-  readonly diagnosis: Diagnosis | null;
-  readonly isShown: boolean;
-  readonly onShow: () => void;
-}
-
-function RunnerRow({ runner, diagnosis, isShown, onShow }: RunnerRowProps) {
-  const { capabilities, name, state, quarantine } = runner;
-  const report = diagnosis?.report ?? null;
-  return (
-    <tr>
-      <th scope="row">
-        {name}
-        <small title={runner.id}>
-          {capabilities === null ? "has not connected yet" : describeMachine(capabilities.hardware)}
-        </small>
-      </th>
-      <td data-label="State">
-        <Badge tone={RUNNER_TONES[state]}>{state}</Badge>
-        {quarantine !== null && <Badge tone="bad">quarantine</Badge>}
-      </td>
-      <td data-label="Devices" class="wide">
-        <DeviceNames devices={capabilities?.devices ?? null} />
-      </td>
-      <td data-label="Utilisation">{report === null ? "–" : <Utilisation report={report} />}</td>
-      <td data-label="Temperature">{report === null ? "–" : hottest(report)}</td>
-      <td data-label="Queue">{report === null ? "–" : `${countWaiting(report)} waiting`}</td>
-      <td data-label="Findings">
-        {diagnosis === null && "–"}
-        {diagnosis?.findings.length === 0 && "none"}
-        {diagnosis !== null && diagnosis.findings.length > 0 && (
-          <Badge tone="bad">{`${diagnosis.findings.length} open`}</Badge>
-        )}
-      </td>
-      <td data-label="Details">
-        <button type="button" aria-pressed={isShown} onClick={onShow}>
-          Show<span class="unseen">{` the runner ${name}`}</span>
-        </button>
-      </td>
-    </tr>
-  );
+function countFindings(diagnosis: Diagnosis | null) {
+  if (diagnosis === null) return "–";
+  const { length } = diagnosis.findings;
+  return length === 0 ? "none" : <Badge tone="bad">{`${length} open`}</Badge>;
 }
 
 function Utilisation({ report: { devices } }: { report: HealthReport }) {

@@ -1,7 +1,7 @@
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { useCallback, useEffect } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import type { Diagnosis } from "../../protocol/fleet/health.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import { isConnected } from "../../words/runners.ts";
 import type { Change } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";

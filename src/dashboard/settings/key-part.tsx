@@ -1,15 +1,15 @@
+import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import { useCallback, useState } from "preact/hooks";
 import { listAll } from "../../client/list-all.ts";
-import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import { type Key, Scope } from "../../protocol/service/key.ts";
 import { Badge } from "../ui/badges.tsx";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { ChoicesField, InputField } from "../ui/forms/field.tsx";
-import { Panel } from "../ui/panels.tsx";
+import { FieldForm } from "../ui/forms/field-form.tsx";
+import { Panel, Refusal } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { ConfirmButton } from "../ui/buttons.tsx";
 import { LacksAdmin, type PartProps, SecretNote } from "./part-shell.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
@@ -50,26 +50,30 @@ export function KeyPart({ client, administers, operates }: PartProps) {
     <>
       <Panel id="new-key" title={secret === null ? "New key" : "New secret"} resource={keys}>
         {secret === null ? (
-          <ApiForm label="New key" submit="Create the key" work={create}>
-            <InputField name="#/name" label="Name" hint="Who or what will use it" required />
-            <ChoicesField
-              name="#/scopes"
-              label="Scopes"
-              required
-              options={Scope.options.map((scope) => [scope, SCOPES[scope]] as const)}
-            />
-            {operates && <InputField name="#/project" label="Project" hint="Empty: main" />}
-          </ApiForm>
+          <FieldForm
+            label="New key"
+            submit="Create the key"
+            work={create}
+            fields={[
+              { kind: "text", pointer: "#/name", label: "Name", hint: "Who or what will use it", required: true },
+              {
+                kind: "choices",
+                pointer: "#/scopes",
+                label: "Scopes",
+                required: true,
+                options: Scope.options.map((scope) => [scope, SCOPES[scope]]),
+              },
+              ...(operates
+                ? [{ kind: "text", pointer: "#/project", label: "Project", hint: "Empty: main" } as const]
+                : []),
+            ]}
+          />
         ) : (
           <SecretNote title={`The key ${secret.name}.`} secret={secret.text} onClose={() => setSecret(null)} />
         )}
       </Panel>
       <Panel id="keys" title="Keys" resource={keys}>
-        {failure !== null && (
-          <p class="notice bad" role="alert">
-            {failure}
-          </p>
-        )}
+        <Refusal text={failure} />
         {keys.value === null && keys.error === null && <p class="muted loading">Reading keys …</p>}
         {keys.value !== null && (
           <KeyTable
@@ -98,68 +102,60 @@ interface KeyTableProps {
 
 function KeyTable({ keys, rotate, revoke, onDone, onFail }: KeyTableProps) {
   return (
-    <table class="settings">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Scopes</th>
-          <th scope="col">State</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Rotate</th>
-          <th scope="col">Revoke</th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(({ id, name, scopes, createdAt, lastUsedAt, oldSecretUntil, revokedAt }) => (
-          <tr key={id}>
-            <th scope="row">
-              {name}
-              <small>{id}</small>
-            </th>
-            <td data-label="Scopes">{scopes.join(", ")}</td>
-            <td data-label="State">
-              {revokedAt === null ? (
-                <Badge tone="good">in force</Badge>
-              ) : (
-                <>
-                  <Badge tone="quiet">revoked</Badge> <Timestamp at={revokedAt} />
-                </>
-              )}
-            </td>
-            <td data-label="Created">
-              <Timestamp at={createdAt} />
-            </td>
-            <td data-label="Last used">
-              {lastUsedAt === null ? <span class="muted">never</span> : <Timestamp at={lastUsedAt} />}
-            </td>
-            <td data-label="Rotate">
-              {revokedAt === null ? (
-                <ConfirmButton label={`Rotate the key ${name}`} work={() => rotate(id)} onDone={onDone} onFail={onFail}>
-                  rotate
-                </ConfirmButton>
-              ) : (
-                <span class="muted">–</span>
-              )}
-              {isAhead(oldSecretUntil) && (
-                <small>
-                  old secret until <Timestamp at={oldSecretUntil} />
-                </small>
-              )}
-            </td>
-            <td data-label="Revoke">
-              {revokedAt === null ? (
-                <ConfirmButton label={`Revoke the key ${name}`} work={() => revoke(id)} onDone={onDone} onFail={onFail}>
-                  revoke
-                </ConfirmButton>
-              ) : (
-                <span class="muted">–</span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="settings"
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: "Name", head: true, cell: ({ name }) => name, note: ({ id }) => id },
+        { name: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
+        {
+          name: "State",
+          cell: ({ revokedAt }) =>
+            revokedAt === null ? (
+              <Badge tone="good">in force</Badge>
+            ) : (
+              <>
+                <Badge tone="quiet">revoked</Badge> <Timestamp at={revokedAt} />
+              </>
+            ),
+        },
+        { name: "Created", cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+        {
+          name: "Last used",
+          cell: ({ lastUsedAt }) =>
+            lastUsedAt === null ? <span class="muted">never</span> : <Timestamp at={lastUsedAt} />,
+        },
+        {
+          name: "Rotate",
+          cell: ({ id, name, revokedAt }) =>
+            revokedAt === null ? (
+              <ConfirmButton label={`Rotate the key ${name}`} work={() => rotate(id)} onDone={onDone} onFail={onFail}>
+                rotate
+              </ConfirmButton>
+            ) : (
+              <span class="muted">–</span>
+            ),
+          note: ({ oldSecretUntil }) =>
+            isAhead(oldSecretUntil) && (
+              <>
+                old secret until <Timestamp at={oldSecretUntil} />
+              </>
+            ),
+        },
+        {
+          name: "Revoke",
+          cell: ({ id, name, revokedAt }) =>
+            revokedAt === null ? (
+              <ConfirmButton label={`Revoke the key ${name}`} work={() => revoke(id)} onDone={onDone} onFail={onFail}>
+                revoke
+              </ConfirmButton>
+            ) : (
+              <span class="muted">–</span>
+            ),
+        },
+      ]}
+    />
   );
 }
 

@@ -4,7 +4,7 @@ import type { Client } from "../../client/client.ts";
 import { ConfirmButton } from "../ui/buttons.tsx";
 import type { Subscribe } from "../ui/hooks/use-feed.ts";
 import type { Resource } from "../ui/hooks/use-resource.ts";
-import { CommandBlock, Panel } from "../ui/panels.tsx";
+import { CommandBlock, Panel, Refusal } from "../ui/panels.tsx";
 
 /** Says which scope the key would need, and for what. */
 export function LacksAdmin({ what }: { what: string }) {
@@ -138,11 +138,7 @@ export function PartShell<Item>(props: PartShellProps<Item>) {
       >
         <p class="muted explained">{explanation}</p>
         {refusal}
-        {failure !== null && (
-          <p class="notice bad" role="alert">
-            {failure}
-          </p>
-        )}
+        <Refusal text={failure} />
         <div ref={list} tabIndex={-1} class="part-list">
           {items.value === null && items.error === null && <p class="muted loading">{`Reading every ${noun} …`}</p>}
           {items.value !== null && (items.value.length > 0 ? table(actions) : empty)}

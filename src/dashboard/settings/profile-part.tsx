@@ -1,8 +1,8 @@
+import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
+import { profileEndpoints } from "../../protocol/fleet/profile-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { profileEndpoints } from "../../protocol/fleet/profile-endpoints.ts";
-import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
 import type { Profile, ProfileInput } from "../../protocol/fleet/profile.ts";
 import type { Runner } from "../../protocol/fleet/runner.ts";
 import { writeAddress } from "../ui/page-address.ts";
@@ -11,6 +11,7 @@ import { useResource } from "../ui/hooks/use-resource.ts";
 import { LacksAdmin, type PartProps, PartShell } from "./part-shell.tsx";
 import { ProfileForm } from "./profile-form.tsx";
 import { describeRequirements, describeSettings, describeTargets } from "../../words/runners.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
@@ -50,35 +51,22 @@ export function ProfilePart({ client, subscribe, administers }: PartProps) {
         <ProfileForm profile={profile} {...closing} work={(body) => store(client, profile, body)} />
       )}
       table={(actions) => (
-        <table class="settings profiles">
-          <thead>
-            <tr>
-              <th scope="col">Profile</th>
-              <th scope="col">Requires</th>
-              <th scope="col">Targets</th>
-              <th scope="col">Settings</th>
-              <th scope="col">Runners that fit</th>
-              <th scope="col">Change</th>
-            </tr>
-          </thead>
-          <tbody>
-            {profiles.value?.map((profile) => (
-              <tr key={profile.name}>
-                <th scope="row">
-                  {profile.name}
-                  <small>{profile.description}</small>
-                </th>
-                <td data-label="Requires">{describeRequirements(profile)}</td>
-                <td data-label="Targets">{describeTargets(profile)}</td>
-                <td data-label="Settings">{describeSettings(profile)}</td>
-                <td data-label="Runners that fit">
-                  <Fitting profile={profile.name} runners={runners.value ?? []} />
-                </td>
-                <td data-label="Change">{actions(profile)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="settings profiles"
+          rows={profiles.value ?? []}
+          keyOf={(profile) => profile.name}
+          columns={[
+            { name: "Profile", head: true, cell: (profile) => profile.name, note: (profile) => profile.description },
+            { name: "Requires", cell: (profile) => describeRequirements(profile) },
+            { name: "Targets", cell: (profile) => describeTargets(profile) },
+            { name: "Settings", cell: (profile) => describeSettings(profile) },
+            {
+              name: "Runners that fit",
+              cell: (profile) => <Fitting profile={profile.name} runners={runners.value ?? []} />,
+            },
+            { name: "Change", cell: (profile) => actions(profile) },
+          ]}
+        />
       )}
     />
   );

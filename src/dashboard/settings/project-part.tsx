@@ -3,12 +3,12 @@ import { listAll } from "../../client/list-all.ts";
 import { MAIN_PROJECT, type Project, projectEndpoints } from "../../protocol/service/project.ts";
 import { Badge } from "../ui/badges.tsx";
 import { ConfirmButton } from "../ui/buttons.tsx";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { InputField } from "../ui/forms/field.tsx";
-import { Panel } from "../ui/panels.tsx";
+import { FieldForm } from "../ui/forms/field-form.tsx";
+import { Panel, Refusal } from "../ui/panels.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { PartProps } from "./part-shell.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
@@ -30,9 +30,15 @@ export function ProjectPart({ client }: PartProps) {
   return (
     <>
       <Panel id="new-project" title="New project" resource={projects}>
-        <ApiForm key={opened} label="New project" submit="Open the project" work={create}>
-          <InputField name="#/name" label="Name" hint="That no project had before" required />
-        </ApiForm>
+        <FieldForm
+          key={opened}
+          label="New project"
+          submit="Open the project"
+          work={create}
+          fields={[
+            { kind: "text", pointer: "#/name", label: "Name", hint: "That no project had before", required: true },
+          ]}
+        />
         {opened !== null && (
           <p role="status" class="notice">{`${opened} is open. Make its first key under Keys, with its name.`}</p>
         )}
@@ -42,11 +48,7 @@ export function ProjectPart({ client }: PartProps) {
           Whoever holds a key of a project sees its models, jobs and history, and nobody else's. Closing one revokes its
           keys and removes its runners for good, and cancels its jobs; what it stored stays.
         </p>
-        {failure !== null && (
-          <p class="notice bad" role="alert">
-            {failure}
-          </p>
-        )}
+        <Refusal text={failure} />
         {projects.value === null && projects.error === null && <p class="muted loading">Reading projects …</p>}
         {projects.value !== null && (
           <ProjectTable
@@ -73,48 +75,45 @@ interface ProjectTableProps {
 
 function ProjectTable({ projects, close, onDone, onFail }: ProjectTableProps) {
   return (
-    <table class="settings">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Opened</th>
-          <th scope="col">Close</th>
-        </tr>
-      </thead>
-      <tbody>
-        {projects.map(({ name, createdAt, closedAt }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td data-label="State">
-              {closedAt === null ? (
-                <Badge tone="good">open</Badge>
-              ) : (
-                <>
-                  <Badge tone="quiet">closed</Badge> <Timestamp at={closedAt} />
-                </>
-              )}
-            </td>
-            <td data-label="Opened">
-              {createdAt === null ? <span class="muted">always there</span> : <Timestamp at={createdAt} />}
-            </td>
-            <td data-label="Close">
-              {closedAt === null && name !== MAIN_PROJECT ? (
-                <ConfirmButton
-                  label={`Close the project ${name}`}
-                  work={() => close(name)}
-                  onDone={onDone}
-                  onFail={onFail}
-                >
-                  close
-                </ConfirmButton>
-              ) : (
-                <span class="muted">–</span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="settings"
+      rows={projects}
+      keyOf={({ name }) => name}
+      columns={[
+        { name: "Name", head: true, cell: ({ name }) => name },
+        {
+          name: "State",
+          cell: ({ closedAt }) =>
+            closedAt === null ? (
+              <Badge tone="good">open</Badge>
+            ) : (
+              <>
+                <Badge tone="quiet">closed</Badge> <Timestamp at={closedAt} />
+              </>
+            ),
+        },
+        {
+          name: "Opened",
+          cell: ({ createdAt }) =>
+            createdAt === null ? <span class="muted">always there</span> : <Timestamp at={createdAt} />,
+        },
+        {
+          name: "Close",
+          cell: ({ name, closedAt }) =>
+            closedAt === null && name !== MAIN_PROJECT ? (
+              <ConfirmButton
+                label={`Close the project ${name}`}
+                work={() => close(name)}
+                onDone={onDone}
+                onFail={onFail}
+              >
+                close
+              </ConfirmButton>
+            ) : (
+              <span class="muted">–</span>
+            ),
+        },
+      ]}
+    />
   );
 }

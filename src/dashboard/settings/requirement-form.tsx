@@ -5,10 +5,10 @@ import {
   type RequirementSet,
   type RequirementSetInput,
 } from "../../protocol/models/requirement.ts";
-import { ScenarioKind } from "../../protocol/models/scenario.ts";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { InputField, SelectField } from "../ui/forms/field.tsx";
-import { METRICS, SCENARIOS } from "../../words/validation.ts";
+import { LoadPath, ScenarioKind } from "../../protocol/models/scenario.ts";
+import type { FormField } from "../../words/form-fields.ts";
+import { FieldForm } from "../ui/forms/field-form.tsx";
+import { METRICS, PATHS, SCENARIOS } from "../../words/validation.ts";
 import type { Closing } from "./part-shell.tsx";
 
 interface RequirementFormProps extends Closing {
@@ -25,17 +25,17 @@ export function RequirementForm({ set, work, onDone, onCancel }: RequirementForm
     onDone();
   };
   return (
-    <ApiForm
+    <FieldForm
       label={set === null ? "New requirement set" : `Edit ${set.name}`}
       submit={set === null ? "Create the set" : "Save the set"}
       work={send}
       onCancel={onCancel}
+      fields={[
+        ...(set === null ? [{ kind: "text", pointer: "#/name", label: "Name", required: true } as const] : []),
+        { kind: "text", pointer: "#/description", label: "Description", value: set?.description },
+        ...rows.flatMap(listFields),
+      ]}
     >
-      {set === null && <InputField name="#/name" label="Name" required />}
-      <InputField name="#/description" label="Description" value={set?.description} />
-      {rows.map((row, index) => (
-        <Row key={index} index={index} requirement={row} />
-      ))}
       <div class="form-end">
         <button type="button" onClick={() => setRows([...rows, null])}>
           One more requirement
@@ -46,61 +46,37 @@ export function RequirementForm({ set, work, onDone, onCancel }: RequirementForm
           </button>
         )}
       </div>
-    </ApiForm>
+    </FieldForm>
   );
 }
 
-function Row({ index, requirement }: { index: number; requirement: Requirement | null }) {
+function listFields(requirement: Requirement | null, index: number): FormField[] {
   const at = (field: string) => `#/requirements/${index}/${field}`;
-  return (
-    <>
-      <h3>{`Requirement ${index + 1}`}</h3>
-      <SelectField
-        name={at("metric")}
-        label="What"
-        options={RequiredMetric.options.map((metric) => [metric, METRICS[metric]] as const)}
-        value={requirement?.metric}
-      />
-      <InputField
-        name={at("atMost")}
-        label="At most"
-        hint="ms, bytes, or a share of 1"
-        type="number"
-        value={requirement?.atMost}
-      />
-      <InputField
-        name={at("atLeast")}
-        label="At least"
-        hint="a second, or a share of 1"
-        type="number"
-        value={requirement?.atLeast}
-      />
-      <InputField
-        name={at("percentile")}
-        label="Percentile"
-        hint="Of a latency: 0.99 where it is empty"
-        type="number"
-        value={requirement?.percentile}
-      />
-      <SelectField
-        name={at("scenario")}
-        label="Scenario"
-        options={[
-          ["", "each that measures it"],
-          ...ScenarioKind.options.map((kind) => [kind, SCENARIOS[kind]] as const),
-        ]}
-        value={requirement?.scenario}
-      />
-      <SelectField
-        name={at("path")}
-        label="Path"
-        options={[
-          ["", "each that is measured"],
-          ["edge", "through the edge"],
-          ["runner", "on the runner"],
-        ]}
-        value={requirement?.path}
-      />
-    </>
-  );
+  const { metric, atMost, atLeast, percentile, scenario, path } = requirement ?? {};
+  const metrics = RequiredMetric.options.map((each) => [each, METRICS[each]] as const);
+  const scenarios = ScenarioKind.options.map((each) => [each, SCENARIOS[each]] as const);
+  const paths = LoadPath.options.map((each) => [each, PATHS[each]] as const);
+  const anyScenario = ["", "each that measures it"] as const;
+  const anyPath = ["", "each that is measured"] as const;
+  return [
+    { heading: `Requirement ${index + 1}` },
+    { kind: "select", pointer: at("metric"), label: "What", options: metrics, value: metric },
+    { kind: "number", pointer: at("atMost"), label: "At most", hint: "ms, bytes, or a share of 1", value: atMost },
+    { kind: "number", pointer: at("atLeast"), label: "At least", hint: "a second, or a share of 1", value: atLeast },
+    {
+      kind: "number",
+      pointer: at("percentile"),
+      label: "Percentile",
+      hint: "Of a latency: 0.99 where it is empty",
+      value: percentile,
+    },
+    {
+      kind: "select",
+      pointer: at("scenario"),
+      label: "Scenario",
+      options: [anyScenario, ...scenarios],
+      value: scenario,
+    },
+    { kind: "select", pointer: at("path"), label: "Path", options: [anyPath, ...paths], value: path },
+  ];
 }

@@ -9,6 +9,7 @@ import { useResource } from "../ui/hooks/use-resource.ts";
 import { describeRequirement } from "../../words/validation.ts";
 import { type PartProps, PartShell } from "./part-shell.tsx";
 import { RequirementForm } from "./requirement-form.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
@@ -42,27 +43,16 @@ export function RequirementPart({ client }: PartProps) {
       remove={({ name }) => client.call(validationEndpoints.deleteRequirements, { params: { name } })}
       form={(set, closing) => <RequirementForm set={set} {...closing} work={(body) => store(client, set, body)} />}
       table={(actions) => (
-        <table class="settings">
-          <thead>
-            <tr>
-              <th scope="col">Set</th>
-              <th scope="col">Requires</th>
-              <th scope="col">Change</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sets.value?.map((set) => (
-              <tr key={set.name}>
-                <th scope="row">
-                  {set.name}
-                  <small>{set.description}</small>
-                </th>
-                <td data-label="Requires">{set.requirements.map(describeRequirement).join("; ")}</td>
-                <td data-label="Change">{actions(set)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="settings"
+          rows={sets.value ?? []}
+          keyOf={(set) => set.name}
+          columns={[
+            { name: "Set", head: true, cell: (set) => set.name, note: (set) => set.description },
+            { name: "Requires", cell: (set) => set.requirements.map(describeRequirement).join("; ") },
+            { name: "Change", cell: (set) => actions(set) },
+          ]}
+        />
       )}
     />
   );

@@ -1,8 +1,9 @@
+import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import type { ComponentType } from "preact";
 import { useCallback } from "preact/hooks";
-import { keyEndpoints } from "../../protocol/service/key-endpoints.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import { MAIN_PROJECT } from "../../protocol/service/project.ts";
+import { Refusal } from "../ui/panels.tsx";
 import { writeAddress } from "../ui/page-address.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import type { ViewProps } from "../ui/view-props.ts";
@@ -65,11 +66,7 @@ export function SettingsView({ client, subscribe, address }: ViewProps) {
           </a>
         ))}
       </nav>
-      {rights.error !== null && (
-        <p class="notice bad" role="alert">
-          {rights.error.message}
-        </p>
-      )}
+      <Refusal text={rights.error?.message ?? null} />
       {rights.value !== null && <Part key={current} client={client} subscribe={subscribe} {...rights.value} />}
     </main>
   );

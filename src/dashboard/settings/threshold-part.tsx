@@ -1,7 +1,7 @@
+import { thresholdEndpoints } from "../../protocol/history/threshold-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
 import { listAll } from "../../client/list-all.ts";
-import { thresholdEndpoints } from "../../protocol/history/threshold-endpoints.ts";
 import type { Threshold, ThresholdInput } from "../../protocol/history/threshold.ts";
 import { EmptyState } from "../ui/panels.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
@@ -9,6 +9,7 @@ import { useResource } from "../ui/hooks/use-resource.ts";
 import { type PartProps, PartShell } from "./part-shell.tsx";
 import { ThresholdForm } from "./threshold-form.tsx";
 import { describeSelector, explainThreshold } from "../../words/thresholds.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 const PAGE = 100;
 
@@ -44,31 +45,23 @@ export function ThresholdPart({ client }: PartProps) {
         <ThresholdForm threshold={threshold} {...closing} work={(body) => store(client, threshold, body)} />
       )}
       table={(actions) => (
-        <table class="settings thresholds">
-          <thead>
-            <tr>
-              <th scope="col">Rule</th>
-              <th scope="col">Series</th>
-              <th scope="col">What it says</th>
-              <th scope="col">Change</th>
-            </tr>
-          </thead>
-          <tbody>
-            {thresholds.value?.map((threshold) => (
-              <tr key={threshold.id}>
-                <th scope="row" title={threshold.id}>
-                  {threshold.name}
-                  <small>{threshold.test}</small>
-                </th>
-                <td data-label="Series">{describeSelector(threshold.selector)}</td>
-                <td data-label="What it says" class="wide">
-                  {explainThreshold(threshold)}
-                </td>
-                <td data-label="Change">{actions(threshold)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="settings thresholds"
+          rows={thresholds.value ?? []}
+          keyOf={(threshold) => threshold.id}
+          columns={[
+            {
+              name: "Rule",
+              head: true,
+              title: (threshold) => threshold.id,
+              cell: (threshold) => threshold.name,
+              note: (threshold) => threshold.test,
+            },
+            { name: "Series", cell: (threshold) => describeSelector(threshold.selector) },
+            { name: "What it says", wide: true, cell: (threshold) => explainThreshold(threshold) },
+            { name: "Change", cell: (threshold) => actions(threshold) },
+          ]}
+        />
       )}
     />
   );

@@ -1,9 +1,8 @@
-import { useState } from "preact/hooks";
 import { runnerEndpoints } from "../../protocol/fleet/runner-endpoints.ts";
+import { useState } from "preact/hooks";
 import type { RegistrationToken } from "../../protocol/service/key.ts";
 import { CommandBlock, Panel } from "../ui/panels.tsx";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { SelectField } from "../ui/forms/field.tsx";
+import { FieldForm } from "../ui/forms/field-form.tsx";
 import { formatDuration } from "../../words/numbers.ts";
 import { nextCommands } from "../ui/next-commands.ts";
 import { useNow } from "../ui/timestamp.tsx";
@@ -29,9 +28,12 @@ export function TokenPart({ client, administers }: PartProps) {
           <p class="muted">
             A token registers one runner, once. It is never shown again, so another one is made for each machine.
           </p>
-          <ApiForm label="New token" submit={token === null ? "Create a token" : "Create another token"} work={create}>
-            <SelectField name="#/ttlMs" label="Good for" options={SPANS} isJson />
-          </ApiForm>
+          <FieldForm
+            label="New token"
+            submit={token === null ? "Create a token" : "Create another token"}
+            work={create}
+            fields={[{ kind: "select", pointer: "#/ttlMs", label: "Good for", options: SPANS, isJson: true }]}
+          />
           {token !== null && <Shown key={token.id} token={token} />}
         </>
       ) : (

@@ -1,11 +1,10 @@
+import { webhookEndpoints } from "../../protocol/service/webhook-endpoints.ts";
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { webhookEndpoints } from "../../protocol/service/webhook-endpoints.ts";
 import { type CreatedWebhook, type Webhook, WebhookEvent } from "../../protocol/service/webhook.ts";
 import { Badge } from "../ui/badges.tsx";
 import { EmptyState } from "../ui/panels.tsx";
-import { ApiForm } from "../ui/forms/api-form.tsx";
-import { ChoicesField, InputField, SelectField } from "../ui/forms/field.tsx";
+import { FieldForm } from "../ui/forms/field-form.tsx";
 import { nextCommands } from "../ui/next-commands.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { DeliveryTable } from "./delivery-table.tsx";
@@ -83,17 +82,30 @@ function WebhookForm({ client, onMade, onDone, onCancel }: WebhookFormProps) {
     onDone();
   };
   return (
-    <ApiForm label="New webhook" submit="Create the webhook" work={send} onCancel={onCancel}>
-      <InputField name="#/url" label="Address" hint="https, or http on the edge's own machine" required />
-      <SelectField name="#/direction" label="Of which alerts" options={DIRECTIONS} />
-      <ChoicesField
-        name="#/events"
-        label="Tell of"
-        required
-        options={WebhookEvent.options.map((event) => [event, event.replace("alert.", "")] as const)}
-        value={["alert.opened", "alert.resolved"]}
-      />
-    </ApiForm>
+    <FieldForm
+      label="New webhook"
+      submit="Create the webhook"
+      work={send}
+      onCancel={onCancel}
+      fields={[
+        {
+          kind: "text",
+          pointer: "#/url",
+          label: "Address",
+          hint: "https, or http on the edge's own machine",
+          required: true,
+        },
+        { kind: "select", pointer: "#/direction", label: "Of which alerts", options: DIRECTIONS },
+        {
+          kind: "choices",
+          pointer: "#/events",
+          label: "Tell of",
+          required: true,
+          options: WebhookEvent.options.map((event) => [event, event.replace("alert.", "")]),
+          value: ["alert.opened", "alert.resolved"],
+        },
+      ]}
+    />
   );
 }
 

@@ -11,12 +11,26 @@ export function Badge({ tone, title, children }: { tone: Tone; title?: string; c
   );
 }
 
+/** A word of `src/words` in its tone. */
+export function WordBadge({ says: [tone, word] }: { says: readonly [Tone, string] }) {
+  return <Badge tone={tone}>{word}</Badge>;
+}
+
 /** Marks an emulated device: its figures say nothing about a GPU. */
 export function SoftwareBadge() {
   return (
     <span class="software" title="An emulation on the CPU: its figures are never compared with those of a GPU">
       software
     </span>
+  );
+}
+
+/** A name, marked where its device is emulated. */
+export function MarkedName({ name, software }: { name: string; software: boolean }) {
+  return (
+    <>
+      {name} {software && <SoftwareBadge />}
+    </>
   );
 }
 
@@ -27,7 +41,7 @@ export function DeviceNames({ devices }: { devices: readonly Device[] | null }) 
     <ul class="devices">
       {devices.map(({ key, kind, name, software }) => (
         <li key={key}>
-          <span class="device-kind">{kind.toUpperCase()}</span> {name} {software && <SoftwareBadge />}
+          <span class="device-kind">{kind.toUpperCase()}</span> <MarkedName name={name} software={software} />
         </li>
       ))}
     </ul>

@@ -122,3 +122,19 @@ export function WriteButton({ writer, label, work, onDone, children }: WriteButt
     </button>
   );
 }
+
+interface ShowButtonProps {
+  readonly isShown: boolean;
+  readonly onShow: () => void;
+  /** What is shown, to those who hear the page. */
+  readonly what: string;
+}
+
+/** Shows one row of a table in depth. */
+export function ShowButton({ isShown, onShow, what }: ShowButtonProps) {
+  return (
+    <button type="button" aria-pressed={isShown} onClick={onShow}>
+      Show<span class="unseen">{` ${what}`}</span>
+    </button>
+  );
+}

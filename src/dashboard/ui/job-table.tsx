@@ -1,10 +1,12 @@
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { type Job, JobEvent, type JobProgress, type JobSummary } from "../../protocol/jobs/job.ts";
-import { describeDuration, describeSpec, JOB_STATES, type JobNames, nameSpec } from "../../words/jobs.ts";
+import { describeDuration, describeProgress, JOB_STATES, type JobNames } from "../../words/jobs.ts";
+import { describeSpec, judgeJob, nameSpec } from "../../words/kinds/registry.ts";
 import { describeRoof } from "../../words/kernels.ts";
-import { Badge } from "./badges.tsx";
+import { WordBadge } from "./badges.tsx";
+import { DataTable } from "./data-table.tsx";
 import { writeAddress } from "./page-address.ts";
 import { Timestamp, useNow } from "./timestamp.tsx";
 
@@ -18,13 +20,25 @@ export function JobProblem({ problem }: Pick<Job, "problem">) {
   );
 }
 
+/** How a job that judges something ended, or how far it is. */
+export function JudgedState({ job }: { job: JobSummary }) {
+  const { state, progress, problem } = job;
+  return (
+    <>
+      <WordBadge says={judgeJob(job)} />
+      {state === "leased" && progress !== null && <small>{describeProgress(progress)}</small>}
+      <JobProblem problem={problem} />
+    </>
+  );
+}
+
 /** How far a job is: a bar, its phase and the counts. */
-export function ProgressLine({ progress: { phase, done, total, candidatesLeft } }: { progress: JobProgress }) {
-  const left = candidatesLeft === undefined ? "" : `, ${candidatesLeft} left`;
+export function ProgressLine({ progress }: { progress: JobProgress }) {
+  const { phase, done, total } = progress;
   return (
     <span class="progress">
       <progress aria-label={phase} value={done} max={Math.max(1, total)} />
-      <small>{total > 0 ? `${phase} ${done}/${total}${left}` : phase}</small>
+      <small>{describeProgress(progress)}</small>
     </span>
   );
 }
@@ -49,42 +63,34 @@ function useJobProgress(client: Client, job: JobSummary, follow: boolean): JobPr
   return live !== null && live.attempt === job.attempt ? live.progress : job.progress;
 }
 
-interface JobRowProps {
+interface JobStateProps {
   readonly client: Client;
   readonly job: JobSummary;
-  readonly modelNames: ReadonlyMap<string, string>;
-  readonly runnerName: string | null;
   /** Whether to follow its progress as it happens. */
   readonly follow: boolean;
-  readonly now: number;
 }
 
-/** One job: what it is about, how far it is, how it ended. */
-function JobRow({ client, job, modelNames, runnerName, follow, now }: JobRowProps) {
+/** How far a job is, or how it ended. */
+function JobState({ client, job, follow }: JobStateProps) {
   const progress = useJobProgress(client, job, follow);
-  const [tone, word] = JOB_STATES[job.state];
   return (
-    <tr>
-      <th scope="row" title={job.id}>
-        <span class="kind">{job.spec.kind}</span>{" "}
-        <a href={writeAddress({ view: "jobs", job: job.id })}>{nameSpec(job.spec, modelNames)}</a>
-        <small>{describeSpec(job.spec)}</small>
-        {job.roofline?.shareOfRoof != null && (
-          <small title={job.roofline.note ?? undefined}>{describeRoof(job.roofline)}</small>
-        )}
-      </th>
-      <td data-label="State" class="wide">
-        <Badge tone={tone}>{word}</Badge>
-        {job.state === "leased" && progress !== null && <ProgressLine progress={progress} />}
-        <JobProblem problem={job.problem} />
-      </td>
-      <td data-label="Runner">{runnerName ?? <span class="muted">none yet</span>}</td>
-      <td data-label="Attempt">{`${job.attempt} of ${job.maxAttempts}`}</td>
-      <td data-label="Submitted">
-        <Timestamp at={job.createdAt} />
-      </td>
-      <td data-label="Duration">{describeDuration(job, now)}</td>
-    </tr>
+    <>
+      <WordBadge says={JOB_STATES[job.state]} />
+      {job.state === "leased" && progress !== null && <ProgressLine progress={progress} />}
+      <JobProblem problem={job.problem} />
+    </>
+  );
+}
+
+/** What a job is about: its kind, its subject, what is asked for, and its place under the roofs. */
+function JobSubject({ job: { id, spec, roofline }, names }: { job: JobSummary; names: JobNames }) {
+  return (
+    <>
+      <span class="kind">{spec.kind}</span>{" "}
+      <a href={writeAddress({ view: "jobs", job: id })}>{nameSpec(spec, names)}</a>
+      <small>{describeSpec(spec)}</small>
+      {roofline?.shareOfRoof != null && <small title={roofline.note ?? undefined}>{describeRoof(roofline)}</small>}
+    </>
   );
 }
 
@@ -103,30 +109,26 @@ export function JobTable({ client, jobs, names }: JobTableProps) {
   const followed = new Set(running.slice(0, FOLLOWED_JOBS));
   const now = useNow(running.length > 0);
   return (
-    <table class="jobs">
-      <thead>
-        <tr>
-          <th scope="col">Subject</th>
-          <th scope="col">State</th>
-          <th scope="col">Runner</th>
-          <th scope="col">Attempt</th>
-          <th scope="col">Submitted</th>
-          <th scope="col">Duration</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => (
-          <JobRow
-            key={job.id}
-            client={client}
-            job={job}
-            modelNames={names.models}
-            runnerName={job.runnerId === null ? null : (names.runners.get(job.runnerId) ?? job.runnerId)}
-            follow={followed.has(job.id)}
-            now={now}
-          />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="jobs"
+      rows={jobs}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: "Subject", head: true, title: ({ id }) => id, cell: (job) => <JobSubject job={job} names={names} /> },
+        {
+          name: "State",
+          wide: true,
+          cell: (job) => <JobState client={client} job={job} follow={followed.has(job.id)} />,
+        },
+        {
+          name: "Runner",
+          cell: ({ runnerId }) =>
+            runnerId === null ? <span class="muted">none yet</span> : (names.runners.get(runnerId) ?? runnerId),
+        },
+        { name: "Attempt", cell: ({ attempt, maxAttempts }) => `${attempt} of ${maxAttempts}` },
+        { name: "Submitted", cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+        { name: "Duration", cell: (job) => describeDuration(job, now) },
+      ]}
+    />
   );
 }

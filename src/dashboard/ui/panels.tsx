@@ -44,6 +44,16 @@ export function EmptyState({
   );
 }
 
+/** Why something could not be done; nothing where it could. */
+export function Refusal({ text }: { text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p class="notice bad" role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** One name and what stands for it, in a list of facts. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
@@ -52,6 +62,24 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
       <dd>{children}</dd>
     </div>
   );
+}
+
+/** Facts as words have them, each name with a capital. */
+export function FactList({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <>
+      {facts.map(([name, value], index) => (
+        <Fact key={index} name={capitalise(name)}>
+          {value}
+        </Fact>
+      ))}
+    </>
+  );
+}
+
+/** A name as a heading begins. */
+export function capitalise(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 interface PanelProps {

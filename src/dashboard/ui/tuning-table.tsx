@@ -1,55 +1,10 @@
 import type { StoredTuning } from "../../protocol/jobs/tuning.ts";
-import { describeSizes, formatDuration, formatMeasure, formatNumber } from "../../words/numbers.ts";
-import { SoftwareBadge } from "./badges.tsx";
+import { describeGain, describeSearch } from "../../words/kinds/tuning.ts";
+import { describeSizes, formatMeasure } from "../../words/numbers.ts";
+import { MarkedName } from "./badges.tsx";
 import { Timestamp } from "./timestamp.tsx";
-
-interface TuningRowProps {
-  readonly tuning: StoredTuning;
-  /** Whether its trials are shown. */
-  readonly isShown: boolean;
-  readonly onShow: () => void;
-}
-
-/** One tuning: what is best, how much that is worth, and what the search cost. */
-function TuningRow({ tuning, isShown, onShow }: TuningRowProps) {
-  const { id, kernel, dtype, shape, deviceName, software, best, tunedAt, spentMs, complete } = tuning;
-  return (
-    <tr>
-      <th scope="row" title={id}>
-        {kernel}
-        <small>{`${describeSizes(shape)} · ${dtype}`}</small>
-      </th>
-      <td data-label="Device">
-        {deviceName} {software && <SoftwareBadge />}
-      </td>
-      <td data-label="Best">
-        {best.variant}
-        <small>{describeSizes(best.axes)}</small>
-      </td>
-      <td data-label="Faster than the default">
-        {describeGain(tuning)}
-        <small>{describeTimes(tuning)}</small>
-      </td>
-      <td data-label="Found">
-        <Timestamp at={tunedAt} />
-        <small>{`in ${formatDuration(spentMs)}${complete ? "" : ", cut short"}`}</small>
-      </td>
-      <td data-label="Trials">
-        <button type="button" aria-pressed={isShown} onClick={onShow}>
-          Show<span class="unseen">{` trials of ${kernel}`}</span>
-        </button>
-      </td>
-    </tr>
-  );
-}
-
-function describeGain({ gain }: StoredTuning): string {
-  if (gain === null) return "the default does not run here";
-  if (gain.ratio <= 1) return "no: the default stays";
-  const sure =
-    gain.low === null || gain.high === null ? "" : ` (${formatNumber(gain.low)} to ${formatNumber(gain.high)})`;
-  return `${formatNumber(gain.ratio)} ×${sure}`;
-}
+import { ShowButton } from "./buttons.tsx";
+import { DataTable } from "./data-table.tsx";
 
 /** The best's time, and the default's where that is another one. */
 function describeTimes({ best, untuned, gain }: StoredTuning): string {
@@ -68,22 +23,36 @@ interface TuningTableProps {
 /** Tunings, a row each. */
 export function TuningTable({ tunings, shown, onShow }: TuningTableProps) {
   return (
-    <table class="tunings">
-      <thead>
-        <tr>
-          <th scope="col">Kernel</th>
-          <th scope="col">Device</th>
-          <th scope="col">Best</th>
-          <th scope="col">Faster than the default</th>
-          <th scope="col">Found</th>
-          <th scope="col">Trials</th>
-        </tr>
-      </thead>
-      <tbody>
-        {tunings.map((tuning) => (
-          <TuningRow key={tuning.id} tuning={tuning} isShown={tuning.id === shown} onShow={() => onShow(tuning)} />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="tunings"
+      rows={tunings}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Kernel",
+          head: true,
+          title: ({ id }) => id,
+          cell: ({ kernel }) => kernel,
+          note: ({ shape, dtype }) => `${describeSizes(shape)} · ${dtype}`,
+        },
+        {
+          name: "Device",
+          cell: ({ deviceName, software }) => <MarkedName name={deviceName} software={software} />,
+        },
+        { name: "Best", cell: ({ best }) => best.variant, note: ({ best }) => describeSizes(best.axes) },
+        { name: "Faster than the default", cell: (tuning) => describeGain(tuning), note: describeTimes },
+        { name: "Found", cell: ({ tunedAt }) => <Timestamp at={tunedAt} />, note: describeSearch },
+        {
+          name: "Trials",
+          cell: (tuning) => (
+            <ShowButton
+              isShown={tuning.id === shown}
+              onShow={() => onShow(tuning)}
+              what={`trials of ${tuning.kernel}`}
+            />
+          ),
+        },
+      ]}
+    />
   );
 }

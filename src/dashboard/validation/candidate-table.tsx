@@ -1,75 +1,51 @@
-import type { OptimisationResult, OptimisationTrial } from "../../protocol/jobs/optimisation.ts";
+import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
 import { Badge } from "../ui/badges.tsx";
-import type { Tone } from "../../words/tone.ts";
+import { describeStanding } from "../../words/kinds/optimisation.ts";
 import { formatBytes, formatMeasure, formatNumber } from "../../words/numbers.ts";
 import { describeMiss, describeSettings, nameCandidate, nameTarget } from "../../words/validation.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Every trial of an optimisation, in order. */
 export function CandidateTable({ result }: { result: OptimisationResult }) {
   const { trials, targets } = result;
-  const latency = nameTarget("latencyMs", targets);
   return (
     <details>
       <summary>{`All ${trials.length} trials as a table`}</summary>
-      <table class="candidates">
-        <thead>
-          <tr>
-            <th scope="col">Configuration</th>
-            <th scope="col">Standing</th>
-            <th scope="col">Throughput</th>
-            <th scope="col">{latency}</th>
-            <th scope="col">Memory</th>
-            <th scope="col">Targets</th>
-          </tr>
-        </thead>
-        <tbody>
-          {trials.map((trial, index) => (
-            <CandidateRow key={index} trial={trial} result={result} standing={standingOf(result, index)} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="candidates"
+        rows={trials}
+        keyOf={(_, index) => index}
+        columns={[
+          {
+            name: "Configuration",
+            head: true,
+            cell: ({ candidate }) => (
+              <>
+                {nameCandidate(candidate)} <span class="kind">{describeSettings(candidate)}</span>
+              </>
+            ),
+          },
+          {
+            name: "Standing",
+            cell: (_, index) => {
+              const { tone, word } = describeStanding(result, index);
+              return <Badge tone={tone}>{word}</Badge>;
+            },
+          },
+          {
+            name: "Throughput",
+            cell: ({ throughputPerS }) => (throughputPerS === null ? "–" : `${formatNumber(throughputPerS)}/s`),
+          },
+          { name: nameTarget("latencyMs", targets), cell: ({ latencyMs }) => formatMeasure(latencyMs, "ms") },
+          { name: "Memory", cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
+          {
+            name: "Targets",
+            wide: true,
+            cell: ({ misses, problem }) =>
+              problem?.detail ?? (misses.map((miss) => describeMiss(miss, targets)).join("; ") || "all reached"),
+          },
+        ]}
+      />
     </details>
   );
-}
-
-interface CandidateRowProps {
-  readonly trial: OptimisationTrial;
-  readonly result: OptimisationResult;
-  readonly standing: readonly [Tone, string];
-}
-
-function CandidateRow({ trial, result: { targets }, standing: [tone, word] }: CandidateRowProps) {
-  const { candidate, throughputPerS, latencyMs, memoryBytes, misses, problem } = trial;
-  const missed = misses.map((miss) => describeMiss(miss, targets)).join("; ");
-  return (
-    <tr>
-      <th scope="row">
-        {nameCandidate(candidate)} <span class="kind">{describeSettings(candidate)}</span>
-      </th>
-      <td data-label="Standing">
-        <Badge tone={tone}>{word}</Badge>
-      </td>
-      <td data-label="Throughput">{throughputPerS === null ? "–" : `${formatNumber(throughputPerS)}/s`}</td>
-      <td data-label={nameTarget("latencyMs", targets)}>{latencyMs === null ? "–" : formatMeasure(latencyMs, "ms")}</td>
-      <td data-label="Memory">{memoryBytes === null ? "–" : formatBytes(memoryBytes)}</td>
-      <td data-label="Targets" class="wide">
-        {problem?.detail ?? (missed || "all reached")}
-      </td>
-    </tr>
-  );
-}
-
-function standingOf(
-  { best, default: own, infeasible, pareto, trials }: OptimisationResult,
-  index: number,
-): readonly [Tone, string] {
-  if (trials[index]?.outcome === "failed") return ["bad", "failed"];
-  const names = [
-    index === best ? "best" : null,
-    index === infeasible?.nearest ? "nearest" : null,
-    index === own ? "default" : null,
-    pareto.includes(index) ? "Pareto" : null,
-  ].filter((name) => name !== null);
-  const tone = index === best ? "good" : names.length > 0 ? "busy" : "quiet";
-  return [tone, names.join(", ") || "tried"];
 }

@@ -1,9 +1,10 @@
-import type { Client } from "../../client/client.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
+import type { Client } from "../../client/client.ts";
 import type { OptimisationResult, OptimisationTrial } from "../../protocol/jobs/optimisation.ts";
-import { Badge } from "../ui/badges.tsx";
+import { WordBadge } from "../ui/badges.tsx";
 import { CandidateTable } from "./candidate-table.tsx";
-import { formatBytes, formatDuration, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { describeTried } from "../../words/kinds/optimisation.ts";
+import { formatBytes, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
 import {
   describeSettings,
   formatTarget,
@@ -13,6 +14,7 @@ import {
   OUTCOMES,
 } from "../../words/validation.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 interface OptimisationDetailProps {
   readonly client: Client;
@@ -22,7 +24,7 @@ interface OptimisationDetailProps {
 
 /** What an optimisation found: the best beside the default, or what comes nearest and why it is not enough. */
 export function OptimisationDetail({ client, runId, result }: OptimisationDetailProps) {
-  const { trials, targets, candidates, spentMs, complete, applied, infeasible } = result;
+  const { trials, targets, applied, infeasible } = result;
   const shown = trials[result.best ?? infeasible?.nearest ?? -1];
   const own = trials[result.default ?? -1];
   const isMeasured = trials.some(({ outcome }) => outcome === "measured");
@@ -33,10 +35,7 @@ export function OptimisationDetail({ client, runId, result }: OptimisationDetail
           <strong>Infeasible.</strong> {infeasible.detail}
         </p>
       )}
-      <p>
-        {`${trials.length} of ${candidates} configurations were tried in ${formatDuration(spentMs)}`}
-        {complete ? "." : "; the budget cut the search short."}
-      </p>
+      <p>{`Tried: ${describeTried(result)}.`}</p>
       {shown !== undefined && <TargetTable result={result} trial={shown} />}
       {shown !== undefined && (
         <BestTable best={shown} own={own} name={infeasible === null ? "Best" : "Nearest"} targets={targets} />
@@ -52,35 +51,22 @@ function TargetTable({ result: { targets }, trial }: { result: OptimisationResul
   const lines = listTargets(targets, trial);
   if (lines.length === 0) return null;
   return (
-    <table class="targets">
-      <caption class="unseen">Targets</caption>
-      <thead>
-        <tr>
-          <th scope="col">Target</th>
-          <th scope="col">Wanted</th>
-          <th scope="col">Found</th>
-          <th scope="col">Outcome</th>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.map(({ target, wanted, found, met }) => {
-          const [tone, word] = OUTCOMES[met ? "pass" : "fail"];
-          const sign = target === "latencyMs" || target === "memoryBytes" ? "≤" : "≥";
-          return (
-            <tr key={target}>
-              <th scope="row">{nameTarget(target, targets)}</th>
-              <td data-label="Wanted">{`${sign} ${formatTarget(target, wanted)}`}</td>
-              <td data-label="Found">{found === null ? "–" : formatTarget(target, found)}</td>
-              <td data-label="Outcome">
-                <Badge tone={tone}>{word}</Badge>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <DataTable
+      class="targets"
+      caption="Targets"
+      rows={lines}
+      keyOf={({ target }) => target}
+      columns={[
+        { name: "Target", head: true, cell: ({ target }) => nameTarget(target, targets) },
+        { name: "Wanted", cell: ({ target, wanted }) => `${SIGNS[target]} ${formatTarget(target, wanted)}` },
+        { name: "Found", cell: ({ target, found }) => (found === null ? "–" : formatTarget(target, found)) },
+        { name: "Outcome", cell: ({ met }) => <WordBadge says={OUTCOMES[met ? "pass" : "fail"]} /> },
+      ]}
+    />
   );
 }
+
+const SIGNS = { latencyMs: "≤", memoryBytes: "≤", throughputPerS: "≥", minFidelity: "≥" } as const;
 
 interface BestTableProps {
   readonly best: OptimisationTrial;
@@ -94,38 +80,40 @@ function BestTable({ best, own, name, targets }: BestTableProps) {
   const latency = nameTarget("latencyMs", targets);
   const rows = [{ name, trial: best }, ...(own === undefined ? [] : [{ name: "Default", trial: own }])];
   return (
-    <table class="bests">
-      <caption class="unseen">{`${name} and default`}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Configuration</th>
-          <th scope="col">Throughput</th>
-          <th scope="col">{latency}</th>
-          <th scope="col">Memory</th>
-          <th scope="col">Fidelity</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ name: of, trial }) => (
-          <tr key={of}>
-            <th scope="row">
-              {`${of}: ${nameCandidate(trial.candidate)}`}
-              <small>{describeSettings(trial.candidate)}</small>
-            </th>
-            <td data-label="Throughput">
+    <DataTable
+      class="bests"
+      caption={`${name} and default`}
+      rows={rows}
+      keyOf={({ name: of }) => of}
+      columns={[
+        {
+          name: "Configuration",
+          head: true,
+          cell: ({ name: of, trial }) => `${of}: ${nameCandidate(trial.candidate)}`,
+          note: ({ trial }) => describeSettings(trial.candidate),
+        },
+        {
+          name: "Throughput",
+          cell: ({ name: of, trial }) => (
+            <>
               {perSecond(trial.throughputPerS)}
               {of !== "Default" && <Gain value={ratio(trial.throughputPerS, own?.throughputPerS)} />}
-            </td>
-            <td data-label={latency}>
+            </>
+          ),
+        },
+        {
+          name: latency,
+          cell: ({ name: of, trial }) => (
+            <>
               {trial.latencyMs === null ? "–" : formatMeasure(trial.latencyMs, "ms")}
               {of !== "Default" && <Gain value={ratio(trial.latencyMs, own?.latencyMs)} />}
-            </td>
-            <td data-label="Memory">{trial.memoryBytes === null ? "–" : formatBytes(trial.memoryBytes)}</td>
-            <td data-label="Fidelity">{trial.fidelity === null ? "–" : formatShare(trial.fidelity)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        { name: "Memory", cell: ({ trial }) => (trial.memoryBytes === null ? "–" : formatBytes(trial.memoryBytes)) },
+        { name: "Fidelity", cell: ({ trial }) => (trial.fidelity === null ? "–" : formatShare(trial.fidelity)) },
+      ]}
+    />
   );
 }
 

@@ -1,69 +1,69 @@
 import type { MeasuredPercentile, ScenarioResult } from "../../protocol/models/scenario.ts";
-import { formatDuration, formatMeasure, formatNumber, formatShare } from "../../words/numbers.ts";
+import { describeRate, SHORT } from "../../words/kinds/validation.ts";
+import { formatDuration, formatMeasure, formatNumber, formatShare, PAGE_NUMBERS } from "../../words/numbers.ts";
 import { namePercentile, PATHS, SCENARIOS } from "../../words/validation.ts";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Every scenario on every path: how much load, the latency with its confidence, and what early stopping says. */
 export function ScenarioTable({ scenarios }: { scenarios: readonly ScenarioResult[] }) {
   return (
-    <table class="scenarios">
-      <caption class="unseen">Scenarios</caption>
-      <thead>
-        <tr>
-          <th scope="col">Scenario</th>
-          <th scope="col">Queries</th>
-          <th scope="col">Latency</th>
-          <th scope="col">Early stopping</th>
-          <th scope="col">Throughput</th>
-        </tr>
-      </thead>
-      <tbody>
-        {scenarios.map((result, index) => (
-          <ScenarioRow key={index} result={result} />
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="scenarios"
+      caption="Scenarios"
+      rows={scenarios}
+      keyOf={(_, index) => index}
+      columns={[
+        {
+          name: "Scenario",
+          head: true,
+          cell: ({ scenario, short }) => (
+            <>
+              {SCENARIOS[scenario.kind]} {short && <ShortBadge />}
+            </>
+          ),
+          note: ({ path }) => PATHS[path],
+        },
+        { name: "Queries", cell: (result) => <Queries result={result} /> },
+        { name: "Latency", wide: true, cell: (result) => <Percentiles result={result} /> },
+        { name: "Early stopping", cell: describeStopping },
+        {
+          name: "Throughput",
+          cell: (result) => describeRate(result, PAGE_NUMBERS),
+          note: ({ server, samplesPerS }) => server !== null && `${formatNumber(samplesPerS)} samples/s answered`,
+        },
+      ]}
+    />
   );
 }
 
-function ScenarioRow({ result }: { result: ScenarioResult }) {
-  const { scenario, path, queries, durationMs, errors, errorCodes, percentiles, short } = result;
+function Queries({ result: { queries, durationMs, errors, errorCodes } }: { result: ScenarioResult }) {
   const codes = Object.entries(errorCodes).map(([code, count]) => `${code} ${count}`);
   return (
-    <tr>
-      <th scope="row">
-        {SCENARIOS[scenario.kind]} {short && <ShortBadge />}
-        <small>{PATHS[path]}</small>
-      </th>
-      <td data-label="Queries">
-        {formatNumber(queries)}
-        <small>{`in ${formatDuration(durationMs)}`}</small>
-        {errors > 0 && <small class="problem">{`${errors} failed: ${codes.join(", ")}`}</small>}
-      </td>
-      <td data-label="Latency" class="wide">
-        {percentiles.length === 0 ? (
-          <span class="muted">
-            {scenario.kind === "offline" ? "one query of all samples" : "no query was answered"}
-          </span>
-        ) : (
-          <ul class="percentiles">
-            {percentiles.map((each) => (
-              <Percentile key={each.percentile} measured={each} />
-            ))}
-          </ul>
-        )}
-      </td>
-      <td data-label="Early stopping">{describeStopping(result)}</td>
-      <td data-label="Throughput">
-        {describeRate(result)}
-        {result.server !== null && <small>{`${formatNumber(result.samplesPerS)} samples/s answered`}</small>}
-      </td>
-    </tr>
+    <>
+      {formatNumber(queries)}
+      <small>{`in ${formatDuration(durationMs)}`}</small>
+      {errors > 0 && <small class="problem">{`${errors} failed: ${codes.join(", ")}`}</small>}
+    </>
+  );
+}
+
+function Percentiles({ result: { scenario, percentiles } }: { result: ScenarioResult }) {
+  if (percentiles.length === 0) {
+    const why = scenario.kind === "offline" ? "one query of all samples" : "no query was answered";
+    return <span class="muted">{why}</span>;
+  }
+  return (
+    <ul class="percentiles">
+      {percentiles.map((each) => (
+        <Percentile key={each.percentile} measured={each} />
+      ))}
+    </ul>
   );
 }
 
 function ShortBadge() {
   return (
-    <span class="software" title="Shorter than MLPerf's full length: never an MLPerf-valid result">
+    <span class="software" title={`${SHORT}: never an MLPerf-valid result`}>
       short
     </span>
   );
@@ -88,12 +88,4 @@ function describeStopping({ earlyStopping, scenario }: ScenarioResult): string {
   if (estimateMs !== null) return `${namePercentile(percentile)} ${formatMeasure(estimateMs, "ms")}`;
   if (enough) return "enough queries";
   return scenario.kind === "server" ? `not met: wants ${minQueries} queries` : `too few: wants ${minQueries} queries`;
-}
-
-/** The highest rate of a server that keeps its bound; of the others what was answered. */
-function describeRate({ server, samplesPerS }: ScenarioResult): string {
-  if (server === null) return `${formatNumber(samplesPerS)} samples/s`;
-  const bound = `within ${formatMeasure(server.boundMs, "ms")}`;
-  if (server.highestRatePerS === null) return `no rate that was tried ${bound}`;
-  return `${formatNumber(server.highestRatePerS)} queries/s ${bound}`;
 }

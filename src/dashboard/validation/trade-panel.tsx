@@ -1,7 +1,7 @@
-import { useCallback, useState } from "preact/hooks";
-import type { Client } from "../../client/client.ts";
 import { modelEndpoints } from "../../protocol/models/model-endpoints.ts";
 import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
+import { useCallback, useState } from "preact/hooks";
+import type { Client } from "../../client/client.ts";
 import type { PlacementSweep, Trade, TradedPlacement } from "../../protocol/models/trade-offs.ts";
 import { formatBytes } from "../../words/numbers.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
@@ -9,6 +9,8 @@ import { type Subscribe, useRefreshOn } from "../ui/hooks/use-feed.ts";
 import { useResource } from "../ui/hooks/use-resource.ts";
 import { Fact, Panel } from "../ui/panels.tsx";
 import { TradeTable } from "./trade-table.tsx";
+import { plainOptions } from "../../words/form-fields.ts";
+import { Picker } from "../ui/forms/picker.tsx";
 
 /** The batch sizes of one placement: which to take, how many are safe, and the plot. */
 function SweepFigure({ client, id }: { client: Client; id: string }) {
@@ -84,14 +86,7 @@ export function TradePanel({ client, subscribe }: TradePanelProps) {
       aside={
         names.length > 1 && (
           <div class="picker">
-            <label>
-              Model
-              <select value={model} onChange={({ currentTarget: { value } }) => setPicked(value)}>
-                {names.map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </label>
+            <Picker label="Model" value={model} options={plainOptions(names)} onPick={setPicked} />
           </div>
         )
       }

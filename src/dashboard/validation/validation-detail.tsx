@@ -1,69 +1,42 @@
+import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { Client } from "../../client/client.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
-import { plotEndpoints } from "../../protocol/models/plot-endpoints.ts";
 import type { Verdict } from "../../protocol/models/requirement.ts";
-import { formatBytes, formatMeasure, formatShare } from "../../words/numbers.ts";
-import {
-  describeMargin,
-  describeRange,
-  describeRequirement,
-  formatMetric,
-  OUTCOMES,
-  PATHS,
-  SCENARIOS,
-} from "../../words/validation.ts";
+import { describeLoad, describeServing } from "../../words/kinds/validation.ts";
+import { PAGE_NUMBERS } from "../../words/numbers.ts";
+import { describeMargin, describeRange, describeRequirement, formatMetric, OUTCOMES } from "../../words/validation.ts";
 import { SvgPlot } from "../plots/svg-plot.tsx";
-import { Badge, SoftwareBadge } from "../ui/badges.tsx";
-import { Fact } from "../ui/panels.tsx";
+import { MarkedName, WordBadge } from "../ui/badges.tsx";
+import { Fact, FactList } from "../ui/panels.tsx";
 import { ScenarioTable } from "./scenario-table.tsx";
+import { DataTable } from "../ui/data-table.tsx";
 
 /** Every requirement with what was measured, how sure that is, and what came of it. */
 function VerdictTable({ verdicts }: { verdicts: readonly Verdict[] }) {
   if (verdicts.length === 0) return <p class="muted">Nothing was required: this run measured, and judges nothing.</p>;
   return (
-    <table class="verdicts">
-      <caption class="unseen">Requirements</caption>
-      <thead>
-        <tr>
-          <th scope="col">Requirement</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Measured</th>
-          <th scope="col">Margin</th>
-          <th scope="col">Why</th>
-        </tr>
-      </thead>
-      <tbody>
-        {verdicts.map((verdict, index) => (
-          <VerdictRow key={index} verdict={verdict} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function VerdictRow({ verdict }: { verdict: Verdict }) {
-  const { requirement, scenario, path, outcome, measured, detail } = verdict;
-  const [tone, word] = OUTCOMES[outcome];
-  const range = describeRange(verdict);
-  const where = [scenario === null ? null : SCENARIOS[scenario], path === null ? null : PATHS[path]];
-  return (
-    <tr>
-      <th scope="row">
-        {describeRequirement(requirement)}
-        <small>{where.filter(Boolean).join(", ") || "of the whole run"}</small>
-      </th>
-      <td data-label="Outcome">
-        <Badge tone={tone}>{word}</Badge>
-      </td>
-      <td data-label="Measured">
-        {measured === null ? "–" : formatMetric(requirement.metric, measured)}
-        {range !== null && <small>{range}</small>}
-      </td>
-      <td data-label="Margin">{describeMargin(verdict)}</td>
-      <td data-label="Why" class="wide">
-        {detail}
-      </td>
-    </tr>
+    <DataTable
+      class="verdicts"
+      caption="Requirements"
+      rows={verdicts}
+      keyOf={(_, index) => index}
+      columns={[
+        {
+          name: "Requirement",
+          head: true,
+          cell: ({ requirement }) => describeRequirement(requirement),
+          note: describeLoad,
+        },
+        { name: "Outcome", cell: ({ outcome }) => <WordBadge says={OUTCOMES[outcome]} /> },
+        {
+          name: "Measured",
+          cell: ({ requirement, measured }) => (measured === null ? "–" : formatMetric(requirement.metric, measured)),
+          note: (verdict) => describeRange(verdict),
+        },
+        { name: "Margin", cell: describeMargin },
+        { name: "Why", wide: true, cell: ({ detail }) => detail },
+      ]}
+    />
   );
 }
 
@@ -93,26 +66,14 @@ export function ValidationDetail({ client, runId, result }: ValidationDetailProp
 }
 
 function ValidationFacts({ result }: { result: ValidationResult }) {
-  const { place, startup, memory, artifactBytes, fidelity, environment } = result;
-  const { configuration } = place;
+  const { place, environment } = result;
+  const name = `${place.variant} by ${place.backend} on ${environment.deviceName}`;
   return (
     <dl class="facts">
       <Fact name="What">
-        {`${place.variant} by ${place.backend} on ${environment.deviceName}`}{" "}
-        {environment.software && <SoftwareBadge />}
+        <MarkedName name={name} software={environment.software} />
       </Fact>
-      {configuration !== null && (
-        <Fact name="Configuration">
-          {`threads ${configuration.threads}, rows ${configuration.maxRows ?? "as measured"}, in flight ${configuration.maxInFlight ?? "as the queue takes"}`}
-        </Fact>
-      )}
-      <Fact name="Start-up">{`${formatMeasure(startup.loadMs, "ms")} to load, ${formatMeasure(startup.firstAnswerMs, "ms")} to answer`}</Fact>
-      <Fact name="Memory of the process">
-        {memory.hostPeakBytes === null ? "not known" : `${formatBytes(memory.hostPeakBytes)} at its peak`}
-      </Fact>
-      {memory.gpuPeakBytes !== null && <Fact name="Memory on the GPU">{formatBytes(memory.gpuPeakBytes)}</Fact>}
-      {artifactBytes !== null && <Fact name="Artifact">{formatBytes(artifactBytes)}</Fact>}
-      {fidelity !== null && <Fact name="Fidelity">{formatShare(fidelity)}</Fact>}
+      <FactList facts={describeServing(result, PAGE_NUMBERS)} />
     </dl>
   );
 }

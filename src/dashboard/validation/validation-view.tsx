@@ -1,13 +1,15 @@
+import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
+import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../client/client.ts";
-import { jobEndpoints } from "../../protocol/jobs/job-endpoints.ts";
-import { runEndpoints } from "../../protocol/history/run-endpoints.ts";
-import type { JobResult, JobSummary } from "../../protocol/jobs/job.ts";
+import type { JobKind, JobResult, JobSummary } from "../../protocol/jobs/job.ts";
 import type { OptimisationResult } from "../../protocol/jobs/optimisation.ts";
 import type { ValidationResult } from "../../protocol/jobs/validation.ts";
 import { CommandBlock, EmptyState, Panel } from "../ui/panels.tsx";
 import { JudgedTable } from "./judged-table.tsx";
 import { nameSubject } from "../../words/jobs.ts";
+import { optimisation } from "../../words/kinds/optimisation.ts";
+import { validation } from "../../words/kinds/validation.ts";
 import { nextCommands } from "../ui/next-commands.ts";
 import { OptimisationDetail } from "./optimisation-detail.tsx";
 import { Timestamp } from "../ui/timestamp.tsx";
@@ -43,9 +45,9 @@ export function ValidationView({ client, subscribe, address, onPick }: ViewProps
 
 /** The latest of both kinds, the newest first. */
 async function readJobs(client: Client, signal: AbortSignal): Promise<JobSummary[]> {
-  const read = async (kind: "validation" | "optimisation") =>
+  const read = async (kind: JobKind) =>
     (await client.call(jobEndpoints.listJobs, { query: { kind, limit: JOBS_SHOWN }, signal })).items;
-  const both = await Promise.all([read("validation"), read("optimisation")]);
+  const both = await Promise.all([read(validation.kind), read(optimisation.kind)]);
   return both
     .flat()
     .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
@@ -69,7 +71,7 @@ function NothingJudged() {
 const TITLES = { validation: "Validation", optimisation: "Optimisation" } as const;
 
 function isJudgement(result: JobResult): result is ValidationResult | OptimisationResult {
-  return result.kind === "validation" || result.kind === "optimisation";
+  return result.kind === validation.kind || result.kind === optimisation.kind;
 }
 
 function RunPanel({ client, runId }: { client: Client; runId: string }) {
@@ -97,8 +99,8 @@ function RunPanel({ client, runId }: { client: Client; runId: string }) {
     >
       <div class="judged">
         {value === null && error === null && <p class="muted loading">Reading the result …</p>}
-        {result?.kind === "validation" && <ValidationDetail client={client} runId={runId} result={result} />}
-        {result?.kind === "optimisation" && <OptimisationDetail client={client} runId={runId} result={result} />}
+        {result?.kind === validation.kind && <ValidationDetail client={client} runId={runId} result={result} />}
+        {result?.kind === optimisation.kind && <OptimisationDetail client={client} runId={runId} result={result} />}
         {value !== null && result === null && (
           <p class="muted">This run is neither a validation nor an optimisation.</p>
         )}

@@ -257,8 +257,10 @@ describe("millrace compare", () => {
     const reply = sampleReply([samplePair("wallMs", 1.2, { warnings: ["Beware."] })], [lonely("new", "no-partner")]);
     const { out, asked } = await run(["label:main", "label:change"], reply, { command: "compare" });
     expect(asked?.searchParams.get("b")).toBe("label:change");
-    expect(out).toMatch(/worse +sort wallMs n=1000 +10 ms \(20 runs\) +12 ms \(12 runs\) +\+20 % \(\+18 to \+22\)/);
-    expect(out).toContain("Only B (no-partner): sort new n=1000 change\n");
+    expect(out).toMatch(
+      /B is worse +sort wallMs n=1000 +10 ms \(20 runs\) +12 ms \(12 runs\) +\+20 % \(\+18 to \+22\)/,
+    );
+    expect(out).toContain("Only B (no series of the other side is alike): sort new n=1000 change\n");
     expect(out).toContain("sort wallMs n=1000: Beware.\n");
     expect(out).toContain("A note.\n");
   });

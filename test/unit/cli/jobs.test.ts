@@ -69,7 +69,7 @@ describe("millrace jobs watch", () => {
     expect(await watch(edgeWith([...events, event(5, "failed")], job("failed", { problem })))).toEqual({
       code: 9,
       out: "",
-      err: `queued\na runner has it\nmeasure\nmillrace: ${ID} failed: The device is gone.\n`,
+      err: `queued\ntaken by a runner\nmeasure\nmillrace: ${ID} failed: The device is gone.\n`,
     });
     expect(await watch(edgeWith([...events, event(5, "cancelled")], job("cancelled")))).toMatchObject({ code: 11 });
     expect(await watch(edgeWith([...events, event(5, "succeeded")], job("succeeded")))).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chooseStep, spanMs } from "../../../src/cli/history/render-history.ts";
 import { bytesOption, percentileOption, shapeOption } from "../../../src/cli/options/option-values.ts";
-import { writeRequirement } from "../../../src/cli/jobs/results/render-validation.ts";
+import { writeRequirement } from "../../../src/cli/render/format-values.ts";
 import { parseRequirement, parseScenario } from "../../../src/cli/jobs/validate-command.ts";
 import { RequirementInput } from "../../../src/protocol/models/requirement.ts";
 

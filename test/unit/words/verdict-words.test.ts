@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  describeMargin,
-  describeRange,
-  describeRequirement,
-  formatMetric,
-  judgeJob,
-} from "../../../src/words/validation.ts";
+import { describeMargin, describeRange, describeRequirement, formatMetric } from "../../../src/words/validation.ts";
+import { judgeJob } from "../../../src/words/kinds/registry.ts";
 import { JobSpec } from "../../../src/protocol/jobs/job.ts";
 import type { Verdict } from "../../../src/protocol/models/requirement.ts";
 import { validationResult } from "../../edge/stack/validation-samples.ts";

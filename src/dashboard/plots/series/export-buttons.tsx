@@ -1,6 +1,6 @@
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import { useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import { LIMITS } from "../../../protocol/wire/limits.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { formatNumber } from "../../../words/numbers.ts";

@@ -1,6 +1,6 @@
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import { useCallback, useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { Heatmap } from "../../../protocol/history/history-query.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { formatShare } from "../../../words/numbers.ts";
@@ -9,6 +9,7 @@ import { HeatPlot } from "./heat-plot.tsx";
 import type { TimeWindow } from "./time-window.tsx";
 import { Timestamp } from "../../ui/timestamp.tsx";
 import { useResource } from "../../ui/hooks/use-resource.ts";
+import { DataTable } from "../../ui/data-table.tsx";
 
 /** Steps of a day and an hour are few enough for the table. */
 const TABLE_ROWS = 12;
@@ -84,57 +85,32 @@ function Drawn({ heat, series }: { heat: Heatmap; series: Series }) {
       </div>
       <details>
         <summary>Spread as a table</summary>
-        <table class="points">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">Samples</th>
-              <th scope="col">Most often</th>
-              <th scope="col">Range</th>
-            </tr>
-          </thead>
-          <tbody>
-            {heat.times.slice(-TABLE_ROWS).map((_, index, { length }) => {
-              const column = heat.times.length - 1 - index;
-              return (
-                <StepRow
-                  key={heat.times[column] ?? length}
-                  heat={heat}
-                  column={column}
-                  total={totals[column] ?? 0}
-                  unit={unit}
-                />
-              );
-            })}
-          </tbody>
-        </table>
+        <DataTable
+          class="points"
+          rows={heat.times
+            .map((at, column) => sumStep(heat, column, at, totals[column] ?? 0))
+            .slice(-TABLE_ROWS)
+            .toReversed()}
+          keyOf={({ at }) => at}
+          columns={[
+            { name: "Time", cell: ({ at }) => <Timestamp at={at} /> },
+            { name: "Samples", cell: ({ total }) => total },
+            { name: "Most often", cell: ({ dense }) => nameRow(heat.edges, dense, unit) },
+            { name: "Range", cell: ({ range }) => nameRow(range, 0, unit) },
+          ]}
+        />
       </details>
     </>
   );
 }
 
-interface StepRowProps {
-  readonly heat: Heatmap;
-  readonly column: number;
-  readonly total: number;
-  readonly unit: string;
-}
-
-function StepRow({ heat: { times, counts, edges }, column, total, unit }: StepRowProps) {
+/** One step of time: its samples, the row with most of them, and the ends of what was measured. */
+function sumStep({ counts, edges }: Heatmap, column: number, at: string, total: number) {
   const rows = counts[column] ?? [];
   const lowest = rows.findIndex((count) => count > 0);
   const highest = rows.findLastIndex((count) => count > 0);
-  const dense = densestRow(rows);
-  return (
-    <tr>
-      <td>
-        <Timestamp at={times[column] ?? null} />
-      </td>
-      <td>{total}</td>
-      <td>{nameRow(edges, dense, unit)}</td>
-      <td>{nameRow([edges[lowest] ?? Number.NaN, edges[highest + 1] ?? Number.NaN], 0, unit)}</td>
-    </tr>
-  );
+  const range = [edges[lowest] ?? Number.NaN, edges[highest + 1] ?? Number.NaN];
+  return { at, total, dense: densestRow(rows), range };
 }
 
 function tellCell(heat: Heatmap, { column, row }: HeatPlace, totals: readonly number[], unit: string) {

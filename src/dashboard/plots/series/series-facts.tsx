@@ -1,11 +1,11 @@
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
 import type { NoiseReply } from "../../../protocol/history/detection.ts";
-import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { describeClock, nameDevice } from "../../../words/history.ts";
 import { formatShare } from "../../../words/numbers.ts";
-import { SoftwareBadge } from "../../ui/badges.tsx";
+import { MarkedName } from "../../ui/badges.tsx";
 import { WriteButton } from "../../ui/buttons.tsx";
 import { useResource } from "../../ui/hooks/use-resource.ts";
 import type { Writer } from "../../ui/hooks/use-writer.ts";
@@ -99,7 +99,7 @@ export function SeriesFacts({ client, series, window, writer, onMute }: SeriesFa
   return (
     <dl class="facts">
       <Fact name="Device">
-        {nameDevice(fingerprint)} {series.software && <SoftwareBadge />}
+        <MarkedName name={nameDevice(fingerprint)} software={series.software} />
       </Fact>
       <Fact name="Clock">{describeClock(series)}</Fact>
       {fingerprint?.driver != null && <Fact name="Driver">{fingerprint.driver}</Fact>}

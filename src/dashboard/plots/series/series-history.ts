@@ -1,8 +1,8 @@
-import type { Client } from "../../../client/client.ts";
 import { alertEndpoints } from "../../../protocol/history/alert-endpoints.ts";
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
+import type { Client } from "../../../client/client.ts";
 import type { Change } from "../../../protocol/history/alert.ts";
 import type { ChangesReply } from "../../../protocol/history/detection.ts";
-import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { PointsReply } from "../../../protocol/history/history.ts";
 import { findHardwareChanges, type HardwareChange } from "../../../words/history.ts";
 

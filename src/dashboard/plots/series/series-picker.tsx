@@ -1,4 +1,7 @@
-import { nameSubject, nameVariant, type SeriesChoice, type SeriesPick } from "../../../words/history.ts";
+import { nameSubject, nameVariant } from "../../../words/history.ts";
+import type { SeriesChoice, SeriesPick } from "./choose-series.ts";
+import { plainOptions } from "../../../words/form-fields.ts";
+import { Picker } from "../../ui/forms/picker.tsx";
 
 /** What a choice makes of the pick before it, which may be too fresh to be drawn yet. */
 type PickChange = (before: SeriesPick) => SeriesPick;
@@ -11,41 +14,26 @@ export function SeriesPicker({ choice, onPick }: { choice: SeriesChoice; onPick:
   const { metric } = chosen;
   return (
     <div class="picker">
-      <label>
-        Subject
-        <select value={subject} onChange={({ currentTarget: { value } }) => onPick(() => ({ subject: value }))}>
-          {subjects.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Metric
-        <select
-          value={metric}
-          onChange={({ currentTarget: { value } }) =>
-            onPick((before) => ({ subject: before.subject ?? subject, metric: value }))
-          }
-        >
-          {metrics.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Picker
+        label="Subject"
+        value={subject}
+        options={plainOptions(subjects)}
+        onPick={(name) => onPick(() => ({ subject: name }))}
+      />
+      <Picker
+        label="Metric"
+        value={metric}
+        options={plainOptions(metrics)}
+        onPick={(name) => onPick((before) => ({ subject: before.subject ?? subject, metric: name }))}
+      />
       {variants.length > 1 && (
-        <label class="variant">
-          Series
-          <select
-            value={chosen.id}
-            onChange={({ currentTarget: { value } }) => onPick((before) => ({ subject, metric, ...before, id: value }))}
-          >
-            {variants.map((item) => (
-              <option key={item.id} value={item.id}>
-                {nameVariant(item)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Picker
+          label="Series"
+          class="variant"
+          value={chosen.id}
+          options={variants.map((item) => [item.id, nameVariant(item)])}
+          onPick={(id) => onPick((before) => ({ subject, metric, ...before, id }))}
+        />
       )}
     </div>
   );

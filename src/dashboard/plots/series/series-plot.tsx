@@ -13,6 +13,7 @@ import { PlotCanvas } from "./plot-canvas.tsx";
 import { SeriesFacts } from "./series-facts.tsx";
 import type { SeriesHistory } from "./series-history.ts";
 import type { TimeWindow } from "./time-window.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
 
 const ROWS = 10;
 
@@ -21,33 +22,19 @@ function PointTable({ series, points }: { series: Pick<Series, "unit">; points: 
   return (
     <details>
       <summary>Latest points as a table</summary>
-      <table class="points">
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Samples</th>
-            {DRAWN_PERCENTILES.map((percentile) => (
-              <th key={percentile} scope="col">{`${percentile} (${series.unit})`}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {points
-            .slice(-ROWS)
-            .toReversed()
-            .map((point) => (
-              <tr key={point.at}>
-                <td>
-                  <Timestamp at={point.at} />
-                </td>
-                <td>{point.count}</td>
-                {DRAWN_PERCENTILES.map((percentile) => (
-                  <td key={percentile}>{formatNumber(point.percentiles[percentile] ?? Number.NaN)}</td>
-                ))}
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="points"
+        rows={points.slice(-ROWS).toReversed()}
+        keyOf={({ at }) => at}
+        columns={[
+          { name: "Time", cell: ({ at }) => <Timestamp at={at} /> },
+          { name: "Samples", cell: ({ count }) => count },
+          ...DRAWN_PERCENTILES.map((name) => ({
+            name: `${name} (${series.unit})`,
+            cell: ({ percentiles }: HistoryPoint) => formatNumber(percentiles[name] ?? Number.NaN),
+          })),
+        ]}
+      />
     </details>
   );
 }

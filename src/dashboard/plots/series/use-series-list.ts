@@ -1,6 +1,6 @@
+import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import { useCallback } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
-import { historyEndpoints } from "../../../protocol/history/history-endpoints.ts";
 import type { Series } from "../../../protocol/history/series.ts";
 import { type Subscribe, useRefreshOn } from "../../ui/hooks/use-feed.ts";
 import { type Resource, useResource } from "../../ui/hooks/use-resource.ts";

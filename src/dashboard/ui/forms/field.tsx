@@ -1,16 +1,12 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useId } from "preact/hooks";
+import type { FormField } from "../../../words/form-fields.ts";
 
 /** What is wrong with the fields of the form around, by the pointers that name them. */
 export const FieldErrors = createContext<ReadonlyMap<string, string>>(new Map());
 
-interface FieldProps {
-  /** JSON pointer of the field, such as `#/targets/latencyMs`. */
-  readonly name: string;
-  readonly label: string;
-  /** Unit or bounds, beneath it. */
-  readonly hint?: string | undefined;
-}
+type Named = Exclude<FormField, { heading: string }>;
+type FieldOf<Kind extends Named["kind"]> = Extract<Named, { kind: Kind }>;
 
 /** Attributes that tie a control to its hint and to what is wrong with it. */
 interface ControlProps {
@@ -20,21 +16,22 @@ interface ControlProps {
   readonly "aria-describedby": string | undefined;
 }
 
-interface LabelledProps extends FieldProps {
+interface LabelledProps {
+  readonly field: Named;
   readonly children: (control: ControlProps) => ComponentChildren;
 }
 
 /** A control under its label, with its hint, and what the edge says is wrong with it. */
-function Labelled({ name, label, hint, children }: LabelledProps) {
+function Labelled({ field: { pointer, label, hint }, children }: LabelledProps) {
   const id = useId();
-  const error = useContext(FieldErrors).get(name);
+  const error = useContext(FieldErrors).get(pointer);
   const described = [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-error`];
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children({
         id,
-        name,
+        name: pointer,
         "aria-invalid": error !== undefined,
         "aria-describedby": described.filter(Boolean).join(" ") || undefined,
       })}
@@ -48,56 +45,39 @@ function Labelled({ name, label, hint, children }: LabelledProps) {
   );
 }
 
-interface InputProps extends FieldProps {
-  readonly type?: "text" | "number";
-  readonly required?: boolean;
-  readonly value?: string | number | undefined;
-  /** What a number is multiplied by before it is sent: that of its unit. */
-  readonly factor?: number;
-  /** Whether it is several, with commas between. */
-  readonly isList?: boolean;
+interface FieldProps {
+  readonly field: FormField;
+  readonly onPick?: ((pointer: string, value: string) => void) | undefined;
 }
 
-/** A line of text, or a number. */
-export function InputField({ value, factor, isList, type = "text", required, ...field }: InputProps) {
+/** One field of a form, or a heading between them. */
+export function Field({ field, onPick }: FieldProps) {
+  if ("heading" in field) return <h3>{field.heading}</h3>;
+  if (field.kind === "choices") return <Choices field={field} />;
+  if (field.kind === "select") return <Select field={field} onPick={onPick} />;
   return (
-    <Labelled {...field}>
+    <Labelled field={field}>
       {(control) => {
-        const shared = {
-          ...control,
-          defaultValue: value === undefined ? "" : String(value),
-          required,
-          autoComplete: "off",
-          spellcheck: false,
-        };
-        return type === "number" ? (
-          <input {...shared} type="number" step="any" data-factor={factor} />
+        const shared = { ...control, defaultValue: String(field.value ?? ""), autoComplete: "off", spellcheck: false };
+        return field.kind === "number" ? (
+          <input {...shared} type="number" step="any" data-factor={field.factor} />
         ) : (
-          <input {...shared} type="text" data-list={isList === true ? "" : undefined} />
+          <input {...shared} type="text" required={field.required} data-list={field.isList === true ? "" : undefined} />
         );
       }}
     </Labelled>
   );
 }
 
-interface SelectProps extends FieldProps {
-  /** Values with their words. */
-  readonly options: readonly (readonly [value: string, words: string])[];
-  readonly value?: string | undefined;
-  /** Whether the values are JSON, such as numbers. */
-  readonly isJson?: boolean;
-  readonly onPick?: (value: string) => void;
-}
-
-/** One of several. */
-export function SelectField({ options, value, isJson, onPick, ...field }: SelectProps) {
+function Select({ field, onPick }: Pick<FieldProps, "onPick"> & { readonly field: FieldOf<"select"> }) {
+  const { pointer, options, value, isJson } = field;
   return (
-    <Labelled {...field}>
+    <Labelled field={field}>
       {(control) => (
         <select
           {...control}
           data-json={isJson === true ? "" : undefined}
-          onChange={({ currentTarget }) => onPick?.(currentTarget.value)}
+          onChange={({ currentTarget }) => onPick?.(pointer, currentTarget.value)}
         >
           {options.map(([option, words]) => (
             <option key={option} value={option} selected={option === value}>
@@ -110,19 +90,11 @@ export function SelectField({ options, value, isJson, onPick, ...field }: Select
   );
 }
 
-interface ChoicesProps {
-  readonly name: string;
-  readonly label: string;
-  readonly options: readonly (readonly [value: string, words: string])[];
-  readonly value?: readonly string[] | undefined;
-  /** Whether none of them is sent as an empty list, and not left out. */
-  readonly required?: boolean;
-}
-
 /** Any of several, each with a box to tick. */
-export function ChoicesField({ name, label, options, value = [], required = false }: ChoicesProps) {
+function Choices({ field }: { readonly field: FieldOf<"choices"> }) {
+  const { pointer, label, options, value = [], required = false } = field;
   const id = useId();
-  const error = useContext(FieldErrors).get(name);
+  const error = useContext(FieldErrors).get(pointer);
   return (
     <fieldset class="field choices" aria-describedby={error === undefined ? undefined : id}>
       <legend>{label}</legend>
@@ -130,7 +102,7 @@ export function ChoicesField({ name, label, options, value = [], required = fals
         <label key={option}>
           <input
             type="checkbox"
-            name={name}
+            name={pointer}
             value={option}
             defaultChecked={value.includes(option)}
             required={required}

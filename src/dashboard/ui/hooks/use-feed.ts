@@ -1,7 +1,7 @@
+import { serviceEndpoints } from "../../../protocol/service/service-endpoints.ts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Client } from "../../../client/client.ts";
 import type { StreamState } from "../../../client/event-stream.ts";
-import { serviceEndpoints } from "../../../protocol/service/service-endpoints.ts";
 import { FeedEvent } from "../../../protocol/service/service-state.ts";
 
 /** The edge says something every 15 s; after three silent periods the connection is taken for dead. */

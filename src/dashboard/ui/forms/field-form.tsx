@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import { FieldErrors } from "./field.tsx";
+import type { FormField } from "../../../words/form-fields.ts";
+import { Field, FieldErrors } from "./field.tsx";
 import { placeErrors, readForm } from "./read-form.ts";
 
-interface ApiFormProps {
+interface FieldFormProps {
   /** What the form is for, to those who hear the page. */
   readonly label: string;
   /** Words of the button. */
@@ -13,11 +14,16 @@ interface ApiFormProps {
   readonly work: (body: Record<string, unknown>) => Promise<unknown>;
   /** Of a form that was asked for: it takes the focus, and can be left. */
   readonly onCancel?: () => void;
-  readonly children: ComponentChildren;
+  /** In the order in which they stand. */
+  readonly fields: readonly FormField[];
+  /** What was picked in a field of several options. */
+  readonly onPick?: (pointer: string, value: string) => void;
+  /** Below the fields. */
+  readonly children?: ComponentChildren;
 }
 
 /** A form that the edge judges: its fields are named by JSON pointers, and its problems are shown beside them. */
-export function ApiForm({ label, submit, work, onCancel, children }: ApiFormProps) {
+export function FieldForm({ label, submit, work, onCancel, fields, onPick, children }: FieldFormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -44,7 +50,12 @@ export function ApiForm({ label, submit, work, onCancel, children }: ApiFormProp
   };
   return (
     <form ref={form} class="api-form" aria-label={label} noValidate onSubmit={(event) => void send(event)}>
-      <FieldErrors.Provider value={failure?.byField ?? NO_ERRORS}>{children}</FieldErrors.Provider>
+      <FieldErrors.Provider value={failure?.byField ?? NO_ERRORS}>
+        {fields.map((field) => (
+          <Field key={"heading" in field ? field.heading : field.pointer} field={field} onPick={onPick} />
+        ))}
+        {children}
+      </FieldErrors.Provider>
       {failure !== null && failure.detail !== "" && (
         <p class="notice bad" role="alert">
           {failure.detail}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toJobInput } from "../../../src/dashboard/jobs/to-job-input.ts";
+import { askAgain } from "../../../src/words/kinds/registry.ts";
 import { createId } from "../../../src/protocol/wire/id.ts";
 import { JobInput, JobKind, JobSpec } from "../../../src/protocol/jobs/job.ts";
 
@@ -67,7 +67,7 @@ describe("a job that is asked for again", () => {
     const asked = JobInput.parse({ kind, ...given });
     const { policies: _, ...kept } = asked as { policies?: unknown };
     const spec = JobSpec.parse({ ...kept, ...added });
-    expect(JobInput.parse(toJobInput(spec))).toEqual(asked);
+    expect(JobInput.parse(askAgain(spec))).toEqual(asked);
   });
 
   it("names the population that was evaluated", () => {
@@ -75,6 +75,6 @@ describe("a job that is asked for again", () => {
     const asked = JobInput.parse({ kind: "evaluation", environment: "cartpole", population: populationId });
     const { population: _, ...kept } = asked as { population?: unknown };
     const spec = JobSpec.parse({ ...kept, entrants: [{ ...row, name: "crowd", populationId, members: 9 }] });
-    expect(JobInput.parse(toJobInput(spec))).toEqual(asked);
+    expect(JobInput.parse(askAgain(spec))).toEqual(asked);
   });
 });

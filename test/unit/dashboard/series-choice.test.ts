@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { chooseSeries } from "../../../src/words/history.ts";
+import { chooseSeries } from "../../../src/dashboard/plots/series/choose-series.ts";
 import { type SeriesHistory, trimAround } from "../../../src/dashboard/plots/series/series-history.ts";
 import type { Series } from "../../../src/protocol/history/series.ts";
-import { aChange, instant } from "./sample-change.ts";
+import { aChange, instant } from "../words/sample-change.ts";
 
 function aSeries(id: string, subject: string, metric: string, lastS: number): Series {
   return { id, subjectKind: "kernel", subject, metric, lastPointAt: instant(lastS) } as Series;

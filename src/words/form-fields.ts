@@ -1,0 +1,52 @@
+interface FieldBase {
+  /** JSON pointer of the value in the request's body, such as `#/targets/latencyMs`. */
+  readonly pointer: string;
+  readonly label: string;
+  /** Unit or bounds. */
+  readonly hint?: string | undefined;
+}
+
+/** Values with their words. */
+export type FieldOptions = readonly (readonly [value: string, words: string])[];
+
+/** A line of text. */
+interface TextField extends FieldBase {
+  readonly kind: "text";
+  readonly value?: string | undefined;
+  readonly required?: boolean;
+  /** Whether it is several, with commas between. */
+  readonly isList?: boolean;
+}
+
+interface NumberField extends FieldBase {
+  readonly kind: "number";
+  readonly value?: number | undefined;
+  /** What a number is multiplied by before it is sent: that of its unit. */
+  readonly factor?: number;
+}
+
+/** One of several. */
+interface SelectField extends FieldBase {
+  readonly kind: "select";
+  readonly options: FieldOptions;
+  readonly value?: string | undefined;
+  /** Whether the values are JSON, such as numbers. */
+  readonly isJson?: boolean;
+}
+
+/** Any of several. */
+interface ChoicesField extends FieldBase {
+  readonly kind: "choices";
+  readonly options: FieldOptions;
+  readonly value?: readonly string[] | undefined;
+  /** Whether none of them is sent as an empty list, and not left out. */
+  readonly required?: boolean;
+}
+
+/** A field of a form that stands for a request. */
+export type FormField = TextField | NumberField | SelectField | ChoicesField | { readonly heading: string };
+
+/** Options that are their own words. */
+export function plainOptions<Value extends string>(values: readonly Value[]): (readonly [Value, Value])[] {
+  return values.map((value) => [value, value]);
+}

@@ -1,0 +1,34 @@
+import { formatDuration } from "../numbers.ts";
+import { describePool } from "./evolution.ts";
+import type { KindWords } from "./kind.ts";
+
+/** More ballots are in the result itself. */
+const BALLOTS_SHOWN = 20;
+
+export const consensus: KindWords<"consensus"> = {
+  kind: "consensus",
+  name: ({ pool }) => pool?.name ?? "votes",
+  parts: ({ options }) => [`${options} options`],
+  result: ({ ballots, conflicts, place, computeMs }, { number }) => ({
+    table: {
+      caption: "Ballots",
+      columns: ["ballot", "quorum", "leader", "votes"],
+      rows: ballots
+        .slice(0, BALLOTS_SHOWN)
+        .map(({ quorum, leader, tally }, index) => [
+          `${index + 1} of ${ballots.length}`,
+          quorum ? { tone: "good", word: "reached" } : { tone: "bad", word: "missed" },
+          leader === null ? "nobody voted" : `option ${leader}`,
+          leader === null ? "–" : number(tally[leader] ?? 0),
+        ]),
+    },
+    facts: [
+      ...(conflicts === null
+        ? []
+        : [["conflicts", `${conflicts.rounds.length} rounds, ${conflicts.proposers.length} proposers`] as const]),
+      ["counted", `in ${formatDuration(computeMs)}${place === null ? "" : `, ${describePool(place)}`}`],
+    ],
+  }),
+  links: () => [],
+  again: (spec) => ({ ...spec, pool: spec.pool?.name }),
+};
