@@ -1,5 +1,6 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
+import type { ObjectSql } from "../store/migrate-object.ts";
 
 type Row = {
   id: string;
@@ -20,9 +21,9 @@ export interface KnownRunner extends RunnerOwner {
 
 /** The runners that said hello, in the queue object's own SQLite. */
 export class RunnerTable {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 

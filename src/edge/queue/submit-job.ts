@@ -8,7 +8,7 @@ import { prepareSpec } from "../kinds/prepare-spec.ts";
 import { openProject } from "../store/database.ts";
 import { findProfile } from "../store/fleet/profile-store.ts";
 import { hexOf } from "../store/secret.ts";
-import type { SubmitOutcome } from "./job-queue.ts";
+import type { SubmitOutcome } from "./accept-job.ts";
 
 /** Digest of a job's spec: two requests with one idempotency key must have the same. */
 export async function digestRequest(spec: JobInput): Promise<string> {

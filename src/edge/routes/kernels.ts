@@ -8,7 +8,7 @@ import { jobQueue, type ProjectEnv } from "../config.ts";
 import type { Principal } from "../http/auth.ts";
 import { type AppEnv, bind } from "../http/bind.ts";
 import { digestRequest } from "../queue/submit-job.ts";
-import type { SubmitOutcome } from "../queue/job-queue.ts";
+import type { SubmitOutcome } from "../queue/accept-job.ts";
 import { canRun } from "../kinds/subjects/kernel-devices.ts";
 import { openProject } from "../store/database.ts";
 import {
