@@ -1,7 +1,6 @@
 import type { HealthReport } from "../../../protocol/fleet/health.ts";
 import type { Problem } from "../../../protocol/wire/problem.ts";
 import type { Env } from "../../config.ts";
-import type { LinkOutcome } from "../../link/in-flight.ts";
 import { addMemorySample } from "./memory-sample.ts";
 import type { WatchLog } from "./watch-log.ts";
 import { readExpected } from "./watch-runner.ts";
@@ -19,11 +18,14 @@ export type RunnerHealth =
       readonly context: WatchContext;
     };
 
+/** The runner's answer just now, or the reason for none. */
+type Asked = { readonly ok: true; readonly answer: HealthReport } | { readonly ok: false; readonly problem: Problem };
+
 export async function tellHealth(
   env: Env,
   log: WatchLog,
   runnerId: string,
-  outcome: LinkOutcome<HealthReport>,
+  outcome: Asked,
   online: boolean,
 ): Promise<RunnerHealth> {
   const nowMs = Date.now();
