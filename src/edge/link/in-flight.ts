@@ -1,3 +1,5 @@
+import type { HealthReport } from "../../protocol/fleet/health.ts";
+import type { MemoryReport } from "../../protocol/fleet/memory.ts";
 import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
 
 /** The clock and timers that deadlines go by. */
@@ -78,4 +80,13 @@ export class InFlightTable<Answer = Uint8Array> {
     this.#pending.delete(requestId);
     return pending;
   }
+}
+
+/** The questions that a runner may be asked, by the kind of their answers. */
+export function createInFlight(timing: Timing) {
+  return {
+    infer: new InFlightTable(timing),
+    memory: new InFlightTable<MemoryReport>(timing),
+    health: new InFlightTable<HealthReport>(timing),
+  };
 }

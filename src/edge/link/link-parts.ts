@@ -1,6 +1,5 @@
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { HealthReport, LiveReport } from "../../protocol/fleet/health.ts";
-import type { MemoryReport } from "../../protocol/fleet/memory.ts";
 import type { Roofline } from "../../protocol/fleet/roofline.ts";
 import type { DirectOutcome } from "../../protocol/inference/ticket.ts";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
@@ -12,7 +11,7 @@ import type { RefusedRequest, RequestOutcome } from "../history/request-measurem
 import type { AnnouncedRunner } from "../store/fleet/runner-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
-import type { InFlightTable } from "./in-flight.ts";
+import type { createInFlight } from "./in-flight.ts";
 import type { Outbox } from "./outbox.ts";
 import type { LinkSocket } from "./runner-socket.ts";
 
@@ -116,11 +115,7 @@ export interface LinkParts {
   readonly silentMs: number;
   /** How long measurements wait for others before they move on. */
   readonly flushMs: number;
-  readonly inFlight: {
-    readonly infer: InFlightTable;
-    readonly memory: InFlightTable<MemoryReport>;
-    readonly health: InFlightTable<HealthReport>;
-  };
+  readonly inFlight: ReturnType<typeof createInFlight>;
   readonly outbox: Pick<Outbox, "add" | "isEmpty" | "dueAtMs" | "takeBatch">;
   readonly listeners: LinkListeners;
   readonly memory: LinkMemory;

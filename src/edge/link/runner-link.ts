@@ -19,7 +19,7 @@ import {
   offerToRunner,
   say,
 } from "./ask-runner.ts";
-import { InFlightTable, type LinkOutcome, type Timing } from "./in-flight.ts";
+import { createInFlight, type LinkOutcome, type Timing } from "./in-flight.ts";
 import { type IssuedTicket, issueTicket, type TicketWish } from "./issue-ticket.ts";
 import {
   acceptSocket,
@@ -69,11 +69,7 @@ export class RunnerLink extends DurableObject<Env> {
       intervals,
       silentMs,
       flushMs,
-      inFlight: {
-        infer: new InFlightTable(TIMING),
-        memory: new InFlightTable(TIMING),
-        health: new InFlightTable(TIMING),
-      },
+      inFlight: createInFlight(TIMING),
       outbox: this.#outbox,
       listeners: this.#live,
       memory: createMemory(),
@@ -85,7 +81,7 @@ export class RunnerLink extends DurableObject<Env> {
   #createOutside(): LinkOutside {
     const { ctx } = this;
     return {
-      now: TIMING.now,
+      now: () => Date.now(),
       later: (work) => ctx.waitUntil(work),
       alarm: ctx.storage,
       accept: (socket: WebSocket) => ctx.acceptWebSocket(socket),
