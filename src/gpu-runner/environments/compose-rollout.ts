@@ -2,14 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
-import { compileModule } from "../devices/gpu/kernel-loader.ts";
+import { compileParts, type ProgramPart } from "../devices/gpu/kernel-loader.ts";
 import { ROLLOUT_FOLDER, writePrelude } from "../../../kernels/rollout/write-prelude.ts";
-
-/** A piece of a program, and what it is called in messages. */
-interface ProgramPart {
-  readonly file: string;
-  readonly code: string;
-}
 
 /**
  * Compiles a policy in an environment. Fails with `kernel-invalid`, with a line `file:line:column: message` for each
@@ -60,25 +54,6 @@ export async function compileBreeding(device: GPUDevice): Promise<GPUShaderModul
 /** The program that moves rows of members. */
 export async function compileInterleave(device: GPUDevice): Promise<GPUShaderModule> {
   return compileParts(device, await readParts(["interleave.wgsl"]));
-}
-
-/**
- * Compiles files one after the other: WGSL has no modules. Fails with `kernel-invalid`, whose lines are those of the
- * files.
- */
-export function compileParts(device: GPUDevice, parts: readonly ProgramPart[]): Promise<GPUShaderModule> {
-  const code = parts.map((part) => part.code).join("\n");
-  return compileModule(device, parts.at(-1)!.file, code, (line) => locateLine(parts, line));
-}
-
-function locateLine(parts: readonly ProgramPart[], line: number): string {
-  let first = 1;
-  for (const { file, code } of parts) {
-    const lines = code.split("\n").length;
-    if (line < first + lines) return `${file}:${line - first + 1}`;
-    first += lines;
-  }
-  return `${parts.at(-1)!.file}:${line}`;
 }
 
 function readParts(files: readonly string[]): Promise<ProgramPart[]> {

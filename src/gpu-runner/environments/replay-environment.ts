@@ -3,7 +3,8 @@ import {
   countStateWords,
   type EnvironmentSpec,
 } from "../../../kernels/environments/environment-spec.ts";
-import { compileParts, composeReplay } from "./compose-rollout.ts";
+import { compileParts } from "../devices/gpu/kernel-loader.ts";
+import { composeReplay } from "./compose-rollout.ts";
 import { countOutputs } from "../../../kernels/rollout/policy-layout.ts";
 import type { BufferPool } from "../devices/gpu/buffer-pool.ts";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";

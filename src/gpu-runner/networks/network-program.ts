@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { withErrorScopes } from "../devices/gpu/error-scopes.ts";
-import { compileParts } from "../environments/compose-rollout.ts";
+import { compileParts } from "../devices/gpu/kernel-loader.ts";
 import { KIND } from "./lowering/network-op.ts";
 import type { ReadyOp } from "./plan-network.ts";
 import type { Layout } from "./schedule-operators.ts";

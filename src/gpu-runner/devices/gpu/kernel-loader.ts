@@ -42,3 +42,28 @@ export async function compileModule(
     throw new ProblemError("kernel-invalid", lines.join("\n"));
   }
 }
+
+/** A piece of a program, and its name in messages. */
+export interface ProgramPart {
+  readonly file: string;
+  readonly code: string;
+}
+
+/**
+ * Compiles files one after the other: WGSL has no modules. Fails with `kernel-invalid`, whose lines are those of the
+ * files.
+ */
+export function compileParts(device: GPUDevice, parts: readonly ProgramPart[]): Promise<GPUShaderModule> {
+  const code = parts.map((part) => part.code).join("\n");
+  return compileModule(device, parts.at(-1)!.file, code, (line) => locateLine(parts, line));
+}
+
+function locateLine(parts: readonly ProgramPart[], line: number): string {
+  let first = 1;
+  for (const { file, code } of parts) {
+    const lines = code.split("\n").length;
+    if (line < first + lines) return `${file}:${line - first + 1}`;
+    first += lines;
+  }
+  return `${parts.at(-1)!.file}:${line}`;
+}
