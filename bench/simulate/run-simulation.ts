@@ -4,8 +4,8 @@ import { Platform } from "./platform.ts";
 import { SimClock } from "./sim-clock.ts";
 import { SimDatabase } from "./sim-database.ts";
 import { SimIsolate } from "./sim-isolate.ts";
-import { type Heartbeats, SimLink } from "./sim-link.ts";
-import { SimQueue } from "./sim-queue.ts";
+import { SimLink } from "./sim-link.ts";
+import { type Heartbeats, SimQueue } from "./sim-queue.ts";
 import { SimRunner } from "./sim-runner.ts";
 import { type SimulationResult, summariseSimulation } from "./summarise-simulation.ts";
 import { Tally } from "./tally.ts";
@@ -84,11 +84,12 @@ function createWorld(simulation: Simulation, clock: SimClock) {
   const draw = (purpose: keyof typeof DRAWS) => uniformStream(seed, DRAWS[purpose]);
   const links = new Map<string, SimLink>();
   const parts = { clock, platform, database };
-  const queue = new SimQueue(parts, draw("jobs"), jobMs, (runnerId) => links.get(runnerId)!.isOpen);
-  const [services, ways, choices] = [draw("services"), draw("links"), draw("isolates")];
+  const queue = new SimQueue(parts, heartbeats, (runnerId) => links.get(runnerId)!);
+  const [services, ways, choices, jobs] = [draw("services"), draw("links"), draw("isolates"), draw("jobs")];
+  const drawJobMs = () => exponential(jobs, jobMs);
   const runners = hosts.map((host) => new SimRunner(host, clock, services));
   for (const runner of runners) {
-    links.set(runner.host.id, new SimLink(runner, { ...parts, queue }, ways, heartbeats));
+    links.set(runner.host.id, new SimLink(runner, { ...parts, queue, drawJobMs }, ways));
     queue.know(runner.host.id);
   }
   const workers = Array.from({ length: isolates }, () => new SimIsolate({ ...parts, links }, choices, edge));
@@ -107,7 +108,7 @@ function sendArrivals(simulation: Simulation, { clock, isolates }: World, tally:
       const tenant = pickTenant(uniform());
       const version = versions[Math.floor(uniform() * versions.length)]!;
       const isolate = isolates[Math.floor(uniform() * isolates.length)]!;
-      const request = { id: String(index), version, budgetMs, confidence };
+      const request = { id: `req_${String(index).padStart(26, "0")}`, version, budgetMs, confidence };
       void isolate.answer(request).then((end) => tally.note(tenant, arrivalMs, budgetMs, end));
       next(index + 1);
     });
@@ -127,7 +128,7 @@ function submitJobs({ jobsPerSecond, seed }: Simulation, { clock, queue }: World
   const uniform = uniformStream(seed, DRAWS.jobs + DRAWS.losses);
   const next = () => {
     clock.at(clock.nowMs + exponential(uniform, 1e3 / jobsPerSecond), () => {
-      queue.submit();
+      void queue.submit();
       next();
     });
   };
@@ -147,7 +148,7 @@ function loseRunners({ lossRate, awayMs, seed }: Simulation, { clock, runners, l
       const backInMs = exponential(uniform, awayMs);
       if (runner.isUp) {
         link.lose(closes);
-        clock.at(clock.nowMs + backInMs, () => link.comeBack());
+        clock.at(clock.nowMs + backInMs, () => void link.comeBack());
       }
       next();
     });

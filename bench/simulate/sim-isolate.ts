@@ -3,6 +3,7 @@ import { type Candidate, type Choice, choosePlacement } from "../../src/edge/inf
 import { predictIdleMs } from "../../src/edge/inference/predict/predict-latency.ts";
 import { type Attempt, PlacementWatch } from "../../src/edge/inference/predict/placement-watch.ts";
 import type { LivePlacement } from "../../src/edge/store/fleet/live-placement-store.ts";
+import { createId } from "../../src/protocol/wire/id.ts";
 import type { ProblemCode } from "../../src/protocol/wire/problem.ts";
 import type { DurationSampler } from "./duration-sampler.ts";
 import type { Platform } from "./platform.ts";
@@ -65,7 +66,6 @@ export class SimIsolate {
   #isReading = false;
   /** Links that will be handed what became of requests. */
   readonly #recording = new Set<string>();
-  #probes = 0;
 
   constructor(
     parts: { clock: SimClock; platform: Platform; database: SimDatabase; links: ReadonlyMap<string, SimLink> },
@@ -181,7 +181,6 @@ export class SimIsolate {
     const asked = { requestId, modelVersionId, budgetMs: leftMs, confidence, maxRows: configuration.maxRows };
     const ended = await link.infer(asked);
     const isMissed = ended.kind === "failed" && !ended.heard && ended.code === "budget-exceeded";
-    if (isMissed) link.cancel(requestId);
     const tried: Tried = isMissed ? { kind: "missed" } : ended;
     this.#learn(attempt, tried);
     return tried;
@@ -203,7 +202,7 @@ export class SimIsolate {
     const outlook = this.#watch.outlook(placement, 1, 0.5, nowMs);
     const slowMs = Math.max(SLOW_PROBE_MS, SLOW_PROBE_SERVICES * outlook.medianServiceMs);
     if (!this.#watch.takeProbe(placement, reason === "slow" ? slowMs : PROBE_MS, nowMs)) return;
-    void this.#ask(`probe-${this.#probes++}`, { placement, outlook }, 0.5, nowMs + PROBE_MS, true);
+    void this.#ask(createId("request", nowMs), { placement, outlook }, 0.5, nowMs + PROBE_MS, true);
   }
 
   /** Hands over what became of requests a second after the first of them, link by link. */

@@ -1,174 +1,203 @@
-import { LIMITS } from "../../src/protocol/wire/limits.ts";
+import { EdgeMessage, type Lease, type Offer, parseText, type RunnerMessage } from "../../src/protocol/link.ts";
+import { decodeFrame, encodeFrame } from "../../src/protocol/wire/frame.ts";
 import { type ProblemCode, ProblemError } from "../../src/protocol/wire/problem.ts";
+import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
 import type { Answer } from "../../src/gpu-runner/serving/queue/inference-server.ts";
-import type { Platform } from "./platform.ts";
-import type { SimClock } from "./sim-clock.ts";
-import type { SimDatabase } from "./sim-database.ts";
+import type { RefusedRequest } from "../../src/edge/history/request-measurements.ts";
+import { askInference, cancelLeases, offerToRunner } from "../../src/edge/link/ask-runner.ts";
+import { acceptSocket, noteClose, recordOutcomes } from "../../src/edge/link/keep-connection.ts";
+import type { LinkParts } from "../../src/edge/link/link-parts.ts";
+import { receive } from "../../src/edge/link/receive-message.ts";
+import { attach } from "../../src/edge/link/runner-socket.ts";
+import { CAPABILITIES, RESULT } from "./sim-jobs.ts";
+import { createEdgeEnd, type EdgeWorld, INTERVALS, SILENT_MS } from "./sim-edge-end.ts";
 import type { Asked, SimRunner } from "./sim-runner.ts";
-import type { SimQueue } from "./sim-queue.ts";
+import { SimSocket } from "./sim-socket.ts";
 
 /** How a request ended at the runner's end of the link; `heard` tells whether the runner itself said so. */
 export type LinkEnd =
-  | { readonly kind: "answered"; readonly answer: Answer }
+  | { readonly kind: "answered"; readonly answer: Pick<Answer, "times" | "rows" | "backlogMs"> }
   | { readonly kind: "failed"; readonly code: ProblemCode; readonly heard: boolean; readonly retryAfterMs?: number };
 
-/** The intervals of a deployment. */
-export const INTERVALS = {
-  pingMs: 1_500,
-  heartbeatMs: 3_000,
-  leaseMs: 15_000,
-  watchMs: 10_000,
-  flushMs: 10_000,
-  seenMs: 30_000,
-};
-/** A socket without a ping for so long is dead; an alarm looks as often. */
-const SILENT_MS = 3 * INTERVALS.pingMs;
+/** Abnormal closure, as a platform reports a connection that broke. */
+const BROKEN = 1006;
 
-/** Who forwards a heartbeat to the queue: every link, or only one whose runner holds a lease. */
-export type Heartbeats = "every" | "leased";
+/** What an isolate hands over for many requests at once; the simulator counts hand-overs and not their series. */
+const OUTCOME: RefusedRequest = { project: MAIN_PROJECT, subject: "simulated", refusedFor: "overloaded" };
 
-/** One runner's link object with its socket, and the signs of life on it. */
+interface LinkWorld extends EdgeWorld {
+  /** How long the next job takes. */
+  readonly drawJobMs: () => number;
+}
+
+/** One runner's link: the product's own at the edge's end, and at the other the signs of life and work of a runner. */
 export class SimLink {
   readonly runner: SimRunner;
-  readonly #parts: { clock: SimClock; platform: Platform; database: SimDatabase; queue: SimQueue };
+  readonly #world: LinkWorld;
   readonly #uniform: () => number;
-  readonly #heartbeats: Heartbeats;
-  readonly #waiting = new Set<(end: LinkEnd) => void>();
-  #isOpen = true;
-  /** Grows with each connection, so that what was due for an old one is not done for a new one. */
-  #connection = 0;
-  #hasOutcomes = false;
+  readonly #edge: LinkParts;
+  #socket: SimSocket;
+  /** Pings come at this time, and every so often before and after it. */
+  #pingsAtMs = 0;
+  #lostAtMs = Number.POSITIVE_INFINITY;
+  /** The job that the runner is at work on. */
+  #working: Lease | null = null;
 
-  constructor(
-    runner: SimRunner,
-    parts: { clock: SimClock; platform: Platform; database: SimDatabase; queue: SimQueue },
-    uniform: () => number,
-    heartbeats: Heartbeats,
-  ) {
+  /** A runner that has been connected for long. */
+  constructor(runner: SimRunner, world: LinkWorld, uniform: () => number) {
+    const { host } = runner;
     this.runner = runner;
-    this.#parts = parts;
+    this.#world = world;
     this.#uniform = uniform;
-    this.#heartbeats = heartbeats;
+    this.#socket = this.#createSocket();
     this.#startSigns();
+    this.#edge = createEdgeEnd(host, world, uniform, {
+      sockets: () => [this.#socket],
+      accept: (socket) => void (this.#socket = socket as SimSocket),
+      pingedAtMs: () => this.#pingedAtMs(Math.floor(world.clock.nowMs)),
+    });
+    attach(this.#socket, { connectionId: host.id, runnerId: host.id, acceptedAtMs: 0, isWelcomed: true });
+    void this.#edge.outside.alarm.setAlarm(this.#pingsAtMs);
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  /** Sends a request over the socket; it never ends where the runner says nothing and its socket stays open. */
+  /** Sends a request over the socket; nothing ends it before its budget where the runner falls silent. */
   async infer(asked: Asked): Promise<LinkEnd> {
-    const { clock, platform } = this.#parts;
-    platform.link(this.runner.host.id, "infer");
-    if (!this.#isOpen) return { kind: "failed", code: "runner-offline", heard: false };
-    if (this.#waiting.size >= LIMITS.inFlightPerRunner) return { kind: "failed", code: "overloaded", heard: false };
-    const wayMs = this.runner.host.link(this.#uniform()) / 2;
-    return new Promise((resolve) => {
-      const end = (ended: LinkEnd) => {
-        if (this.#waiting.delete(end)) resolve(ended);
-      };
-      this.#waiting.add(end);
-      clock.at(clock.nowMs + asked.budgetMs, () => end({ kind: "failed", code: "budget-exceeded", heard: false }));
-      clock.at(clock.nowMs + wayMs, () => void this.#deliver(asked, end));
-    });
+    this.#world.platform.link(this.runner.host.id, "infer");
+    const outcome = await askInference(this.#edge, asked.requestId, encodeFrame(asked, []), asked.budgetMs);
+    if (outcome.ok) return { kind: "answered", answer: headerOf(outcome.answer) as Answer };
+    const { code, retryAfterMs } = outcome.problem;
+    return { kind: "failed", code, heard: outcome.heard, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
 
-  /** Nobody waits any more. */
-  cancel(requestId: string): void {
-    const { clock } = this.#parts;
-    clock.at(clock.nowMs + this.runner.host.link(this.#uniform()) / 2, () => this.runner.cancel(requestId));
-  }
-
-  /** What became of requests, handed over by one isolate. */
+  /** Outcomes of requests, handed over by one isolate. */
   record(): void {
-    this.#parts.platform.link(this.runner.host.id, "record");
-    this.#parts.platform.write("outbox");
-    this.#hasOutcomes = true;
+    this.#world.platform.link(this.runner.host.id, "record");
+    this.#world.platform.write("outbox");
+    void recordOutcomes(this.#edge, [OUTCOME]);
   }
 
-  /** The runner is gone: its socket closes at once, or it only says nothing more. */
+  offer(offered: Pick<Offer, "lease" | "attempt" | "spec">): Promise<"sent" | "offline"> {
+    this.#world.platform.link(this.runner.host.id, "offer");
+    return offerToRunner(this.#edge, offered);
+  }
+
+  async cancelJob(lease: Lease): Promise<void> {
+    cancelLeases(this.#socket, [lease]);
+  }
+
+  /** The runner is gone: its socket closes at once, or only falls silent. */
   lose(closes: boolean): void {
-    const { clock, queue } = this.#parts;
-    const connection = this.#connection;
+    const { clock } = this.#world;
     this.runner.lose();
-    queue.loseWork(this.runner.host.id);
-    const noticedMs = closes ? 0 : SILENT_MS + this.#uniform() * SILENT_MS;
-    clock.at(clock.nowMs + noticedMs, () => {
-      if (connection === this.#connection) this.#close();
-    });
+    this.#working = null;
+    this.#lostAtMs = clock.nowMs;
+    if (!closes) return;
+    this.#socket.close();
+    void noteClose(this.#edge, this.#socket, BROKEN);
   }
 
-  comeBack(): void {
-    const { database, platform, queue } = this.#parts;
-    // A new socket ends one that only looked open.
-    if (this.#isOpen) this.#close();
-    this.#connection++;
-    this.#isOpen = true;
+  async comeBack(): Promise<void> {
     this.runner.comeBack();
-    platform.link(this.runner.host.id, "message");
-    platform.database("hello");
-    database.setOnline(this.runner.host, true);
-    queue.runnerConnected(this.runner.host.id);
+    this.#lostAtMs = Number.POSITIVE_INFINITY;
+    const socket = this.#createSocket();
+    await acceptSocket(this.#edge, socket, this.runner.host.id);
+    this.#say({ type: "hello", capabilities: CAPABILITIES, running: [] });
     this.#startSigns();
   }
 
-  #close(): void {
-    const { database, platform, queue } = this.#parts;
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    for (const end of this.#waiting) end({ kind: "failed", code: "runner-lost", heard: false });
-    platform.database("disconnect");
-    database.setOnline(this.runner.host, false);
-    queue.runnerDisconnected(this.runner.host.id);
+  #createSocket(): SimSocket {
+    return new SimSocket((message) => {
+      if (typeof message === "string") this.#hear(message);
+      else this.#after(() => void this.#serve(headerOf(message) as Asked));
+    });
   }
 
-  async #deliver(asked: Asked, end: (ended: LinkEnd) => void): Promise<void> {
-    const { clock } = this.#parts;
+  /** On the way between edge and runner. */
+  #after(arrive: () => void): void {
+    const { clock } = this.#world;
+    clock.at(clock.nowMs + this.runner.host.link(this.#uniform()) / 2, arrive);
+  }
+
+  async #serve(asked: Asked): Promise<void> {
     if (!this.runner.isUp) return;
-    const ended: LinkEnd = await this.runner.serve(asked).then(
-      (answer) => ({ kind: "answered", answer }),
+    const { requestId } = asked;
+    const socket = this.#socket;
+    const reply = await this.runner.serve(asked).then(
+      ({ times, rows, backlogMs }) =>
+        encodeFrame({ type: "inferResult", requestId, times, rows, backlogMs }, []).buffer,
       (error: unknown) => {
         if (!(error instanceof ProblemError)) throw error;
-        const { code, retryAfterMs } = error.problem;
-        return { kind: "failed", code, heard: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+        return textOf({ type: "inferFailed", requestId, problem: error.problem });
       },
     );
-    clock.at(clock.nowMs + this.runner.host.link(this.#uniform()) / 2, () => end(ended));
+    this.#after(() => void receive(this.#edge, socket, reply));
   }
 
+  /** What the runner does about a message; one that is down hears nothing. */
+  #hear(text: string): void {
+    const { clock, drawJobMs } = this.#world;
+    const parsed = parseText(EdgeMessage, text);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const { message } = parsed;
+    if (message.type === "inferCancel") return this.#after(() => this.runner.cancel(message.requestId));
+    if (!this.runner.isUp) return;
+    if (message.type === "offer") {
+      const { lease } = message;
+      this.#working = lease;
+      clock.at(clock.nowMs + drawJobMs(), () => {
+        if (this.#working === lease) this.#finish(lease);
+      });
+    }
+    const isEnd = message.type === "jobCancel" || message.type === "jobSettled";
+    if (isEnd && message.lease.jobId === this.#working?.jobId) this.#working = null;
+  }
+
+  #finish(lease: Lease): void {
+    const startedAt = new Date(this.#world.clock.nowMs).toISOString();
+    const outcome = { ok: true, result: RESULT, deviceKey: RESULT.environment.deviceKey, startedAt } as const;
+    this.#say({ type: "jobOutcome", lease, outcome });
+  }
+
+  #say(message: RunnerMessage): void {
+    this.#world.platform.link(this.runner.host.id, "message");
+    void receive(this.#edge, this.#socket, textOf(message));
+  }
+
+  /** Heartbeats, pings and reports of health, as long as this connection lasts. */
   #startSigns(): void {
-    const { clock, platform, queue } = this.#parts;
-    const { id } = this.runner.host;
+    const { clock, platform } = this.#world;
+    const socket = this.#socket;
     const every = (periodMs: number, work: () => void) => {
-      const connection = this.#connection;
       const beat = () => {
-        if (connection !== this.#connection || !this.#isOpen || !this.runner.isUp) return;
+        if (socket !== this.#socket || socket.readyState !== WebSocket.OPEN || !this.runner.isUp) return;
         work();
         clock.at(clock.nowMs + periodMs, beat);
       };
       clock.at(clock.nowMs + this.#uniform() * periodMs, beat);
     };
-    every(INTERVALS.heartbeatMs, () => {
-      platform.link(id, "message");
-      if (this.#heartbeats === "every" || queue.isWorking(id)) queue.heartbeat(id);
-    });
-    every(SILENT_MS, () => {
-      platform.link(id, "alarm");
-      platform.write("alarm");
-    });
+    every(INTERVALS.heartbeatMs, () =>
+      this.#say({ type: "heartbeat", running: this.#working === null ? [] : [this.#working] }),
+    );
+    this.#pingsAtMs = Math.floor(clock.nowMs + this.#uniform() * SILENT_MS);
     every(INTERVALS.watchMs, () => {
-      platform.link(id, "message");
+      platform.link(this.runner.host.id, "message");
       platform.write("report");
     });
-    every(INTERVALS.seenMs, () => platform.database("seen"));
-    every(INTERVALS.flushMs, () => this.#flush());
   }
 
-  #flush(): void {
-    if (!this.#hasOutcomes) return;
-    this.#hasOutcomes = false;
-    this.#parts.platform.link(this.runner.host.id, "alarm");
-    for (const _ of this.runner.host.placements) this.#parts.platform.database("flush");
-    this.#parts.queue.announce();
+  /** When the last ping came that the runner sent while it was there. */
+  #pingedAtMs(nowMs: number): number {
+    const pings = Math.floor((Math.min(nowMs, this.#lostAtMs) - this.#pingsAtMs) / INTERVALS.pingMs);
+    return this.#pingsAtMs + pings * INTERVALS.pingMs;
   }
+}
+
+function textOf(message: RunnerMessage): string {
+  return JSON.stringify(message);
+}
+
+function headerOf(frame: Uint8Array): unknown {
+  const decoded = decodeFrame(frame);
+  if (!decoded.ok) throw new Error(decoded.message);
+  return decoded.header;
 }

@@ -1,62 +1,35 @@
-import { BenchmarkSpec } from "../../src/protocol/jobs/benchmark.ts";
-import type { Capabilities, Device } from "../../src/protocol/fleet/hardware.ts";
-import { LIMITS } from "../../src/protocol/wire/limits.ts";
-import { createProblem } from "../../src/protocol/wire/problem.ts";
+import type { FeedEvent } from "../../src/protocol/service/service-state.ts";
 import { MAIN_PROJECT } from "../../src/protocol/service/project.ts";
-import { assignJobs } from "../../src/edge/queue/assign-jobs.ts";
-import * as machine from "../../src/edge/queue/lease-machine.ts";
+import type { JobOutcome, Lease } from "../../src/protocol/link.ts";
+import type { LinkQueue } from "../../src/edge/link/link-parts.ts";
+import { acceptJob, ensureCalibrations } from "../../src/edge/queue/accept-job.ts";
+import { ringQueue } from "../../src/edge/queue/dispatch-jobs.ts";
+import { JobLog } from "../../src/edge/queue/job-log.ts";
+import { hasEnded, type JobRecord } from "../../src/edge/queue/lease-machine.ts";
+import type { QueueLink, QueueParts } from "../../src/edge/queue/queue-parts.ts";
+import * as fleet from "../../src/edge/queue/queue-runners.ts";
+import { openTables, QUEUE_MIGRATIONS } from "../../src/edge/queue/queue-tables.ts";
 import type { KnownRunner } from "../../src/edge/queue/queue-rpc.ts";
+import { RunnerTable } from "../../src/edge/queue/runner-table.ts";
+import { noteProgress, settleJob } from "../../src/edge/queue/settle-job.ts";
+import { migrateObject, type ObjectSql } from "../../src/edge/store/migrate-object.ts";
 import type { Platform } from "./platform.ts";
 import type { SimClock } from "./sim-clock.ts";
-import { INTERVALS } from "./sim-link.ts";
-import { exponential } from "./uniform-stream.ts";
+import { CAPABILITIES, SPEC } from "./sim-jobs.ts";
+import { INTERVALS } from "./sim-edge-end.ts";
+import { SimAlarm, SimStorage } from "./sim-storage.ts";
 
 /** Of a deployment: attempts of a job. */
 const MAX_ATTEMPTS = 3;
 /** A call holds the object for so long: the platform's "about 1,000 requests a second". */
 const CALL_MS = 1;
-/** What reading a runner takes of it where something waits, as measured. */
+/** Reading a runner holds it for so long, as measured. */
 const RUNNER_READ_MS = 0.022;
 
-const SPEC = BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad" });
-const DEVICE: Device = {
-  key: "gpu0",
-  kind: "gpu",
-  name: "simulated",
-  software: false,
-  fingerprint: { adapter: "simulated", driver: null, dawn: null, toggles: [], ort: null, cpu: "simulated" },
-  backends: ["wgsl"],
-  features: [],
-  limits: {},
-  memoryBytes: null,
-  timestampQuantised: null,
-  roofline: null,
-};
-const CAPABILITIES: Capabilities = {
-  version: "simulated",
-  hardware: {
-    hostname: "simulated",
-    os: "Linux",
-    arch: "x64",
-    cpu: { model: "simulated", physicalCores: 1, logicalCores: 2, speedGhz: null, features: [] },
-    memoryBytes: 2 ** 33,
-    virtual: true,
-    node: "simulated",
-  },
-  devices: [DEVICE],
-  kernels: [
-    {
-      name: "triad",
-      description: "a = b + s·c",
-      dimensions: [{ name: "n", description: "elements", min: 1, max: 1_048_576, default: 1_024 }],
-      dtypes: ["float32"],
-      variants: ["plain"],
-    },
-  ],
-  jobSlots: 1,
-};
+/** Which heartbeats reach the queue: every one, or only those of runners that hold a lease. */
+export type Heartbeats = "every" | "leased";
 
-/** What became of jobs, and how the queue object stood it. */
+/** How jobs ended, and how busy the queue object was. */
 export interface QueueReport {
   readonly submitted: number;
   readonly refused: number;
@@ -68,214 +41,182 @@ export interface QueueReport {
   readonly expired: number;
   /** Outcomes that came when their lease had ended. */
   readonly late: number;
-  /** Of the busiest moment: how long a call waited until the object came to it. */
+  /** At the busiest moment: how long a call waited until the object came to it. */
   readonly longestBacklogMs: number;
   /** Share of the time that the object was at work. */
   readonly busyShare: number;
 }
 
-/** The queue object: it does one thing after the other, by the product's own lease machine and assignment. */
-export class SimQueue {
+type Counts = Record<"submitted" | "refused" | "succeeded" | "failed" | "leases" | "expired" | "late", number>;
+
+/** The product's queue as one object, which does one call after the other. */
+export class SimQueue implements LinkQueue {
   readonly #clock: SimClock;
   readonly #platform: Platform;
-  readonly #uniform: () => number;
-  readonly #jobMs: number;
-  /** Whether a runner's socket takes an offer. */
-  readonly #reaches: (runnerId: string) => boolean;
-  readonly #runners = new Map<string, KnownRunner>();
-  readonly #jobs = new Map<string, machine.JobRecord>();
-  /** What runners are at work on, as they see it themselves. */
-  readonly #working = new Map<string, { readonly jobId: string; readonly epoch: number }>();
-  readonly #counts = { submitted: 0, refused: 0, succeeded: 0, failed: 0, leases: 0, expired: 0, late: 0 };
+  readonly #heartbeats: Heartbeats;
+  readonly #parts: QueueParts;
+  readonly #counts: Counts = {
+    submitted: 0,
+    refused: 0,
+    succeeded: 0,
+    failed: 0,
+    leases: 0,
+    expired: 0,
+    late: 0,
+  };
   #freeAtMs = 0;
   #busyMs = 0;
   #longestBacklogMs = 0;
-  #isDispatching = false;
 
   constructor(
     { clock, platform }: { readonly clock: SimClock; readonly platform: Platform },
-    uniform: () => number,
-    jobMs: number,
-    reaches: (runnerId: string) => boolean,
+    heartbeats: Heartbeats,
+    linkOf: (runnerId: string) => QueueLink,
   ) {
     this.#clock = clock;
     this.#platform = platform;
-    this.#uniform = uniform;
-    this.#jobMs = jobMs;
-    this.#reaches = reaches;
-    this.#tick();
+    this.#heartbeats = heartbeats;
+    const storage = new SimStorage();
+    migrateObject(storage, QUEUE_MIGRATIONS);
+    // The queue keeps whole milliseconds.
+    const now = () => Math.floor(clock.nowMs);
+    const tables = openTables(storage.sql, now);
+    this.#parts = {
+      ...tables,
+      runners: new MeteredRunners(storage.sql, (runners) => void this.#hold(runners * RUNNER_READ_MS)),
+      log: new CountingLog(tables.store, now, this.#counts),
+      maxAttempts: MAX_ATTEMPTS,
+      leaseMs: INTERVALS.leaseMs,
+      heartbeatMs: INTERVALS.heartbeatMs,
+      outside: {
+        now,
+        transaction: (work) => storage.transactionSync(work),
+        later: (work) => void work,
+        alarm: new SimAlarm(clock, () => void ringQueue(this.#parts)),
+        linkOf,
+        scopeOf: () => null,
+        findOwner: async () => null,
+        recordQuarantine: async () => {},
+        results: {
+          judge: (_spec, outcome) => outcome,
+          keep: async (_job, { result }) => {
+            platform.database("result");
+            return result;
+          },
+          noteFailure: async () => {},
+          search: async () => {},
+        },
+      },
+    };
   }
 
   /** A runner that said hello long ago. */
-  know(runnerId: string): void {
-    this.#runners.set(runnerId, {
-      id: runnerId,
-      capabilities: CAPABILITIES,
-      online: true,
-      draining: false,
-      project: MAIN_PROJECT,
-      shared: true,
-    });
+  know(id: string): void {
+    const whose = { project: MAIN_PROJECT, shared: true };
+    this.#parts.runners.save({ id, capabilities: CAPABILITIES, online: true, draining: false, ...whose });
   }
 
-  isWorking(runnerId: string): boolean {
-    return this.#working.has(runnerId);
-  }
-
-  submit(): void {
-    this.#call("job", () => {
+  async submit(): Promise<void> {
+    await this.#call("job", () => {
       this.#counts.submitted++;
-      const queued = this.#waiting().length;
-      if (queued >= LIMITS.queuedJobs) return void this.#counts.refused++;
-      const id = `job-${String(this.#counts.submitted).padStart(9, "0")}`;
-      const empty = { runnerId: null, leaseUntilMs: null, startedAtMs: null, endedAtMs: null, problem: null };
-      this.#jobs.set(id, { id, state: "queued", attempt: 0, maxAttempts: MAX_ATTEMPTS, epoch: 0, ...empty });
-      this.#platform.write("job");
-      this.#dispatchLater();
+      const asked = { submittedBy: null, profile: null, idempotencyKey: null, requestHash: "" };
+      const { ok } = acceptJob(this.#parts, { ...asked, project: MAIN_PROJECT, spec: SPEC });
+      if (ok) this.#platform.write("job");
+      else this.#counts.refused++;
     });
   }
 
-  heartbeat(runnerId: string): void {
-    this.#call("heartbeat", () => {
-      this.#platform.write("heartbeat");
-      this.#setOnline(runnerId, true);
-      const lease = this.#working.get(runnerId);
-      const job = lease === undefined ? undefined : this.#jobs.get(lease.jobId);
-      if (lease !== undefined && job !== undefined) {
-        if (machine.holdsLease(job, lease, runnerId))
-          this.#save(machine.renewLease(job, this.#clock.nowMs, INTERVALS.leaseMs));
-        else this.#working.delete(runnerId);
-      }
-      this.#dispatchLater();
+  /** The next heartbeat always comes here, too: which of them count is an option. */
+  async heartbeat(id: string, running: Lease[]): Promise<{ stale: Lease[]; isWanted: boolean }> {
+    if (running.length === 0 && this.#heartbeats === "leased") return { stale: [], isWanted: true };
+    const { stale } = await this.#call("heartbeat", () => {
+      if (running.length > 0) this.#platform.write("heartbeat");
+      return fleet.heedHeartbeat(this.#parts, id, running);
     });
+    return { stale, isWanted: true };
   }
 
-  /** The runner came back without what it was at work on. */
-  runnerConnected(runnerId: string): void {
-    this.#call("runner", () => {
-      this.#setOnline(runnerId, true);
-      const problem = createProblem("runner-lost", "The runner came back without the job.");
-      for (const job of this.#leased()) {
-        if (job.runnerId === runnerId) this.#end(machine.failAttempt(job, problem, this.#clock.nowMs));
-      }
-      this.#dispatchLater();
-    });
+  async settle(id: string, outcome: JobOutcome): Promise<boolean> {
+    const isStored = await this.#call("job", () => settleJob(this.#parts, id, outcome));
+    if (!isStored) this.#counts.late++;
+    return isStored;
   }
 
-  runnerDisconnected(runnerId: string): void {
-    this.#call("runner", () => this.#setOnline(runnerId, false));
-  }
+  readonly progress = this.#asCall("job", noteProgress);
+  readonly runnerConnected = this.#asCall("runner", fleet.connectRunner);
+  readonly runnerChanged = this.#asCall("runner", fleet.changeRunner);
+  readonly runnerDisconnected = this.#asCall("runner", fleet.disconnectRunner);
+  readonly runnerDraining = this.#asCall("runner", fleet.drainRunner);
+  readonly runnerFlapped = this.#asCall("runner", fleet.flapRunner);
+  readonly ensureCalibrations = this.#asCall("runner", ensureCalibrations);
+  readonly announceRunner = this.#asCall("announce", fleet.announceRunner);
 
-  /** A runner is gone with all that it was at work on; nobody is told. */
-  loseWork(runnerId: string): void {
-    this.#working.delete(runnerId);
-  }
-
-  announce(): void {
-    this.#call("announce", () => {});
+  announce(event: Omit<FeedEvent, "at">, project: string): Promise<void> {
+    return this.#call("announce", () => this.#parts.log.announce(event, project));
   }
 
   tell(durationMs: number): QueueReport {
-    const open = [...this.#jobs.values()].filter((job) => !machine.hasEnded(job)).length;
+    const open = this.#parts.store
+      .counts()
+      .filter(({ state }) => state === "queued" || state === "leased")
+      .reduce((sum, { count }) => sum + count, 0);
     const longestBacklogMs = this.#longestBacklogMs;
     return { ...this.#counts, open, longestBacklogMs, busyShare: this.#busyMs / durationMs };
   }
 
-  /** Puts a call behind all that came before it. */
-  #call(what: Parameters<Platform["queue"]>[0], work: () => void): void {
-    this.#platform.queue(what);
-    this.#hold(CALL_MS, work);
+  #asCall<Given extends unknown[], Value>(
+    what: Parameters<Platform["queue"]>[0],
+    work: (parts: QueueParts, ...given: Given) => Value | Promise<Value>,
+  ): (...given: Given) => Promise<Value> {
+    return (...given) => this.#call(what, () => work(this.#parts, ...given));
   }
 
-  #hold(durationMs: number, work: () => void): void {
+  /** Puts a call behind all that came before it. */
+  async #call<Value>(what: Parameters<Platform["queue"]>[0], work: () => Value | Promise<Value>): Promise<Value> {
+    this.#platform.queue(what);
+    await this.#hold(CALL_MS);
+    return work();
+  }
+
+  #hold(durationMs: number): Promise<void> {
     const { nowMs } = this.#clock;
     this.#longestBacklogMs = Math.max(this.#longestBacklogMs, this.#freeAtMs - nowMs);
     this.#freeAtMs = Math.max(nowMs, this.#freeAtMs) + durationMs;
     this.#busyMs += durationMs;
-    this.#clock.at(this.#freeAtMs, work);
+    return this.#clock.delay(this.#freeAtMs - nowMs);
+  }
+}
+
+/** The table of runners, whose reading as a whole takes time. */
+class MeteredRunners extends RunnerTable {
+  readonly #onRead: (runners: number) => void;
+
+  constructor(sql: ObjectSql, onRead: (runners: number) => void) {
+    super(sql);
+    this.#onRead = onRead;
   }
 
-  /** Looks for work where something waits: all runners are read for it. */
-  #dispatchLater(): void {
-    if (this.#isDispatching || this.#waiting().length === 0) return;
-    this.#isDispatching = true;
-    this.#hold(this.#runners.size * RUNNER_READ_MS, () => {
-      this.#isDispatching = false;
-      this.#dispatch();
-    });
+  override list(): KnownRunner[] {
+    const all = super.list();
+    this.#onRead(all.length);
+    return all;
+  }
+}
+
+/** The log of jobs, which counts their transitions. */
+class CountingLog extends JobLog {
+  readonly #counts: Counts;
+
+  constructor(store: QueueParts["store"], now: () => number, counts: Counts) {
+    super(store, now);
+    this.#counts = counts;
   }
 
-  #dispatch(): void {
-    const ready = [...this.#runners.values()].filter(({ online, draining }) => online && !draining);
-    const jobs = this.#waiting().map((record) => ({ record, project: MAIN_PROJECT, spec: SPEC, profile: null }));
-    const waiting = new Map([[MAIN_PROJECT, jobs]]);
-    const assignable = { waiting, runners: ready, leased: this.#leased(), turns: new Map<string, number>() };
-    for (const { job, runner } of assignJobs(assignable, this.#clock.nowMs)) {
-      const granted = machine.grantLease(job.record, runner.id, this.#clock.nowMs, INTERVALS.leaseMs);
-      this.#counts.leases++;
-      this.#save(granted);
-      this.#platform.link(runner.id, "offer");
-      if (this.#reaches(runner.id)) this.#work(granted, runner.id);
-      else {
-        this.#setOnline(runner.id, false);
-        this.#save(machine.revokeLease(granted));
-      }
-    }
-  }
-
-  /** The runner works, tells its outcome, and does so again until it is settled; a lost one does nothing. */
-  #work({ id: jobId, epoch }: machine.JobRecord, runnerId: string): void {
-    const lease = { jobId, epoch };
-    this.#working.set(runnerId, lease);
-    this.#clock.at(this.#clock.nowMs + exponential(this.#uniform, this.#jobMs), () => {
-      if (this.#working.get(runnerId) === lease) this.#call("job", () => this.#settle(runnerId, lease));
-    });
-  }
-
-  #settle(runnerId: string, lease: { readonly jobId: string; readonly epoch: number }): void {
-    if (this.#working.get(runnerId) === lease) this.#working.delete(runnerId);
-    const job = this.#jobs.get(lease.jobId);
-    if (job !== undefined && machine.holdsLease(job, lease, runnerId)) {
-      this.#platform.database("result");
-      this.#end(machine.succeed(job, this.#clock.nowMs));
-    } else this.#counts.late++;
-    this.#dispatchLater();
-  }
-
-  #end(job: machine.JobRecord): void {
-    if (job.state === "succeeded") this.#counts.succeeded++;
-    if (job.state === "failed") this.#counts.failed++;
-    this.#save(job);
-  }
-
-  /** The alarm, every second. */
-  #tick(): void {
-    for (const job of this.#leased()) {
-      const after = machine.expireLease(job, this.#clock.nowMs);
-      if (after === job) continue;
-      this.#counts.expired++;
-      this.#end(after);
-    }
-    this.#dispatchLater();
-    this.#clock.at(this.#clock.nowMs + 1e3, () => this.#tick());
-  }
-
-  /** Ended jobs are counted and forgotten. */
-  #save(job: machine.JobRecord): void {
-    if (machine.hasEnded(job)) this.#jobs.delete(job.id);
-    else this.#jobs.set(job.id, job);
-  }
-
-  #setOnline(runnerId: string, online: boolean): void {
-    const known = this.#runners.get(runnerId);
-    if (known !== undefined && known.online !== online) this.#runners.set(runnerId, { ...known, online });
-  }
-
-  #waiting(): machine.JobRecord[] {
-    return [...this.#jobs.values()].filter(({ state }) => state === "queued");
-  }
-
-  #leased(): machine.JobRecord[] {
-    return [...this.#jobs.values()].filter(({ state }) => state === "leased");
+  override apply(before: JobRecord, after: JobRecord, detail: string | null): void {
+    if (before.state === "queued" && after.state === "leased") this.#counts.leases++;
+    const isOver = before.state === "leased" && after.state !== "leased";
+    if (isOver && after.problem?.code === "lease-expired") this.#counts.expired++;
+    if (hasEnded(after) && after.state !== "cancelled") this.#counts[after.state as "succeeded" | "failed"]++;
+    super.apply(before, after, detail);
   }
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { Heartbeats } from "./sim-link.ts";
+import type { Heartbeats } from "./sim-queue.ts";
 
 /** What a run of the simulator is asked for. */
 export interface SimulateOptions {

@@ -28,3 +28,15 @@ export function toInstant(ms: number): string {
 export function toInstantOrNull(ms: number | null): string | null {
   return ms === null ? null : toInstant(ms);
 }
+
+/** The one alarm of a Durable Object; setting it replaces the one before. */
+export interface Alarm {
+  getAlarm(): Promise<number | null>;
+  setAlarm(atMs: number): Promise<void>;
+}
+
+/** Sets the alarm, unless it rings sooner anyway; an infinite time needs none. */
+export async function armBy(alarm: Alarm, atMs: number, nowMs: number): Promise<void> {
+  const armedMs = await alarm.getAlarm();
+  if (Number.isFinite(atMs) && (armedMs === null || armedMs > atMs || armedMs <= nowMs)) await alarm.setAlarm(atMs);
+}

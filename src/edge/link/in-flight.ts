@@ -1,37 +1,52 @@
-import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
-import { elapsedMs } from "../clock.ts";
+import type { HealthReport } from "../../protocol/fleet/health.ts";
+import type { MemoryReport } from "../../protocol/fleet/memory.ts";
 import type { LinkOutcome } from "./link-rpc.ts";
+import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
+
+/** The clock and timers that deadlines go by. */
+export interface Timing {
+  now(): number;
+  /** Runs something later; gives what keeps it from running. */
+  after(delayMs: number, run: () => void): () => void;
+}
 
 interface Pending<Answer> {
   readonly connectionId: string;
   readonly sentAtMs: number;
-  readonly timer: ReturnType<typeof setTimeout>;
+  readonly stopTimer: () => void;
   readonly resolve: (outcome: LinkOutcome<Answer>) => void;
 }
 
 /** Requests that a runner has and has not answered, each tied to the socket that it went out on. */
 export class InFlightTable<Answer = Uint8Array> {
+  readonly #timing: Timing;
   readonly #pending = new Map<string, Pending<Answer>>();
+
+  constructor(timing: Timing) {
+    this.#timing = timing;
+  }
 
   get size(): number {
     return this.#pending.size;
   }
 
-  /** Waits for the answer to a request; at `budgetMs` it ends by itself and `onDeadline` is told. */
+  /** Waits for the answer to a request; at `budgetMs` it ends by itself, after `onDeadline`. */
   add(requestId: string, connectionId: string, budgetMs: number, onDeadline: () => void): Promise<LinkOutcome<Answer>> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const stopTimer = this.#timing.after(budgetMs, () => {
         onDeadline();
         this.fail(requestId, createProblem("budget-exceeded", "The runner did not answer within the budget."));
-      }, budgetMs);
-      this.#pending.set(requestId, { connectionId, sentAtMs: Date.now(), timer, resolve });
+      });
+      this.#pending.set(requestId, { connectionId, sentAtMs: this.#timing.now(), stopTimer, resolve });
     });
   }
 
   /** Hands an answer over; an answer that nobody waits for (any more) is dropped. */
   answer(requestId: string, connectionId: string, answer: Answer): void {
     const pending = this.#take(requestId, connectionId);
-    pending?.resolve({ ok: true, answer, roundTripMs: elapsedMs(pending.sentAtMs) });
+    if (pending === null) return;
+    // The platform's clock may have been set back meanwhile.
+    pending.resolve({ ok: true, answer, roundTripMs: Math.max(0, this.#timing.now() - pending.sentAtMs) });
   }
 
   /** Hands over the runner's word that there will be no answer. */
@@ -54,8 +69,17 @@ export class InFlightTable<Answer = Uint8Array> {
   #take(requestId: string, connectionId?: string): Pending<Answer> | null {
     const pending = this.#pending.get(requestId);
     if (pending === undefined || (connectionId !== undefined && pending.connectionId !== connectionId)) return null;
-    clearTimeout(pending.timer);
+    pending.stopTimer();
     this.#pending.delete(requestId);
     return pending;
   }
+}
+
+/** The questions that a runner may be asked, by the kind of their answers. */
+export function createInFlight(timing: Timing) {
+  return {
+    infer: new InFlightTable(timing),
+    memory: new InFlightTable<MemoryReport>(timing),
+    health: new InFlightTable<HealthReport>(timing),
+  };
 }

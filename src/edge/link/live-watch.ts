@@ -29,8 +29,8 @@ export class LiveWatch {
     return response;
   }
 
-  /** Hands a report on; a runner that tells nobody is stopped. */
-  told(report: LiveReport): void {
+  /** Hands a report on; a runner without listeners is stopped. */
+  receive(report: LiveReport): void {
     if (this.#feed.size > 0) this.#publish({ type: "report", report });
     else this.#request(0);
   }

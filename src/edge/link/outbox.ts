@@ -5,8 +5,7 @@ import type { RefusedRequest, RequestMeasurement, RequestOutcome } from "../hist
 import type { Database } from "../store/database.ts";
 import { readPlacementSubjects } from "../store/fleet/placement-store.ts";
 import type { Measurement } from "../store/history/point-store.ts";
-import { ensureColumn, type ObjectMigration } from "../store/migrate-object.ts";
-import type { OutboxBacklog } from "./link-rpc.ts";
+import { ensureColumn, type ObjectMigration, type ObjectSql } from "../store/migrate-object.ts";
 
 /**
  * Outcomes of direct requests as those of requests that went through the edge. A runner can speak of its
@@ -59,11 +58,11 @@ type Row = { id: number; at_ms: number; project: string; key: string; aggregate:
 
 /** Measurements of requests, safe in the object's SQLite until the history has them. */
 export class Outbox {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
   readonly #source: string;
 
   /** `source` names this outbox among all that write history. */
-  constructor(sql: SqlStorage, source: string) {
+  constructor(sql: ObjectSql, source: string) {
     this.#sql = sql;
     this.#source = source;
   }
@@ -83,7 +82,7 @@ export class Outbox {
   }
 
   /** What waits for the history. */
-  backlog(): OutboxBacklog {
+  backlog(): { rows: number; oldestAtMs: number | null } {
     const [found] = this.#sql
       .exec<{ rows: number; oldestAtMs: number | null }>(
         "select count(*) as rows, min(at_ms) as oldestAtMs from outbox",

@@ -1,6 +1,15 @@
 import type { EdgeMessage } from "../../protocol/link.ts";
 import { type HeldKey, renewKeys, toTicketKey } from "./ticket-keys.ts";
 
+/** A hibernating WebSocket, as far as a link uses it. */
+export interface LinkSocket {
+  readonly readyState: number;
+  send(message: string | Uint8Array): void;
+  close(code: number, reason: string): void;
+  serializeAttachment(attachment: unknown): void;
+  deserializeAttachment(): unknown;
+}
+
 /** A runner's listener, and the keys of its tickets, newest first. */
 export interface DirectWay {
   readonly url: string;
@@ -19,21 +28,21 @@ export interface Attachment {
 }
 
 /** Attachments that were read or written since the object came to life: reading one deserialises it. */
-const known = new WeakMap<WebSocket, Attachment>();
+const known = new WeakMap<LinkSocket, Attachment>();
 
-export function attach(socket: WebSocket, attachment: Attachment): void {
+export function attach(socket: LinkSocket, attachment: Attachment): void {
   socket.serializeAttachment(attachment);
   known.set(socket, attachment);
 }
 
-export function attachmentOf(socket: WebSocket): Attachment {
+export function attachmentOf(socket: LinkSocket): Attachment {
   const attachment = known.get(socket) ?? (socket.deserializeAttachment() as Attachment);
   known.set(socket, attachment);
   return attachment;
 }
 
 /** Gives a runner with a listener a new key for its tickets, where one is due. */
-export function handOverTicketKey(socket: WebSocket, url: string | undefined, nowMs: number): void {
+export function handOverTicketKey(socket: LinkSocket, url: string | undefined, nowMs: number): void {
   const attachment = attachmentOf(socket);
   const keys = url === undefined ? null : renewKeys(attachment.direct?.keys ?? [], nowMs);
   if (url === undefined || keys === null) return;
@@ -41,13 +50,13 @@ export function handOverTicketKey(socket: WebSocket, url: string | undefined, no
   sendMessage(socket, toTicketKey(keys[0], nowMs));
 }
 
-/** An object's sockets without those that are closing: they stay listed until the other side answers. */
-export function openSockets(ctx: DurableObjectState): WebSocket[] {
-  return ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN);
+/** Sockets without those that are closing: an object lists them until the other side answers. */
+export function openSockets(sockets: readonly LinkSocket[]): LinkSocket[] {
+  return sockets.filter((socket) => socket.readyState === WebSocket.OPEN);
 }
 
 /** Sends a message; false where the socket has closed meanwhile. */
-export function sendMessage(socket: WebSocket, message: EdgeMessage): boolean {
+export function sendMessage(socket: LinkSocket, message: EdgeMessage): boolean {
   try {
     socket.send(JSON.stringify(message));
     return true;
@@ -56,7 +65,7 @@ export function sendMessage(socket: WebSocket, message: EdgeMessage): boolean {
   }
 }
 
-export function endSocket(socket: WebSocket, code: number, reason: string): void {
+export function endSocket(socket: Pick<LinkSocket, "close">, code: number, reason: string): void {
   try {
     socket.close(code, reason.slice(0, 120));
   } catch {

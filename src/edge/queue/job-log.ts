@@ -1,5 +1,6 @@
 import type { FeedEvent } from "../../protocol/service/service-state.ts";
 import type { JobEvent, JobProgress } from "../../protocol/jobs/job.ts";
+import { toInstant } from "../clock.ts";
 import { EventFeed, type ServerSentEvent } from "../http/event-feed.ts";
 import type { JobStore } from "./job-store.ts";
 import { hasEnded, type JobRecord } from "./lease-machine.ts";
@@ -13,10 +14,12 @@ export type Audience = string | typeof ALL_PROJECTS;
 /** Saves what happens to jobs, and tells whoever listens. */
 export class JobLog {
   readonly #store: JobStore;
+  readonly #now: () => number;
   readonly #feed = new EventFeed();
 
-  constructor(store: JobStore) {
+  constructor(store: JobStore, now: () => number) {
     this.#store = store;
+    this.#now = now;
   }
 
   /** Saves a transition and tells of it. */
@@ -29,7 +32,7 @@ export class JobLog {
 
   record(jobId: string, type: JobEvent["type"], detail: string | null, progress: JobProgress | null = null): void {
     const attempt = this.#store.findRecord(jobId)?.attempt ?? 0;
-    const event = this.#store.addEvent({ type, attempt, progress, detail }, jobId, Date.now());
+    const event = this.#store.addEvent({ type, attempt, progress, detail }, jobId, this.#now());
     this.#feed.publish((topic) => topic === jobId, toServerSentEvent(event));
     const project = this.#store.projectOf(jobId);
     if (project !== null) this.announce({ type: "job", id: jobId }, project);
@@ -38,7 +41,7 @@ export class JobLog {
   announce(event: Omit<FeedEvent, "at">, audience: Audience): void {
     const isMeant = (topic: string) =>
       audience === ALL_PROJECTS ? topic.startsWith(FEED) : topic === `${FEED}${audience}`;
-    this.#feed.publish(isMeant, { event: event.type, data: { ...event, at: new Date().toISOString() } });
+    this.#feed.publish(isMeant, { event: event.type, data: { ...event, at: toInstant(this.#now()) } });
   }
 
   /** Everything that changes from now on in what a project sees. */

@@ -4,10 +4,11 @@ import type { Profile } from "../../protocol/fleet/profile.ts";
 import { RooflinePosition } from "../../protocol/fleet/roofline.ts";
 import { toInstant, toInstantOrNull } from "../clock.ts";
 import { runIdOf } from "../store/history/run-store.ts";
+import type { SqlValue } from "../store/migrate-object.ts";
 import type { JobRecord } from "./lease-machine.ts";
 
 /** A row of the queue object's SQLite. */
-export type Row = Record<string, SqlStorageValue>;
+export type Row = Record<string, SqlValue>;
 
 /** A job that waits, with what decides who may have it. */
 export interface QueuedJob {
@@ -80,11 +81,11 @@ export function toEvent(row: Row): JobEvent {
   };
 }
 
-export function text(value: SqlStorageValue | undefined): string {
+export function text(value: SqlValue | undefined): string {
   if (typeof value !== "string") throw new TypeError("the column holds no text");
   return value;
 }
 
-export function numberOrNull(value: SqlStorageValue | undefined): number | null {
+export function numberOrNull(value: SqlValue | undefined): number | null {
   return value === null || value === undefined ? null : Number(value);
 }

@@ -12,6 +12,7 @@ import type { Profile } from "../../protocol/fleet/profile.ts";
 import { VERDICT_SQL } from "../kinds/registry.ts";
 import { cutPage } from "../store/cursor.ts";
 import { toInstant } from "../clock.ts";
+import type { ObjectSql, SqlValue } from "../store/migrate-object.ts";
 import {
   numberOrNull,
   type QueuedJob,
@@ -46,10 +47,10 @@ export interface NewJob {
 
 /** Jobs and their events, in the queue object's own SQLite. */
 export class JobStore {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
   readonly #tally: JobTally;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
     this.#tally = new JobTally(sql);
   }
@@ -105,6 +106,12 @@ export class JobStore {
   findJob(id: string): Job | null {
     const row = this.#first("select * from jobs where id = ?", id);
     return row === null ? null : toJob(row);
+  }
+
+  mustFindJob(id: string): Job {
+    const job = this.findJob(id);
+    if (job === null) throw new Error(`job ${id} is not in the queue`);
+    return job;
   }
 
   /** Whose job it is; null where there is none. */
@@ -273,7 +280,7 @@ export class JobStore {
     this.#sql.exec(`delete from jobs where id in (${ended})`, keep, keepOwn);
   }
 
-  #first(query: string, ...bindings: SqlStorageValue[]): Row | null {
+  #first(query: string, ...bindings: SqlValue[]): Row | null {
     return this.#sql.exec(query, ...bindings).toArray()[0] ?? null;
   }
 }

@@ -1,17 +1,18 @@
-import type { JobState } from "../../protocol/jobs/job.ts";
 import type { JobCount } from "./queue-rpc.ts";
+import type { JobState } from "../../protocol/jobs/job.ts";
+import type { ObjectSql, SqlValue } from "../store/migrate-object.ts";
 
 /** Counts jobs in the queue object's SQLite, those among them that the queue has forgotten since. */
 export class JobTally {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
   /** The table of jobs must be there. */
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
   /** Adds up the jobs that `ids` selects, which are about to be deleted. */
-  forget(ids: string, ...bindings: SqlStorageValue[]): void {
+  forget(ids: string, ...bindings: SqlValue[]): void {
     this.#sql.exec(
       `insert into forgotten_jobs (state, kind, count)
        select state, kind, count(*) from jobs where id in (${ids}) group by 1, 2

@@ -1,14 +1,17 @@
 import type { Job } from "../../protocol/jobs/job.ts";
 import { addSpan, type SpanScope, traced } from "../../telemetry/span.ts";
 import { formatTraceparent, parseTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
-import { ensureColumn, type ObjectMigration } from "../store/migrate-object.ts";
+import { ensureColumn, type ObjectMigration, type ObjectSql } from "../store/migrate-object.ts";
+import { JobLog } from "./job-log.ts";
+import { JobStore } from "./job-store.ts";
 import { GOOD_STANDING, type Quarantine, quarantineAt, type RunnerStanding } from "./runner-standing.ts";
+import { RunnerTable } from "./runner-table.ts";
 
 /** The traces that jobs were submitted in, for those that are traced, in the queue object's SQLite. */
 export class JobTraces {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
@@ -33,9 +36,9 @@ export class JobTraces {
 
 /** When each project was last given a runner, as turns that are counted, in the queue object's SQLite. */
 export class ProjectTurns {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
@@ -93,9 +96,9 @@ type Row = { runner_id: string; standing: string };
 
 /** What speaks against runners, in the queue object's own SQLite; of most of them, nothing. */
 export class StandingTable {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 
@@ -143,4 +146,17 @@ export async function traceOffer(
   return traced(scope, "offer", { kind: "client", attributes, describe }, (within) =>
     offer(within === null ? {} : { traceparent: formatTraceparent(within.context) }),
   );
+}
+
+/** All tables of the queue, whose layout is up to date. */
+export function openTables(sql: ObjectSql, now: () => number) {
+  const store = new JobStore(sql);
+  return {
+    store,
+    runners: new RunnerTable(sql),
+    standings: new StandingTable(sql),
+    log: new JobLog(store, now),
+    traces: new JobTraces(sql),
+    turns: new ProjectTurns(sql),
+  };
 }

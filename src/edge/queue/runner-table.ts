@@ -1,6 +1,7 @@
+import type { KnownRunner } from "./queue-rpc.ts";
 import type { Capabilities } from "../../protocol/fleet/hardware.ts";
 import type { RunnerOwner } from "../store/project-store.ts";
-import type { KnownRunner } from "./queue-rpc.ts";
+import type { ObjectSql } from "../store/migrate-object.ts";
 
 type Row = {
   id: string;
@@ -13,9 +14,9 @@ type Row = {
 
 /** The runners that said hello, in the queue object's own SQLite. */
 export class RunnerTable {
-  readonly #sql: SqlStorage;
+  readonly #sql: ObjectSql;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: ObjectSql) {
     this.#sql = sql;
   }
 

@@ -1,11 +1,23 @@
-/** One step of a layout: SQL, or what has to look first. */
-export type ObjectMigration = string | ((sql: SqlStorage) => void);
+export type SqlValue = ArrayBuffer | string | number | null;
+
+/** The SQLite of a Durable Object, as far as it is used here, so that another SQLite can stand in for it. */
+export interface ObjectSql {
+  exec<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): { toArray(): Row[] };
+}
+
+export interface ObjectStorage {
+  readonly sql: ObjectSql;
+  transactionSync<Value>(work: () => Value): Value;
+}
+
+/** One step of a layout: SQL, or a function that looks first. */
+export type ObjectMigration = string | ((sql: ObjectSql) => void);
 
 /**
  * Brings the SQLite of a Durable Object to the last layout: runs the steps that it has not seen, in order and each
  * once, in one transaction. A step that was released is never edited; a changed table is another step.
  */
-export function migrateObject(storage: DurableObjectStorage, migrations: readonly ObjectMigration[]): void {
+export function migrateObject(storage: ObjectStorage, migrations: readonly ObjectMigration[]): void {
   const { sql } = storage;
   sql.exec("create table if not exists layout (version integer not null) strict");
   const [row] = sql.exec<{ version: number }>("select version from layout").toArray();

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import type { BaseLogger } from "pino";
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import { type ProblemCode, ProblemError, reviveProblem } from "../../protocol/wire/problem.ts";
+import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
 import { watchMemory } from "../host/process-meter.ts";
-import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole, UsedPipeline } from "./messages.ts";
+import type { DeviceCallName, DeviceCalls, DeviceReply, DeviceRequest, DeviceRole } from "./messages.ts";
 
 /**
  * Freed memory is filled with these bits, and new memory with their complement, by glibc (mallopt(3), M_PERTURB): what

@@ -18,7 +18,8 @@ import { installSoftwareGpu } from "../devices/gpu/software-gpu.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import { callApart, timeoutOf } from "./call-apart.ts";
 import { type CallOptions, DeviceChild, type DeviceLogger } from "./device-child.ts";
-import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole, UsedPipeline } from "./messages.ts";
+import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
+import type { DeviceCallName, DeviceCalls, DeviceDescription, DeviceRole } from "./messages.ts";
 
 type Environment = Readonly<Record<string, string>>;
 

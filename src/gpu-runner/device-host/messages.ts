@@ -19,6 +19,8 @@ import type { TunerSettings } from "../kernels/tuning/tuner.ts";
 import type { EnvironmentSource } from "../environments/environment-source.ts";
 import type { ReplayRequest, ReplayTrace } from "../environments/replay-environment.ts";
 import type { RollOutOutcome, RollOutRequest, RolloutTrial, TrialRequest } from "../rollout/roll-out.ts";
+import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
+import type { CallContext } from "../devices/progress.ts";
 import type { InferenceOutcome } from "../devices/ort/ort-backend.ts";
 import type { TrainOutcome, TrainRequest } from "../training/train-call.ts";
 import type { CompressOutcome, CompressRequest } from "../compression/variants/compress-call.ts";
@@ -34,13 +36,6 @@ export interface DeviceDescription {
   readonly kernelDigests: Readonly<Record<string, string>>;
   /** Names of the adapters that this process could have opened. */
   readonly adapters: readonly string[];
-}
-
-/** A pipeline as the cache of pipelines knows it. */
-export interface UsedPipeline {
-  readonly kernel: string;
-  readonly variant: string;
-  readonly constants: Readonly<Record<string, number>>;
 }
 
 /** Every call that a runner makes to a device process. Trusted and local, so nothing is parsed. */
@@ -127,10 +122,3 @@ export type DeviceHandlers = {
     context: CallContext,
   ) => Promise<DeviceCalls[Name]["output"]>;
 };
-
-export interface CallContext {
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: JobProgress) => void;
-  /** Takes a file from which the call could go on in another life. */
-  readonly onCheckpoint: (file: Uint8Array<ArrayBuffer>) => void;
-}

@@ -8,7 +8,7 @@ import { computeKernel } from "../kernels/compute-kernel.ts";
 import { type Gpu, listAdapters } from "../devices/gpu/device.ts";
 import { benchmarkWithinMemory } from "../kernels/benchmark/fit-batch.ts";
 import { OpenKernels } from "../kernels/open-kernels.ts";
-import { PipelineCache, warmPipelines } from "../devices/gpu/pipeline-cache.ts";
+import { PipelineCache, type UsedPipeline, warmPipelines } from "../devices/gpu/pipeline-cache.ts";
 import { probeGpu } from "../kernels/describe-gpu.ts";
 import { ResidentBuffers } from "../devices/gpu/resident-buffers.ts";
 import { measureRoofline } from "../kernels/roofline/roofline.ts";
@@ -21,7 +21,7 @@ import { replayEnvironment } from "../environments/replay-environment.ts";
 import { rollOutOnce, tryRollOut } from "../rollout/roll-out.ts";
 import { WgslBackend } from "../networks/wgsl-backend.ts";
 import { runTrain } from "../training/train-call.ts";
-import type { DeviceDescription, DeviceHandlers, UsedPipeline } from "../device-host/messages.ts";
+import type { DeviceDescription, DeviceHandlers } from "../device-host/messages.ts";
 
 /**
  * Serves the calls of an open GPU; the caller sends one piece of work at a time. `memoryBytes` caps what

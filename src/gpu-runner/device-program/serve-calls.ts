@@ -1,13 +1,8 @@
 import { flushCompileCache } from "node:module";
 import { ProblemError, toProblem } from "../../protocol/wire/problem.ts";
-import type {
-  CallContext,
-  DeviceCall,
-  DeviceHandlers,
-  DeviceReply,
-  DeviceRequest,
-  UsedPipeline,
-} from "../device-host/messages.ts";
+import type { DeviceCall, DeviceHandlers, DeviceReply, DeviceRequest } from "../device-host/messages.ts";
+import type { UsedPipeline } from "../devices/gpu/pipeline-cache.ts";
+import type { CallContext } from "../devices/progress.ts";
 
 /** How a device process reaches its parent beside answering calls. */
 export interface DeviceProcess {

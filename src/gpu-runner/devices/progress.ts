@@ -1,6 +1,14 @@
 import type { JobProgress } from "../../protocol/jobs/job.ts";
 import { ProblemError } from "../../protocol/wire/problem.ts";
 
+/** The ways in which a call of a device process speaks to its caller while it runs. */
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: JobProgress) => void;
+  /** Takes a file from which the call could go on in another life. */
+  readonly onCheckpoint: (file: Uint8Array<ArrayBuffer>) => void;
+}
+
 /** Throws `cancelled` once the job is cancelled. */
 export function assertWanted(signal: AbortSignal): void {
   if (signal.aborted) throw new ProblemError("cancelled", "The job was cancelled");

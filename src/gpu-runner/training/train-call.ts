@@ -1,7 +1,7 @@
 import type { PolicyNetwork } from "../../protocol/models/policy-network.ts";
 import { decodeArchive } from "../../protocol/policies/archive-file.ts";
 import type { Algorithm, TrainingResult } from "../../protocol/jobs/training.ts";
-import type { CallContext } from "../device-host/messages.ts";
+import type { CallContext } from "../devices/progress.ts";
 import { type EnvironmentSource, openEnvironment } from "../environments/environment-source.ts";
 import type { GpuPopulationRequest } from "../rollout/gpu/open-gpu-population.ts";
 import type { Population } from "../rollout/population.ts";

@@ -8,10 +8,9 @@ import type { ListenAddress } from "../config.ts";
 import { type OpenServer, openServer } from "../host/open-server.ts";
 import { ProcessMeter } from "../host/process-meter.ts";
 import type { SpanExport } from "../host/span-export.ts";
-import type { JobRunner } from "../job-runner.ts";
 import type { ResidencyManager } from "../memory/residency-manager.ts";
 import type { DeviceFleet } from "../serving/device-fleet.ts";
-import { describeRunner, type DeviceState } from "./describe-runner.ts";
+import { describeRunner, type DeviceState, type RunnerState } from "./describe-runner.ts";
 import type { Watch } from "./watch.ts";
 
 const MICROSECONDS_PER_MS = 1_000;
@@ -21,7 +20,7 @@ export interface MetricParts {
   readonly runnerId: string;
   readonly fleet: Pick<DeviceFleet, "all" | "guard">;
   readonly residency: Pick<ResidencyManager, "report" | "counters">;
-  readonly jobs: Pick<JobRunner, "counts">;
+  readonly jobs: { counts(): RunnerState["jobs"] };
   readonly watch: Pick<Watch, "probes">;
   readonly spans: Pick<SpanExport, "dropped">;
 }

@@ -1,9 +1,15 @@
 import type { KernelSpec, KernelVariant } from "../../../../kernels/kernel-spec.ts";
 import { ProblemError } from "../../../protocol/wire/problem.ts";
-import type { UsedPipeline } from "../../device-host/messages.ts";
 import { withErrorScopes } from "./error-scopes.ts";
 import { loadKernelModule } from "./kernel-loader.ts";
 import { shareCoreUntil } from "./wait-for-gpu.ts";
+
+/** A pipeline as the cache of pipelines knows it. */
+export interface UsedPipeline {
+  readonly kernel: string;
+  readonly variant: string;
+  readonly constants: Readonly<Record<string, number>>;
+}
 
 /** Variant compiled with all its numbers: a pipeline for each pass, and their common layout. */
 export interface CompiledKernel {

@@ -1,0 +1,185 @@
+import { CLOSE_CODES } from "../../protocol/link.ts";
+import { createProblem } from "../../protocol/wire/problem.ts";
+import { armBy } from "../clock.ts";
+import { measureOutcomes, type RefusedRequest, type RequestOutcome } from "../history/request-measurements.ts";
+import type { LinkParts } from "./link-parts.ts";
+import {
+  attach,
+  attachmentOf,
+  endSocket,
+  handOverTicketKey,
+  type LinkSocket,
+  openSockets,
+  sendMessage,
+} from "./runner-socket.ts";
+
+const SEEN_EVERY_MS = 30_000;
+/** Closes that say nothing against the runner: it left, or the edge ended it; the others are counted where they were seen. */
+const FAULTLESS = new Set<number>([1000, 1001, 1011, 1012, CLOSE_CODES.replaced, CLOSE_CODES.removed]);
+/** Batches that one alarm may move. */
+const FLUSHED_BATCHES = 10;
+
+/** Takes a runner's new socket, which ends those before it: the Worker has checked its credential. */
+export async function acceptSocket(link: LinkParts, socket: LinkSocket, runnerId: string): Promise<void> {
+  const { outside } = link;
+  const isFlap = openSockets(outside.sockets()).some((old) => attachmentOf(old).isWelcomed);
+  for (const old of outside.sockets()) closeSocket(link, old, CLOSE_CODES.replaced, "another socket took over");
+  if (isFlap)
+    outside.later(
+      outside
+        .queue()
+        .runnerFlapped(runnerId)
+        .catch(() => undefined),
+    );
+  outside.accept(socket);
+  attach(socket, { connectionId: crypto.randomUUID(), runnerId, acceptedAtMs: outside.now() });
+  await outside.alarm.setAlarm(outside.now() + link.silentMs);
+}
+
+/** Closes a socket. Its requests end now: a half-open one never reports its close. */
+export function closeSocket(link: LinkParts, socket: LinkSocket, code: number, reason: string): void {
+  failRequests(link, socket);
+  endSocket(socket, code, reason);
+}
+
+/** A socket has closed, by this code. */
+export async function noteClose(link: LinkParts, socket: LinkSocket, code: number): Promise<void> {
+  endSocket(socket, code, "closed by the runner");
+  await noteDisconnect(link, socket, !FAULTLESS.has(code));
+}
+
+/** A socket is gone. `isFault`: the runner did not leave by itself. */
+export async function noteDisconnect(link: LinkParts, socket: LinkSocket, isFault: boolean): Promise<void> {
+  const { outside, memory } = link;
+  const { connectionId, runnerId, isWelcomed } = attachmentOf(socket);
+  failRequests(link, socket);
+  if (isConnected(link, connectionId)) return;
+  link.listeners.disconnected();
+  // The close of a socket that the alarm has ended may come later.
+  const isNew = !memory.gone.has(socket) && (await outside.connected.read()) !== undefined;
+  memory.gone.add(socket);
+  await markOffline(link, runnerId, connectionId);
+  if (isFault && isWelcomed && isNew) await outside.queue().runnerFlapped(runnerId);
+}
+
+/** Ends the socket of a runner that was removed. */
+export async function endRunner(link: LinkParts, runnerId: string): Promise<void> {
+  const problem = createProblem("forbidden", "This runner was removed.");
+  for (const socket of link.outside.sockets()) {
+    sendMessage(socket, { type: "refused", problem });
+    closeSocket(link, socket, CLOSE_CODES.removed, "removed");
+  }
+  link.listeners.end();
+  await inTurn(link, () => link.outside.records.endWatch(runnerId));
+}
+
+/** Work on reports of health, one piece after the other. */
+export function inTurn({ memory }: LinkParts, work: () => Promise<void>): Promise<void> {
+  const done = memory.watching.then(work);
+  memory.watching = done.catch(() => undefined);
+  return done;
+}
+
+/** Whether a socket is open, except that of a connection which is at its end. */
+export function isConnected({ outside }: LinkParts, goneId?: string): boolean {
+  return openSockets(outside.sockets()).some((socket) => attachmentOf(socket).connectionId !== goneId);
+}
+
+/** Keeps the outcomes of requests to this runner until the history has them. */
+export async function recordOutcomes(
+  link: LinkParts,
+  outcomes: readonly (RequestOutcome | RefusedRequest)[],
+): Promise<void> {
+  const atMs = link.outside.now();
+  for (const measured of measureOutcomes(outcomes)) link.outbox.add(measured, atMs);
+  await armLink(link, atMs);
+}
+
+/** The link's alarm: ends sockets that fell silent (half-open ones never close) and moves measurements on. */
+export async function ringLink(link: LinkParts): Promise<void> {
+  const { outside, outbox } = link;
+  const nowMs = outside.now();
+  try {
+    for (const socket of openSockets(outside.sockets())) await checkAlive(link, socket, nowMs);
+    if (!isConnected(link)) await forgetStaleConnection(link);
+    // Last: a batch that fails keeps nothing else back.
+    if (outbox.dueAtMs(link.flushMs) <= nowMs) await flush(link);
+  } catch (error) {
+    // The database may be away for long: this alarm must go on, or nobody would watch the socket.
+    console.error(JSON.stringify({ event: "link-alarm-failed", error: String(error) }));
+  }
+  await armLink(link, nowMs);
+}
+
+/**
+ * One alarm, at the sooner of the moment at which a socket is dead unless something comes, and the next flush; what
+ * is overdue waits a period. A runner that counts as connected without a socket is looked for in a period, too.
+ */
+async function armLink(link: LinkParts, nowMs: number): Promise<void> {
+  const { outside, flushMs, silentMs } = link;
+  const dueMs = link.outbox.dueAtMs(flushMs);
+  const deadMs = Math.min(...openSockets(outside.sockets()).map((socket) => heardAtMs(link, socket) + silentMs));
+  const isStale = deadMs === Number.POSITIVE_INFINITY && (await outside.connected.read()) !== undefined;
+  const atMs = Math.min(isStale ? nowMs + silentMs : deadMs, dueMs > nowMs ? dueMs : nowMs + flushMs);
+  await armBy(outside.alarm, atMs, nowMs);
+}
+
+async function checkAlive(link: LinkParts, socket: LinkSocket, nowMs: number): Promise<void> {
+  const { runnerId, direct } = attachmentOf(socket);
+  if (nowMs - heardAtMs(link, socket) < link.silentMs) {
+    handOverTicketKey(socket, direct?.url, nowMs);
+    return noteSeen(link, runnerId, nowMs);
+  }
+  closeSocket(link, socket, CLOSE_CODES.silent, "no sign of life");
+  await noteDisconnect(link, socket, true);
+}
+
+/** When a socket's last ping came; before the first, when it was accepted. */
+function heardAtMs({ outside }: LinkParts, socket: LinkSocket): number {
+  return outside.pingedAtMs(socket) ?? attachmentOf(socket).acceptedAtMs;
+}
+
+function failRequests({ inFlight }: LinkParts, socket: LinkSocket): void {
+  const { connectionId } = attachmentOf(socket);
+  const problem = createProblem("runner-lost", "The runner's connection broke.");
+  for (const asked of [inFlight.infer, inFlight.memory, inFlight.health]) asked.failConnection(connectionId, problem);
+}
+
+/** Writes now and then that the runner lives; its state changes at once by other ways. */
+async function noteSeen({ memory, outside }: LinkParts, runnerId: string, nowMs: number): Promise<void> {
+  if (nowMs - memory.seenNotedAtMs < SEEN_EVERY_MS) return;
+  memory.seenNotedAtMs = nowMs;
+  await outside.records.seen(runnerId);
+}
+
+/** Moves measurements to the history, batch by batch; a batch that fails stays for the next time. */
+async function flush({ outside, outbox }: LinkParts): Promise<void> {
+  const projects = new Set<string>();
+  try {
+    for (let batch = 0; batch < FLUSHED_BATCHES && !outbox.isEmpty; batch++) {
+      const { measurements, done } = outbox.takeBatch();
+      await outside.records.append(measurements);
+      done();
+      for (const { project } of measurements) projects.add(project);
+    }
+  } finally {
+    for (const project of projects) await outside.queue().announce({ type: "history", id: null }, project);
+  }
+}
+
+/** After a restart of the edge no close event comes for the sockets of before. */
+async function forgetStaleConnection(link: LinkParts): Promise<void> {
+  const runnerId = await link.outside.connected.read();
+  if (runnerId !== undefined) await markOffline(link, runnerId);
+}
+
+/** Reports that the runner is gone, but stops where it comes back meanwhile: its hello says the contrary. */
+async function markOffline(link: LinkParts, runnerId: string, goneId?: string): Promise<void> {
+  const { outside } = link;
+  await outside.records.disconnected(runnerId, outside.now());
+  if (isConnected(link, goneId)) return;
+  await outside.queue().runnerDisconnected(runnerId);
+  if (isConnected(link, goneId)) return;
+  // Last: until it is gone, the alarm tries again.
+  await outside.connected.clear();
+}

@@ -1,0 +1,138 @@
+import type { Capabilities } from "../../protocol/fleet/hardware.ts";
+import {
+  CLOSE_CODES,
+  type HealthMessage,
+  type Lease,
+  parseText,
+  ResultHead,
+  RunnerMessage,
+} from "../../protocol/link.ts";
+import { decodeFrame } from "../../protocol/wire/frame.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { toProblem } from "../../protocol/wire/problem.ts";
+import { VERSION } from "../../protocol/wire/release.ts";
+import { isSoundReport } from "../history/soundness.ts";
+import { cancelLeases } from "./ask-runner.ts";
+import { closeSocket, endRunner, inTurn, recordOutcomes } from "./keep-connection.ts";
+import type { LinkParts } from "./link-parts.ts";
+import { attach, attachmentOf, handOverTicketKey, type LinkSocket, sendMessage } from "./runner-socket.ts";
+
+/** Takes a text or a frame from the runner. */
+export async function receive(link: LinkParts, socket: LinkSocket, message: string | ArrayBuffer): Promise<void> {
+  if (typeof message !== "string") return receiveFrame(link, socket, new Uint8Array(message));
+  const parsed = parseText(RunnerMessage, message);
+  if (!parsed.ok && parsed.unknownType !== undefined) return logUnknown(link, parsed.unknownType);
+  if (!parsed.ok) return closeSocket(link, socket, CLOSE_CODES.protocolError, parsed.reason);
+  try {
+    await receiveMessage(link, socket, parsed.message);
+  } catch (error) {
+    // The runner sends what matters again: hello after a reconnect, outcomes of jobs until they are settled. Those of
+    // direct requests are lost, as some measurements may be.
+    console.error(JSON.stringify({ event: "link-message-failed", type: parsed.message.type, error: String(error) }));
+    if (parsed.message.type === "hello") closeSocket(link, socket, 1011, toProblem(error).code);
+  }
+}
+
+function receiveFrame(link: LinkParts, socket: LinkSocket, frame: Uint8Array): void {
+  const decoded = frame.byteLength > LIMITS.socketMessageBytes ? null : decodeFrame(frame);
+  // The Worker that waits parses the rest.
+  const head = decoded?.ok ? ResultHead.safeParse(decoded.header) : null;
+  if (!head?.success) return closeSocket(link, socket, CLOSE_CODES.protocolError, "not a frame of the protocol");
+  link.inFlight.infer.answer(head.data.requestId, attachmentOf(socket).connectionId, frame);
+}
+
+/** A newer runner may send what is not known here; logged once, since it may send it every second. */
+function logUnknown({ memory }: LinkParts, type: string): void {
+  if (memory.hasLoggedUnknown) return;
+  memory.hasLoggedUnknown = true;
+  console.warn(JSON.stringify({ event: "link-message-unknown", type }));
+}
+
+async function receiveMessage(link: LinkParts, socket: LinkSocket, message: RunnerMessage): Promise<void> {
+  const { inFlight, outside } = link;
+  const { records } = outside;
+  const { runnerId, connectionId } = attachmentOf(socket);
+  switch (message.type) {
+    case "hello":
+      return welcome(link, socket, message);
+    case "capabilities":
+      return changeCapabilities(link, runnerId, message.capabilities);
+    case "heartbeat":
+      return beat(link, socket, message.running);
+    case "leaving":
+      return outside.queue().runnerDraining(runnerId, true);
+    case "jobProgress":
+      return outside.queue().progress(runnerId, message.lease, message.progress);
+    case "jobOutcome": {
+      const stored = await outside.queue().settle(runnerId, message);
+      sendMessage(socket, { type: "jobSettled", lease: message.lease, stored });
+      return;
+    }
+    case "deviceRoofline":
+      await records.roofline(runnerId, message.deviceKey, message.roofline);
+      return outside.queue().announceRunner(runnerId);
+    case "inferFailed":
+      return inFlight.infer.refuse(message.requestId, connectionId, message.problem);
+    case "memoryReport":
+      return inFlight.memory.answer(message.requestId, connectionId, message.report);
+    case "health":
+      return receiveHealth(link, socket, message);
+    case "live":
+      return link.listeners.receive(message.report);
+    case "directOutcomes":
+      return recordOutcomes(link, await records.measureDirect(runnerId, message.outcomes));
+    case "echo":
+      sendMessage(socket, { type: "echoReply", id: message.id });
+      return;
+  }
+}
+
+async function welcome(
+  link: LinkParts,
+  socket: LinkSocket,
+  { capabilities, running }: Extract<RunnerMessage, { type: "hello" }>,
+): Promise<void> {
+  const { outside, memory, intervals } = link;
+  const { records } = outside;
+  const { runnerId } = attachmentOf(socket);
+  const helloAtMs = outside.now();
+  memory.quietUntilMs = 0;
+  const runner = await records.hello(runnerId, capabilities);
+  if (runner === null) return endRunner(link, runnerId);
+  await outside.connected.write(runnerId);
+  const announced = { id: runnerId, ...runner, capabilities };
+  const { placed, uncalibrated, outdated } = await records.plan(announced);
+  sendMessage(socket, { type: "welcome", runnerId, version: VERSION, intervals, placed });
+  attach(socket, { ...attachmentOf(socket), isWelcomed: true });
+  handOverTicketKey(socket, capabilities.direct?.url, helloAtMs);
+  link.listeners.connected();
+  if (runner.draining) sendMessage(socket, { type: "drain", draining: true });
+  const queue = outside.queue();
+  cancelLeases(socket, await queue.runnerConnected(announced, running));
+  await queue.ensureCalibrations(runnerId, uncalibrated);
+  await records.dropPlacements(outdated, helloAtMs);
+}
+
+/** The queue hears of new capabilities first, since the next outcome may depend on them. */
+async function changeCapabilities({ outside }: LinkParts, runnerId: string, capabilities: Capabilities): Promise<void> {
+  await outside.queue().runnerChanged(runnerId, capabilities);
+  await outside.records.capabilities(runnerId, capabilities);
+  await outside.queue().announceRunner(runnerId);
+}
+
+/** A heartbeat that renews nothing goes to the one queue while jobs wait there, and else once a lease. */
+async function beat(link: LinkParts, socket: LinkSocket, running: Lease[]): Promise<void> {
+  const { outside, memory, intervals } = link;
+  const nowMs = outside.now();
+  if (running.length === 0 && nowMs < memory.quietUntilMs) return;
+  const { stale, isWanted } = await outside.queue().heartbeat(attachmentOf(socket).runnerId, running);
+  memory.quietUntilMs = isWanted ? 0 : nowMs + intervals.leaseMs;
+  cancelLeases(socket, stale);
+}
+
+async function receiveHealth(link: LinkParts, socket: LinkSocket, { requestId, report }: HealthMessage): Promise<void> {
+  const { runnerId, connectionId } = attachmentOf(socket);
+  if (!isSoundReport(report)) throw new RangeError("the report of health cannot be kept");
+  if (requestId !== null) return link.inFlight.health.answer(requestId, connectionId, report);
+  await inTurn(link, () => link.outside.records.watch(runnerId, report));
+}

@@ -1,0 +1,98 @@
+import { CalibrationSpec } from "../../protocol/jobs/calibration.ts";
+import { createId } from "../../protocol/wire/id.ts";
+import { LIMITS } from "../../protocol/wire/limits.ts";
+import { createProblem } from "../../protocol/wire/problem.ts";
+import { isPlacedHere, type OwedVersion } from "../fleet/plan-runner.ts";
+import type { ResolvedRule } from "../store/models/version-store.ts";
+import { dispatchJobs } from "./dispatch-jobs.ts";
+import type { QueueParts } from "./queue-parts.ts";
+import type { Submission, SubmitOutcome } from "./queue-rpc.ts";
+
+/** Accepts a job: it is on disk before this returns. The same idempotency key gives the same job. */
+export function acceptJob(queue: QueueParts, submission: Submission): SubmitOutcome {
+  const { store, log, traces, maxAttempts, outside } = queue;
+  const { traceparent = null, ...asked } = submission;
+  const { project, idempotencyKey, requestHash } = asked;
+  const known = idempotencyKey === null ? null : store.findByIdempotencyKey(idempotencyKey);
+  if (known !== null && known.requestHash !== requestHash) {
+    const detail = "This Idempotency-Key came with another request before.";
+    return {
+      ok: false,
+      problem: createProblem("idempotency-key-reused", detail, {
+        errors: [{ pointer: "header/idempotency-key", message: "was used for another job" }],
+      }),
+    };
+  }
+  if (known !== null) return { ok: true, job: store.mustFindJob(known.id) };
+  const full = findFull(queue, project);
+  if (full !== null) return { ok: false, problem: createProblem("queue-full", full, { retryAfterMs: 10_000 }) };
+  const nowMs = outside.now();
+  const id = createId("job", nowMs);
+  outside.transaction(() => {
+    store.insert({ ...asked, id, createdAtMs: nowMs, maxAttempts });
+    log.record(id, "queued", null);
+    if (traceparent !== null) traces.keep(id, traceparent);
+  });
+  outside.later(dispatchJobs(queue));
+  return { ok: true, job: store.mustFindJob(id) };
+}
+
+/** Why no job of a project can be taken on; null where one can. */
+function findFull({ store }: QueueParts, project: string): string | null {
+  const own = store.countQueuedOf(project);
+  if (own >= LIMITS.queuedProjectJobs)
+    return `${LIMITS.queuedProjectJobs} jobs of the project ${project} wait already.`;
+  // A few jobs of each project are taken, however many others wait.
+  if (own < LIMITS.queuedProjectFloor || store.countQueued() < LIMITS.queuedJobs) return null;
+  return `${LIMITS.queuedJobs} jobs wait already.`;
+}
+
+/** Queues the calibrations that a runner owes, except those that wait or run already. */
+export function ensureCalibrations(queue: QueueParts, runnerId: string, owed: readonly OwedVersion[]): void {
+  for (const { id, project } of owed) {
+    if (queue.store.findCalibration(["queued", "leased"], runnerId, id) !== null) continue;
+    calibrate(queue, project, runnerId, id);
+  }
+}
+
+/** A calibration of a version on a runner that has not begun: the one that waits, else a new one. */
+export function calibrateAnew(
+  queue: QueueParts,
+  project: string,
+  runnerId: string,
+  modelVersionId: string,
+): SubmitOutcome {
+  const waiting = queue.store.findCalibration(["queued"], runnerId, modelVersionId);
+  return waiting === null
+    ? calibrate(queue, project, runnerId, modelVersionId)
+    : { ok: true, job: queue.store.mustFindJob(waiting) };
+}
+
+/**
+ * Queues a calibration of a version with a new file, on every runner where its rule places it. A calibration that
+ * waits will measure the new file; one that runs does not know it.
+ */
+export function calibrateEverywhere(
+  queue: QueueParts,
+  project: string,
+  modelVersionId: string,
+  rule: ResolvedRule,
+): void {
+  for (const runner of queue.runners.list()) {
+    const isInSight = runner.shared || runner.project === project;
+    if (isInSight && isPlacedHere(rule, runner)) calibrateAnew(queue, project, runner.id, modelVersionId);
+  }
+}
+
+/** A calibration belongs to the model's project, whoever owns the runner. */
+function calibrate(queue: QueueParts, project: string, runnerId: string, modelVersionId: string): SubmitOutcome {
+  const spec = CalibrationSpec.parse({ kind: "calibration", modelVersionId, runnerId });
+  return acceptJob(queue, {
+    project,
+    submittedBy: null,
+    spec,
+    profile: null,
+    idempotencyKey: null,
+    requestHash: "",
+  });
+}

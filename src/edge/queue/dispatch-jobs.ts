@@ -1,0 +1,76 @@
+import { armBy } from "../clock.ts";
+import { assignJobs } from "./assign-jobs.ts";
+import type { QueuedJob } from "./job-rows.ts";
+import * as machine from "./lease-machine.ts";
+import type { QueueParts } from "./queue-parts.ts";
+import { traceOffer } from "./queue-tables.ts";
+import type { KnownRunner } from "./queue-rpc.ts";
+
+const ENDED_JOBS_KEPT = 10_000;
+/** Of one project, however many others end. */
+const ENDED_PROJECT_JOBS_KEPT = 1_000;
+
+/**
+ * Gives waiting jobs to those of these runners that have room, the projects in turn. An offer that does not arrive is
+ * taken back.
+ */
+export async function dispatchJobs(queue: QueueParts, runners?: readonly KnownRunner[]): Promise<void> {
+  const { store, standings, outside } = queue;
+  if (store.countQueued() === 0) return;
+  const nowMs = outside.now();
+  const quarantines = standings.quarantines(nowMs);
+  const known = (runners ?? queue.runners.list()).filter((runner) => runner.online && !runner.draining);
+  const ready = known.filter(({ id }) => !quarantines.has(id));
+  // Nothing else notices the end of a quarantine.
+  if (ready.length < known.length)
+    await armQueue(queue, Math.min(...[...quarantines.values()].map(({ untilMs }) => untilMs)));
+  if (ready.length === 0) return;
+  const waiting = store.queuedFor(ready.map(({ id }) => id));
+  const turns = queue.turns.read();
+  const pairs = assignJobs({ waiting, runners: ready, leased: store.leased(), turns }, nowMs);
+  for (const { job } of pairs) queue.turns.take(job.project);
+  await Promise.all(pairs.map(({ job, runner }) => offerJob(queue, job, runner)));
+}
+
+async function offerJob(queue: QueueParts, job: QueuedJob, runner: KnownRunner): Promise<void> {
+  const { store, log, outside } = queue;
+  const granted = machine.grantLease(job.record, runner.id, outside.now(), queue.leaseMs);
+  log.apply(job.record, granted, null);
+  await armQueue(queue);
+  const lease = { jobId: granted.id, epoch: granted.epoch };
+  const scope = outside.scopeOf(queue.traces.find(granted.id));
+  const delivery = await traceOffer(scope, store.mustFindJob(granted.id), (trace) =>
+    outside
+      .linkOf(runner.id)
+      .offer({ lease, attempt: granted.attempt, spec: job.spec, ...trace })
+      .catch(() => "failed" as const),
+  );
+  if (delivery === "sent") return;
+  if (delivery === "offline") queue.runners.setOnline(runner.id, false);
+  const current = store.findRecord(granted.id);
+  if (current !== null && machine.holdsLease(current, lease, runner.id)) {
+    log.apply(current, machine.revokeLease(current), "The runner could not be reached.");
+  }
+  await armQueue(queue, outside.now() + queue.heartbeatMs);
+}
+
+/** The queue's alarm: ends leases that ran out, forgets old jobs and looks for work. */
+export async function ringQueue(queue: QueueParts): Promise<void> {
+  const { store, log, traces, outside } = queue;
+  const nowMs = outside.now();
+  for (const job of store.leased()) {
+    const after = machine.expireLease(job, nowMs);
+    if (after !== job) log.apply(job, after, after.problem?.detail ?? null);
+  }
+  store.prune(ENDED_JOBS_KEPT, ENDED_PROJECT_JOBS_KEPT);
+  traces.prune();
+  await dispatchJobs(queue);
+  await armQueue(queue);
+}
+
+/** One alarm, at the earliest end of a lease, or sooner where something else is due. */
+async function armQueue({ store, outside }: QueueParts, dueMs = Number.POSITIVE_INFINITY): Promise<void> {
+  const nowMs = outside.now();
+  const atMs = Math.min(dueMs, ...store.leased().map((job) => job.leaseUntilMs ?? Number.POSITIVE_INFINITY));
+  await armBy(outside.alarm, atMs, nowMs);
+}

@@ -1,0 +1,94 @@
+import type { JobResult, JobSpec } from "../../protocol/jobs/job.ts";
+import type { JobOutcome } from "../../protocol/link.ts";
+import { createProblem, type Problem } from "../../protocol/wire/problem.ts";
+import { type Env, type ProjectEnv, runnerLink, scopeEnv } from "../config.ts";
+import { searchLanded } from "../history/detect/detect-landed.ts";
+import { isSoundTrace, readSamples } from "../history/soundness.ts";
+import { isSoundResult, noteFailure } from "../kinds/registry.ts";
+import { keepResult, type KeptResult } from "../kinds/store-result.ts";
+import { openProject } from "../store/database.ts";
+import { putSamples } from "../store/history/report-store.ts";
+import { runIdOf } from "../store/history/run-store.ts";
+import { type ResolvedRule, resolveRule } from "../store/models/version-store.ts";
+import type { HeldJob, Results, SoundOutcome } from "./queue-parts.ts";
+
+const UNSOUND = createProblem(
+  "backend-failed",
+  "The result is not one of this job, or holds no sound distributions, or its trace is none or too large.",
+);
+
+/** Results in the history and failures at their kernels. */
+export class KeptResults implements Results {
+  readonly #env: () => Env;
+  readonly #calibrate: (project: string, modelVersionId: string, rule: ResolvedRule) => void;
+
+  /** `calibrate` measures a new version everywhere that its rule places it. */
+  constructor(env: () => Env, calibrate: (project: string, modelVersionId: string, rule: ResolvedRule) => void) {
+    this.#env = env;
+    this.#calibrate = calibrate;
+  }
+
+  judge(spec: JobSpec, outcome: JobOutcome["outcome"]): JobOutcome["outcome"] {
+    if (!outcome.ok || (isSoundResult(spec, outcome.result) && isSoundTrace(outcome.trace))) return outcome;
+    return { ok: false, problem: UNSOUND };
+  }
+
+  /**
+   * Puts a sound result where it is kept, behind its trace, if the job asked for one, and its samples; a policy that
+   * is to be served becomes a version first, and a compressed file a variant. Gives the result as it is kept.
+   */
+  async keep(
+    { id: jobId, project, attempt, spec, runnerId }: HeldJob,
+    { result, deviceKey, startedAt, trace, samples }: SoundOutcome,
+    endedAtMs: number,
+  ): Promise<JobResult> {
+    const env = scopeEnv(this.#env(), project);
+    if (samples !== undefined) await keepSamples(env, runIdOf(jobId), attempt, samples);
+    const startedAtMs = Date.parse(startedAt);
+    const run = { jobId, attempt, runnerId, deviceKey, spec, result, startedAtMs, endedAtMs };
+    const { result: kept, configured, published } = await keepResult(env, run, trace);
+    if (configured !== null) await configure(env, runnerId, configured);
+    if (published !== null) await this.#measurePublished(env, published);
+    return kept;
+  }
+
+  /** A job fails whether or not the database can write down why a kernel did. */
+  async noteFailure({ project, spec }: HeldJob, problem: Problem): Promise<void> {
+    try {
+      await noteFailure(scopeEnv(this.#env(), project), spec, problem);
+    } catch (error) {
+      console.error(JSON.stringify({ event: "note-failure-failed", error: String(error) }));
+    }
+  }
+
+  search(nowMs: number): Promise<unknown> {
+    return searchLanded(this.#env(), nowMs);
+  }
+
+  /** As for a file that is uploaded. */
+  async #measurePublished(
+    env: ProjectEnv,
+    { modelVersionId, placement }: NonNullable<KeptResult["published"]>,
+  ): Promise<void> {
+    if (placement === null) return;
+    this.#calibrate(env.project, modelVersionId, await resolveRule(openProject(env), placement));
+  }
+}
+
+/** What was applied counts once it is stored; a runner that is not there gets it with its next welcome. */
+async function configure(env: Env, runnerId: string, modelVersionId: string): Promise<void> {
+  await runnerLink(env, runnerId)
+    .configure(modelVersionId)
+    .catch(() => undefined);
+}
+
+/** The result counts whether or not its samples can be kept. */
+async function keepSamples(env: Env, runId: string, attempt: number, text: string): Promise<void> {
+  const samples = readSamples(text);
+  if (samples === null) return;
+  try {
+    await putSamples(env.ARTIFACTS, { runId, part: String(attempt) }, samples);
+  } catch (error) {
+    console.error(JSON.stringify({ event: "samples-lost", runId, error: String(error) }));
+  }
+}

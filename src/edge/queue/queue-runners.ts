@@ -1,0 +1,161 @@
+import type { Capabilities } from "../../protocol/fleet/hardware.ts";
+import type { Lease } from "../../protocol/link.ts";
+import { createProblem } from "../../protocol/wire/problem.ts";
+import type { RunnerOwner } from "../store/project-store.ts";
+import { dispatchJobs } from "./dispatch-jobs.ts";
+import { ALL_PROJECTS } from "./job-log.ts";
+import * as machine from "./lease-machine.ts";
+import type { QueueParts } from "./queue-parts.ts";
+import { GOOD_STANDING, noteFlap, type RunnerStanding } from "./runner-standing.ts";
+import type { KnownRunner } from "./queue-rpc.ts";
+
+/** A runner said hello: leases that it no longer works on end now; it may get work. Gives the leases that it lost. */
+export async function connectRunner(
+  queue: QueueParts,
+  runner: Omit<KnownRunner, "online">,
+  running: readonly Lease[],
+): Promise<Lease[]> {
+  const { store, log, outside } = queue;
+  const { id } = runner;
+  queue.runners.save({ ...runner, online: true });
+  const stale = renewLeases(queue, id, running);
+  const problem = createProblem("runner-lost", "The runner came back without the job.");
+  for (const job of store.leased()) {
+    if (job.runnerId !== id || running.some((lease) => machine.holdsLease(job, lease, id))) continue;
+    log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
+  }
+  await announceRunner(queue, id);
+  outside.later(dispatchJobs(queue));
+  return stale;
+}
+
+/** The capabilities of a connected runner have changed; the link announces it once they can be read. */
+export function changeRunner(queue: QueueParts, id: string, capabilities: Capabilities): void {
+  queue.runners.setCapabilities(id, capabilities);
+  queue.outside.later(dispatchJobs(queue));
+}
+
+/** The runner's socket closed. Its leases run on: it may come back in time. */
+export async function disconnectRunner(queue: QueueParts, id: string): Promise<void> {
+  queue.runners.setOnline(id, false);
+  await announceRunner(queue, id);
+}
+
+/** A runner drains, or finishes what it has before it stops; or it takes work again, and its quarantine ends. */
+export async function drainRunner(queue: QueueParts, id: string, draining: boolean): Promise<void> {
+  queue.runners.setDraining(id, draining);
+  if (!draining) await changeStanding(queue, id, () => GOOD_STANDING);
+  await announceRunner(queue, id);
+  if (!draining) await dispatchJobs(queue);
+}
+
+/** A runner works for all projects now, or for its own alone: then its jobs of others are given to others. */
+export async function shareRunner(queue: QueueParts, id: string, shared: boolean): Promise<void> {
+  const owner = await findOwner(queue, id);
+  if (owner === null) return;
+  queue.runners.setShared(id, shared);
+  // Projects that no longer see it hear of it, too.
+  queue.log.announce({ type: "runner", id }, ALL_PROJECTS);
+  if (!shared) await takeFromOthers(queue, id, owner.project);
+  await dispatchJobs(queue);
+}
+
+/** A runner lost its connection, and not by leaving. */
+export async function flapRunner(queue: QueueParts, id: string): Promise<void> {
+  await changeStanding(queue, id, (standing) => noteFlap(standing, queue.outside.now()));
+}
+
+export async function removeRunner(queue: QueueParts, id: string): Promise<void> {
+  const { store, log, outside } = queue;
+  await announceRunner(queue, id);
+  queue.runners.forget(id);
+  queue.standings.forget(id);
+  const problem = createProblem("runner-lost", "The runner was removed.");
+  for (const job of store.leased()) {
+    if (job.runnerId === id) log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
+  }
+  // No other runner may take a job that waits for this one alone.
+  for (const job of store.queuedOnlyFor(id)) {
+    log.apply(job, machine.fail(job, problem, outside.now()), problem.detail);
+  }
+  outside.later(dispatchJobs(queue));
+}
+
+/**
+ * Renews the leases that a runner works on; gives back those that it no longer holds, and whether a job waits that
+ * it might get, so that its next heartbeat is wanted, too.
+ */
+export async function heedHeartbeat(
+  queue: QueueParts,
+  runnerId: string,
+  running: readonly Lease[],
+): Promise<{ stale: Lease[]; isWanted: boolean }> {
+  queue.runners.setOnline(runnerId, true);
+  const stale = renewLeases(queue, runnerId, running);
+  const isWanted = queue.store.hasQueuedFor(runnerId);
+  const runner = isWanted ? queue.runners.find(runnerId) : null;
+  if (runner !== null) await dispatchJobs(queue, [runner]);
+  return { stale, isWanted };
+}
+
+/** Announces a change of a runner to the projects that see it. */
+export async function announceRunner(queue: QueueParts, id: string): Promise<void> {
+  const owner = await findOwner(queue, id);
+  if (owner !== null) queue.log.announce({ type: "runner", id }, owner.shared ? ALL_PROJECTS : owner.project);
+}
+
+/** Judges a runner anew; a quarantine that begins or ends is announced once it can be read. */
+export async function changeStanding(
+  queue: QueueParts,
+  runnerId: string,
+  change: (before: RunnerStanding) => RunnerStanding,
+): Promise<void> {
+  const before = queue.standings.find(runnerId);
+  const after = change(before);
+  if (after === before) return;
+  queue.standings.save(runnerId, after);
+  const { quarantine } = after;
+  if (quarantine?.untilMs === before.quarantine?.untilMs) return;
+  const shown = quarantine && { until: new Date(quarantine.untilMs).toISOString(), reason: quarantine.reason };
+  try {
+    await queue.outside.recordQuarantine(runnerId, shown);
+  } catch (error) {
+    // Jobs keep away from it all the same; requests do not.
+    console.error(JSON.stringify({ event: "quarantine-not-recorded", runnerId, error: String(error) }));
+  }
+  await announceRunner(queue, runnerId);
+}
+
+/** The owner of a runner; one that never said hello is known to the database alone. */
+async function findOwner({ runners, outside }: QueueParts, runnerId: string): Promise<RunnerOwner | null> {
+  return runners.findOwner(runnerId) ?? outside.findOwner(runnerId);
+}
+
+/** Ends what a runner holds for other projects than this one; what waits for it alone fails. */
+async function takeFromOthers({ store, log, outside }: QueueParts, runnerId: string, project: string): Promise<void> {
+  const problem = createProblem("runner-lost", "The runner works for its own project alone now.");
+  const held = store.leasedTo(runnerId, project);
+  // All at once: while one is cancelled at the runner, another may end.
+  for (const job of held) log.apply(job, machine.failAttempt(job, problem, outside.now()), problem.detail);
+  for (const job of store.queuedOnlyFor(runnerId, project)) {
+    log.apply(job, machine.fail(job, problem, outside.now()), problem.detail);
+  }
+  for (const { id, epoch } of held) {
+    // A runner that cannot be reached learns it by its next heartbeat.
+    await outside
+      .linkOf(runnerId)
+      .cancelJob({ jobId: id, epoch })
+      .catch(() => undefined);
+  }
+}
+
+/** Renews leases of a runner; gives those that it does not hold. */
+function renewLeases({ store, outside, leaseMs }: QueueParts, runnerId: string, running: readonly Lease[]): Lease[] {
+  const nowMs = outside.now();
+  return running.filter((lease) => {
+    const job = store.findRecord(lease.jobId);
+    if (job === null || !machine.holdsLease(job, lease, runnerId)) return true;
+    store.save(machine.renewLease(job, nowMs, leaseMs));
+    return false;
+  });
+}

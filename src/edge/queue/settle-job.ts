@@ -1,0 +1,88 @@
+import type { Job, JobProgress, JobResult } from "../../protocol/jobs/job.ts";
+import type { JobOutcome, Lease } from "../../protocol/link.ts";
+import { dispatchJobs } from "./dispatch-jobs.ts";
+import * as machine from "./lease-machine.ts";
+import type { HeldJob, QueueParts } from "./queue-parts.ts";
+import { changeStanding } from "./queue-runners.ts";
+import { blamesRunner, noteFailedJob, noteSuccess } from "./runner-standing.ts";
+
+/** Keeps how far a job is, while its lease holds. */
+export function noteProgress({ store, log }: QueueParts, runnerId: string, lease: Lease, progress: JobProgress): void {
+  const job = store.findRecord(lease.jobId);
+  if (job === null || !machine.holdsLease(job, lease, runnerId)) return;
+  store.saveProgress(job.id, progress);
+  log.record(job.id, "progress", null, progress);
+}
+
+/**
+ * Takes an outcome: true once it is stored, false where its lease has ended. Results are in the
+ * history before the job counts as ended; every step may be repeated.
+ */
+export async function settleJob(
+  queue: QueueParts,
+  runnerId: string,
+  { lease, outcome }: Pick<JobOutcome, "lease" | "outcome">,
+): Promise<boolean> {
+  const { store, log, outside } = queue;
+  const { results } = outside;
+  const job = store.findRecord(lease.jobId);
+  if (job === null) return false;
+  const wasStored = job.state === "succeeded" && job.epoch === lease.epoch && job.runnerId === runnerId;
+  if (wasStored) return true;
+  if (!machine.holdsLease(job, lease, runnerId)) return false;
+  const nowMs = outside.now();
+  const held = findHeld(queue, job, runnerId);
+  const judged = results.judge(held.spec, outcome);
+  let kept: JobResult | null = null;
+  if (judged.ok) {
+    // A whole lease for the database, so that the job is not given away while its result is stored.
+    store.save(machine.renewLease(job, nowMs, queue.leaseMs));
+    kept = await results.keep(held, judged, nowMs);
+  } else {
+    await results.noteFailure(held, judged.problem);
+  }
+  // The lease may have ended while the database wrote: then another runner owns the job's end.
+  const current = store.findRecord(job.id);
+  if (current === null || !machine.holdsLease(current, lease, runnerId)) return current?.state === "succeeded";
+  if (judged.ok) {
+    outside.transaction(() => {
+      store.saveResult(job.id, kept ?? judged.result);
+      log.apply(current, machine.succeed(current, nowMs), null);
+    });
+    log.announce({ type: "history", id: null }, held.project);
+    outside.later(results.search(nowMs));
+    await changeStanding(queue, runnerId, noteSuccess);
+  } else {
+    const { problem } = judged;
+    const ranMs = nowMs - (store.leasedAtMs(job.id) ?? nowMs);
+    log.apply(current, machine.failAttempt(current, problem, nowMs), problem.detail);
+    if (blamesRunner(held.spec, problem))
+      await changeStanding(queue, runnerId, (standing) =>
+        noteFailedJob(standing, { jobId: job.id, ranMs, problem }, nowMs),
+      );
+  }
+  outside.later(dispatchJobs(queue));
+  return true;
+}
+
+function findHeld({ store }: QueueParts, { id, attempt }: machine.JobRecord, runnerId: string): HeldJob {
+  const { spec } = store.mustFindJob(id);
+  const project = store.projectOf(id);
+  if (project === null) throw new Error(`job ${id} is not in the queue`);
+  return { id, project, attempt, spec, runnerId };
+}
+
+/** Cancels a job of the project and, where a runner holds it, at that runner. */
+export async function cancelJob(queue: QueueParts, project: string, id: string): Promise<Job | null> {
+  const { store, log, outside } = queue;
+  const before = store.projectOf(id) === project ? store.findRecord(id) : null;
+  if (before === null) return null;
+  if (!machine.hasEnded(before)) {
+    log.apply(before, machine.cancel(before, outside.now()), null);
+    if (before.runnerId !== null) {
+      await outside.linkOf(before.runnerId).cancelJob({ jobId: id, epoch: before.epoch });
+      outside.later(dispatchJobs(queue));
+    }
+  }
+  return store.findJob(id);
+}
