@@ -1,4 +1,4 @@
-/** Opens an entry, and leaves nothing behind where that fails: nobody could close it. */
+/** Opens an entry, and cleans up where that fails: its caller could not close it. */
 export async function closeOnError<Opened>(open: () => Promise<Opened>, close: () => Promise<void>): Promise<Opened> {
   try {
     return await open();
