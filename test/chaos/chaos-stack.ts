@@ -21,14 +21,14 @@ const START_MS = 300_000;
 
 const root = join(import.meta.dirname, "../..");
 
-/** What a run does its worst to. */
+/** Stack under test of a run. */
 export interface ChaosStack {
   readonly dataDir: string;
   readonly edge: ChaosEdge;
   readonly runners: readonly ChaosRunner[];
   /** Every request goes once, on a connection of its own. */
   readonly client: Client;
-  /** For questions: repeats what fails on the way. */
+  /** Client for questions: repeats requests that fail on the way. */
   readonly patientClient: Client;
   /** Ends everything; gives the processes that stayed all the same. */
   stop(): Promise<number[]>;

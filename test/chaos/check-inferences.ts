@@ -29,7 +29,7 @@ export function checkInferences({ inferences, pulses, faults }: Ledger): string[
   });
 }
 
-/** How late an answer was, against the bare budget. */
+/** Lateness of an answer, against the bare budget. */
 export function latenessMs(sent: SentInference): number {
   return Math.max(0, (sent.endedMs ?? 0) - sent.sentMs - sent.budgetMs);
 }

@@ -56,7 +56,7 @@ export class LinkProxy {
     this.#connections.add(connection);
     for (const end of connection.ends) {
       end.setNoDelay(true);
-      // What goes wrong with an end is told by its close.
+      // The close of an end reports its errors.
       end.on("error", () => {});
       end.on("close", () => {
         // Of a connection that swallowed something neither end ever learns that the other is gone.

@@ -34,7 +34,7 @@ let runner: LiveRunner;
 let connection: HubConnection;
 let listener: DirectListener;
 let key: HeldKey;
-/** What the device does with a request. */
+/** The device's answer to a request. */
 let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {
@@ -96,7 +96,7 @@ async function post({ ticket, header = {}, tensors = [x], body, mediaType = FRAM
   } as RequestInit);
 }
 
-/** What the edge is told of the next requests, so many at least. */
+/** Outcomes that the edge receives of the next requests, at least this many. */
 async function nextTold(count: number): Promise<DirectOutcome[]> {
   const told: DirectOutcome[] = [];
   while (told.length < count) told.push(...(await connection.next("directOutcomes")).outcomes);

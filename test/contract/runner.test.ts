@@ -28,11 +28,11 @@ const model: PlacedModel = {
   inputs: [],
   outputs: [],
 };
-/** What a model without inputs and outputs is asked when it is loaded. */
+/** Requests to a model without inputs and outputs when it is loaded. */
 const PROOFS = 3;
 let hub: ScriptedHub;
 let runner: LiveRunner;
-/** What the devices do with a request. */
+/** The devices' answer to a request. */
 let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {

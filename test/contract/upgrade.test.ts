@@ -11,7 +11,7 @@ import { fillTables, migrateBelow, migrateWhole, type StoredRow, withDatabase } 
 
 const root = join(import.meta.dirname, "../..");
 const migrations = (await readdir(join(root, "migrations"))).filter((name) => name.endsWith(".sql")).toSorted();
-/** What the release left whose last migration has that number: see releases/README.md. */
+/** Data of the release whose last migration has that number: see releases/README.md. */
 const releases = (await readdir(join(import.meta.dirname, "releases"), { withFileTypes: true }))
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);

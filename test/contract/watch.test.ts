@@ -10,7 +10,7 @@ import { DEFAULT_CONFIGURATION } from "../../src/protocol/fleet/serving.ts";
 import { type LiveRunner, sensors, startLiveRunner } from "./live-runner.ts";
 import { type HubConnection, ScriptedHub } from "./scripted-hub.ts";
 
-/** What a runner tells of its health, whatever the hub does (docs/protocol.md). */
+/** A runner's health reports, whatever the hub does (docs/protocol.md). */
 
 const BOUND = { timeout: 10_000, interval: 5 };
 const WATCH_MS = 200;
@@ -27,7 +27,7 @@ const times = { uploadMs: 1, computeMs: 5, readbackMs: 1 };
 let hub: ScriptedHub;
 let runner: LiveRunner;
 let connection: HubConnection;
-/** What the devices do with a request. */
+/** The devices' answer to a request. */
 let infer: InferenceBackend["infer"];
 
 beforeEach(async () => {
@@ -144,7 +144,7 @@ describe("a runner that is watched", () => {
   const EVERY_MS = 100;
   const ask = (forMs: number) => connection.send({ type: "liveRequest", everyMs: EVERY_MS, forMs });
   const BEATS = { heartbeatMs: 5 * EVERY_MS };
-  /** Two beats long nothing is told, some time from now on. */
+  /** Two intervals without any report, some time from now on. */
   const expectSilence = () =>
     vi.waitFor(
       async () => {

@@ -134,7 +134,7 @@ it("an edge that ends while it sends loses nothing", async () => {
   await edge.whileStopped((database) => {
     const claimed = database.prepare("select next_at_ms > 0 as isClaimed from webhook_deliveries where webhook_id = ?");
     expect(claimed.get(id)).toEqual({ isClaimed: 1 });
-    // As if the time of whoever claimed it were over.
+    // As if the claimer's lease were over.
     database.prepare("update webhook_deliveries set next_at_ms = 0 where webhook_id = ?").run(id);
   });
   await expect.poll(() => deliveryOf(id), BOUND).toMatchObject({ state: "delivered", attempts: 2 });

@@ -11,7 +11,7 @@ interface Attempt {
   readonly problem: Problem | null;
   readonly phases: readonly string[];
   readonly liveBytes: number;
-  /** Of the pool, in the last line. */
+  /** Counters of the pool, in the last line. */
   readonly counters?: { reused: number; destroyed: number; idleBytes: number };
 }
 

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const runShort = (changes: object) => runJob(fleet, { warmup: 0, iterations: 3, ...changes });
 
-/** A job that measures until it is told to end, with a promise that it does. */
+/** A job that measures until it is ended, with a promise of its end. */
 function startLong(changes: object = {}) {
   const measuring = Promise.withResolvers<void>();
   const controller = new AbortController();
@@ -86,7 +86,7 @@ test("a batch is spread, and its shares follow the speeds that were measured", a
   expect(result.gigabytesPerSecond).toBeCloseTo(sum ?? 0, 9);
   expect(Math.max(...(result.parts ?? []).map(({ p50Ms }) => p50Ms))).toBe(result.wallMs.p50);
 
-  // What is believed of gpu1 falls by half with each of these.
+  // The assumed speed of gpu1 halves with each of these.
   for (let i = 0; i < 12; i++) fleet.noteSpeed(fleet.find("gpu1"), "softmax", 1e-9);
   const again = (await runShort(spread)).result.parts ?? [];
   const batchOf = (key: string) => again.find(({ deviceKey }) => deviceKey === key)?.batch ?? 0;

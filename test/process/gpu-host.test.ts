@@ -24,7 +24,7 @@ const small = BenchmarkSpec.parse({
   iterations: 7,
   warmup: 2,
 });
-/** Runs for minutes if nobody ends it. */
+/** Runs for minutes unless it is ended. */
 const long = BenchmarkSpec.parse({
   kind: "benchmark",
   kernel: "gemm",

@@ -134,7 +134,7 @@ describe("weights", () => {
     await manager.idle();
     const state = await tier("gpu");
     expect(state?.evictions).toBeGreaterThanOrEqual(4);
-    // What left the tier left the device.
+    // Items evicted from the tier left the device.
     const pool = (await manager.report()).pools[0]?.counters;
     expect(pool?.liveBytes).toBeLessThan(((state?.items ?? 0) + 1) * MiB);
   });
@@ -184,7 +184,7 @@ test("a submitted kernel's process gets what the device's own leaves of the cap"
     reference: null,
   };
   const spec = BenchmarkSpec.parse({ kind: "benchmark", kernel: program.id, iterations: 1, warmup: 0 });
-  // What waits for reuse there is no hindrance.
+  // Buffers that wait for reuse there do not block it.
   await host.benchmark(
     BenchmarkSpec.parse({ kind: "benchmark", kernel: "triad", shape: { n: MiB / 2 }, iterations: 1 }),
   );

@@ -77,7 +77,7 @@ const LOOKS_EVERYWHERE = `
 test("a submitted kernel finds nothing that another one left", async () => {
   await runProgram(["fill"], PATTERN);
   await runProgram(["look"], 0);
-  // What the one leaves is what the other looks for: together they find it.
+  // One kernel leaves what the other looks for: together they find it.
   expect(await problemOf(runProgram(["fill", "look"], 0))).toMatchObject({ code: "kernel-incorrect" });
 });
 

@@ -256,7 +256,7 @@ describe("a kernel that would cheat", () => {
 });
 
 test("a kernel that computes what a seed would sample, and no more, is caught", async () => {
-  // 2²² elements, of which the check takes as many as 3·10⁸ operations allow at 102 each.
+  // 2²² elements; the check reads as many as 3·10⁸ operations allow at 102 each.
   const n = 2 ** 22;
   const sampled = 2_941_176;
   const foretelling = {
@@ -303,7 +303,7 @@ describe("a kernel that means harm", () => {
   });
 
   test("reads out of bounds and learns nothing", async () => {
-    // What it may see is within its binding: 7, or 0 where the read is dropped. The tolerance takes just these.
+    // It can read only within its binding: 7, or 0 where the read is dropped. The tolerance allows just these.
     const peeking = {
       ...withBody("a[at.x] = c[n + 1000u + at.x * 65536u] + b[n * 7u];"),
       dimensions: [{ name: "n", min: 2, max: 2, default: 2 }],

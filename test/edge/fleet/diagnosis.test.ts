@@ -11,7 +11,7 @@ import { BOUND } from "../stack/runner-script.ts";
 import type { ScriptedRunner } from "../stack/scripted-runner.ts";
 
 const WELL: ReportFields = { placements: [] };
-/** A queue that refuses a fifth of what comes. */
+/** A queue that refuses a fifth of its requests. */
 const ILL: ReportFields = { placements: [], devices: [device({ computeShare: 0.9, requests: 1_000, refused: 200 })] };
 
 const ask = (runnerId: string) => callEdge("GET", `/v1/runners/${runnerId}/diagnosis`);
@@ -20,7 +20,7 @@ async function alertsOf(runnerId: string, query = ""): Promise<Alert[]> {
   return (await callEdge("GET", `/v1/history/alerts?runner=${runnerId}${query}`)).json.items;
 }
 
-/** Sends reports that come by themselves, and waits until the last of them is worked on. */
+/** Sends periodic reports, and waits until the last of them is processed. */
 async function tell(scripted: ScriptedRunner, fields: ReportFields, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     scripted.send({ type: "health", requestId: null, report: report(index, fields) });
@@ -178,7 +178,7 @@ describe("a diagnosis", () => {
       "memoryGrowth unknown",
       "throttling unknown",
     ]);
-    // What is asked for is no report of the watch.
+    // A report on request is no report of the watch.
     expect(
       (await env.DB.prepare("select count(*) as n from alerts where runner_id = ?").bind(runnerId).first())?.n,
     ).toBe(0);

@@ -32,7 +32,7 @@ function quarantined(kernel = "triad", forMs = HOUR_MS): Capabilities {
   return { ...capabilities, devices };
 }
 
-/** Tells the edge, and waits until it shows. */
+/** Sends new capabilities to the edge, and waits until they show. */
 async function tell(scripted: ScriptedRunner, runnerId: string, changed: Capabilities): Promise<void> {
   scripted.send({ type: "capabilities", capabilities: changed });
   await expect
@@ -75,7 +75,7 @@ describe("a kernel in quarantine", () => {
     const changed = quarantined();
     let isWritten = false;
     const heal = await troubleDatabase(linkStub(runnerId), async (run) => {
-      // As long as it takes to hear of it too early.
+      // Long enough for an early message to arrive.
       await scheduler.wait(100);
       const written = await run();
       isWritten = true;

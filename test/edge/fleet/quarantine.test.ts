@@ -20,7 +20,7 @@ import { ScriptedRunner } from "../stack/scripted-runner.ts";
 const readRunner = async (id: string) => Runner.parse((await callEdge("GET", `/v1/runners/${id}`)).json);
 const stateOf = async (id: string) => (await readRunner(id)).state;
 
-/** Fails a job for good, soon after it began. */
+/** Fails a job for good, soon after its start. */
 async function failNext(scripted: ScriptedRunner): Promise<void> {
   const { lease } = await scripted.next("offer");
   const problem = createProblem("kernel-incorrect", "It is wrong.");
@@ -63,7 +63,7 @@ describe("a runner on which job after job fails", () => {
     await scripted.next("echoReply");
     expect((await readJob(id)).state).toBe("queued");
     await runInDurableObject(queueStub(), async (_, { storage }) => {
-      // Somebody has to wake up then.
+      // An alarm must be set for then.
       expect(await storage.getAlarm()).not.toBeNull();
       storage.sql.exec("update runner_standings set standing = json_set(standing, '$.quarantine.untilMs', 1)");
     });
@@ -176,7 +176,7 @@ describe("a heartbeat", () => {
     await beat();
     await beat();
     expect(await isOnline()).toEqual({ online: 0 });
-    // One that holds a lease is heard each time: its job is renewed.
+    // A runner with a lease is heard each time: its job is renewed.
     const { id } = await submitJob();
     await evictDurableObject(linkStub(runnerId));
     await beat();

@@ -8,7 +8,7 @@ import { newOnlineRunner, newRunner } from "../stack/queue-client.ts";
 import { BOUND } from "../stack/runner-script.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 
-/** What one who watches has read, in order; `isOver` once the edge ended the stream. */
+/** Events that a watching client has read, in order; `isOver` once the edge ended the stream. */
 class Watcher {
   readonly events: LiveEvent[] = [];
   isOver = false;

@@ -249,7 +249,7 @@ describe("an alert", () => {
     await tend();
     expect((await detect({ selector: { subject: "dismissing" } })).json).toMatchObject({ series: 1, newAlerts: [] });
     expect(await alertsOf("dismissing")).toMatchObject([{ state: "dismissed", note: "a known fault" }]);
-    // A further change is another matter.
+    // A further change is a separate one.
     await plant(key, around(17, 10), 32);
     await tend();
     expect(await alertsOf("dismissing", "&state=open")).toMatchObject([{ at: timeOf(32) }]);
@@ -353,7 +353,7 @@ describe("the search", () => {
   it("is made on demand over the whole history, and a dry one keeps nothing", async () => {
     const series = await plant(keyOf("long"), [...around(10, 100), ...around(13, 400)]);
     await tend();
-    // The change is older than what is looked at when points land.
+    // The change is older than the points searched on arrival.
     expect(await alertsOf("long")).toEqual([]);
     const dry = (await detect({ selector: { series: [series] }, dryRun: true })).json;
     expect(dry).toMatchObject({

@@ -82,7 +82,7 @@ describe("the tag of an answer about the history", () => {
     const before = await tags();
     await rollUpAll();
     await append(measured({ subject: "other" }, START_MS, [1]));
-    // What may be forgotten soon is not trusted for so long.
+    // Data that may be deleted soon has a shorter lifetime.
     expect(changed(before, await tags()).filter((path) => !path.includes("step=1m"))).toEqual([]);
   });
 

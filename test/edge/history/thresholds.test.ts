@@ -14,7 +14,7 @@ const rule = (subject: string, further: object = {}) => ({
   ...further,
 });
 
-/** A limit that a value of 14 is beyond, and one that it is not, after a history about 10. */
+/** A limit that 14 exceeds, and one that it does not, after a history around 10. */
 const CASES = [
   { test: "static", broken: { upper: 12 }, kept: { upper: 15 } },
   { test: "percentage", broken: { upper: 0.2 }, kept: { upper: 0.5 } },

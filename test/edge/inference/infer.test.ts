@@ -57,7 +57,7 @@ beforeAll(async () => {
   expect(problemOf(await infer()).code).toBe("no-placement");
   scripted.succeed(offer, calibrationResult(uploaded.json.version.id));
   expect((await scripted.next("jobSettled")).stored).toBe(true);
-  // Admission may trust what it read a moment ago.
+  // Admission may use what it read a moment ago.
   await vi.waitFor(
     async () => expect(problemOf(await infer({ budgetMs: 0.1 })).code).toBe("budget-unattainable"),
     BOUND,
@@ -158,7 +158,7 @@ describe("an inference", () => {
     expect(reply.status).toBe(504);
     expect(problemOf(reply).code).toBe("budget-exceeded");
     expect((await scripted.next("inferCancel")).requestId).toBe(requestId);
-    // It has gone silent, and is asked something of the edge's own until it answers.
+    // A silent runner gets probes of the edge's own until it answers.
     expect(problemOf(await infer()).code).toBe("runner-offline");
     answer(await nextOffer(), [1, 2]);
     await expect.poll(async () => problemOf(await infer({ budgetMs: 0.1 })).code, BOUND).toBe("budget-unattainable");

@@ -9,7 +9,7 @@ import { calibrationResult } from "../stack/samples.ts";
 import { ScriptedRunner } from "../stack/scripted-runner.ts";
 import { cartpole } from "../stack/zoo.ts";
 
-/** The Open Inference Protocol from the caller's side; a scripted runner answers what it is asked. */
+/** The Open Inference Protocol from the caller's side; a scripted runner answers the requests. */
 
 let scripted: ScriptedRunner;
 let input = "";
@@ -49,7 +49,7 @@ async function pack(bytes: Uint8Array<ArrayBuffer>, encoding: "gzip" | "deflate"
   );
 }
 
-/** Answers the next request with what it was given doubled, and tells what came. */
+/** Answers the next request with its input doubled, and returns the request. */
 async function answerNext(batch = 1): Promise<{
   tensors: readonly Pick<Tensor, "name" | "dtype" | "shape">[];
   budgetMs: number;
@@ -188,7 +188,7 @@ describe("an inference", () => {
     await scripted.nextInfer();
     expect(await late).toMatchObject({ status: 503, json: { error: expect.stringContaining("budget") } });
     expect((await post({ inputs: [jsonInput()], parameters: { timeout: 100 } })).status).toBe(503);
-    // The edge asks something of its own of a runner that let a request end.
+    // The edge probes a runner that let a request end.
     await answerNext();
   });
 

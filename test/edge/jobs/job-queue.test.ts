@@ -161,7 +161,7 @@ describe("a result whose run was stored before its lease ended", () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitJob();
     const first = await scripted.next("offer");
-    // The run gets through, its points do not.
+    // The run is stored, its points are not.
     const statements = { done: 0 };
     const heal = await troubleDatabase(queueStub(), (run) =>
       statements.done++ === 0 ? run() : Promise.reject(new Error("away")),

@@ -6,7 +6,7 @@ import { benchmarkResult } from "../stack/samples.ts";
 
 const submit = (body: object) => callEdge("POST", "/v1/jobs", { body: { kind: "probe", ...body } });
 
-/** Of the device that the sample results are of. */
+/** Device of the sample results. */
 const result: ProbeResult = {
   kind: "probe",
   ok: false,

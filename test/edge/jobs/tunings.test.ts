@@ -16,7 +16,7 @@ beforeEach(async () => {
   runner = await newOnlineRunner();
 });
 
-/** A tuning of its own for each test, whose bucket nobody else has. */
+/** A separate tuning for each test, in a bucket of its own. */
 let buckets = 1;
 function ownTuning(changes: Partial<TuningResult["tuning"]> = {}): TuningResult {
   const { tuning: sample, environment: here, ...result } = tuningResult();
@@ -86,7 +86,7 @@ describe("a tuning job", () => {
       runner.scripted.succeed(await runner.scripted.next("offer"), { ...ownTuning(wrong), environment });
       await runner.scripted.next("jobSettled");
       expect(await readJob(id)).toMatchObject({ state: "failed", problem: { code: "backend-failed" } });
-      // Else it would be in quarantine after some of them.
+      // Otherwise it would be in quarantine after some of them.
       expect((await callEdge("POST", `/v1/runners/${runner.runnerId}/resume`)).status).toBe(200);
     }
   });

@@ -40,7 +40,7 @@ function outcome(told: Partial<RequestOutcome> & Pick<RequestOutcome, "subject">
   };
 }
 
-/** Hands outcomes to a link and waits until the database has them. */
+/** Passes outcomes to a link and waits until the database has them. */
 async function record(name: string, outcomes: (RequestOutcome | RefusedRequest)[]): Promise<void> {
   await linkStub(name).record(outcomes);
   await vi.waitFor(async () => {

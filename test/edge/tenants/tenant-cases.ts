@@ -17,7 +17,7 @@ import {
 } from "./tenant-things.ts";
 import { trainingInput } from "../stack/training-samples.ts";
 
-/** What is put into an endpoint's path, and sent with it. */
+/** Parameters of an endpoint's path, and the request's content. */
 export interface TenantRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -27,15 +27,15 @@ export interface TenantRequest {
 
 type Ask = (things: Things) => TenantRequest;
 
-/** What a stranger gets who asks about another's things. */
+/** Answer to a stranger's request about another project's objects. */
 export type TenantCase =
-  /** The same as of things that there are not; the owner gets more. `blind` says why the owner cannot show it here. */
+  /** The same answer as for missing objects; the owner gets more. `blind` says why the owner cannot show it here. */
   | { readonly kind: "hidden"; readonly ask: Ask; readonly as?: "runner"; readonly blind?: string }
-  /** Something of the stranger's own under the same name, while the owner's stays as it is. */
+  /** An object of the stranger's own under the same name, while the owner's stays unchanged. */
   | { readonly kind: "own"; readonly ask: Ask }
   /** A refusal: it is for the operator alone. */
   | { readonly kind: "operators"; readonly ask: Ask }
-  /** Nothing of anybody's, for a reason. */
+  /** No project's object, for a reason. */
   | { readonly kind: "open"; readonly ask: Ask; readonly because: string };
 
 const hidden = (ask: Ask = () => ({}), blind?: string): TenantCase => ({
@@ -63,7 +63,7 @@ const ofSubject = (rest: Readonly<Record<string, string>> = {}) =>
   hidden(({ subject }) => ({ query: { subject, ...rest } }));
 const job = (ask: (things: Things) => object, blind?: string) => hidden((things) => ({ body: ask(things) }), blind);
 
-/** Too short for anybody: the owner learns of it, a stranger of no model. */
+/** Too short for any placement: the owner sees that, a stranger sees no model. */
 const BUDGET = { budgetMs: 0.1 };
 const inputs = { observation: { data: [[1, 2, 3, 4]] } };
 const observation: Tensor = { name: "observation", dtype: "float32", shape: [1, 4], bytes: new Uint8Array(16) };

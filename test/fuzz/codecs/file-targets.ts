@@ -42,7 +42,7 @@ const replay = writeReplay(
   ],
 );
 
-/** What is read is what was written, and nothing else is taken for it. */
+/** Checks that reading returns what was written, and accepts nothing else. */
 function checkReplay(input: Uint8Array): void {
   const read = orRefused(() => readReplay(input), TypeError);
   if (read === undefined) return;

@@ -152,7 +152,7 @@ function checkBody(input: Uint8Array): void {
 const query =
   "a=label:main&b=run:run_01m821dnz5zaj6zqtwmq2djz7q&from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z&step=5m&percentiles=50,99.9&groupBy=device,configuration.m&configuration=m=256,dtype=float32&software=true&batch=8&limit=10&format=csv&orderBy=p50";
 
-/** What lands in the history, and how it is asked for. */
+/** Input of the history, and its queries. */
 export const HISTORY_TARGETS: readonly CodecTarget[] = [
   { name: "importers", weight: 8, inputs: jsonTexts(fc.constantFrom(...outputs)), check: checkImport },
   {

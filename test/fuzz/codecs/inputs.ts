@@ -8,7 +8,7 @@ import { hostileValue, spoiled } from "../spoil-value.ts";
 const NOTHING_KNOWN: KnownSource = { pick: () => undefined, pickName: () => "name" };
 const encoder = new TextEncoder();
 
-/** Values that a schema takes, as far as JSON Schema can tell. */
+/** Values that a schema accepts, as far as JSON Schema can express it. */
 export function valuesOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   // With names of its own, which are none, every schema stands where it is used.
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", metadata: z.registry() });

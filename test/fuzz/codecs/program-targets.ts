@@ -31,7 +31,7 @@ function checkExpression(input: Uint8Array): void {
   hold(value === null || Number.isSafeInteger(value), "a size is whole, or none");
 }
 
-/** What lies beside the WGSL is checked by its own schema; here the program is what is changed. */
+/** The other fields have their own schema; here only the WGSL is changed. */
 const wgsl = `struct State { at: f32 }
 fn reset(random: ptr<function, Random>) -> State { return State(0f); }
 fn observe(state: State) -> Observation { return Observation(state.at); } /* a comment */ // and another

@@ -28,7 +28,7 @@ export interface HttpOutcome {
   readonly operations: number;
   /** Replies by status; `cut` and `failed` are those without one. */
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Of the operation with the fewest. */
+  /** Replies of the operation with the fewest. */
   readonly fewestReplies: number;
   /** Operations that never did what they are for. */
   readonly neverDone: readonly string[];

@@ -14,7 +14,7 @@ import { startEdge } from "../../../src/local/edge-host.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const REQUIREMENTS = new URL("requirements.txt", import.meta.url);
 const CONFIG = fileURLToPath(new URL("schemathesis.toml", import.meta.url));
-/** How long it goes on; what it began it ends, which takes some seconds more. */
+/** Duration; it finishes what it began, which adds some seconds. */
 const MOST_SECONDS = 60;
 /**
  * Operations that it cannot try: sockets, streams without an end, what only runners may, lines of JSON, which it cannot

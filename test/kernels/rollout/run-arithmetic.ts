@@ -12,7 +12,7 @@ const pool = new BufferPool(device);
 const read = (file: string) => readFile(new URL(file, ROLLOUT_FOLDER), "utf8");
 const shared = `${await read("philox.wgsl")}\n${await read("arithmetic.wgsl")}`;
 
-/** What `body` makes of each input, four words for four. */
+/** Results of `body` for each input, four words for four. */
 async function compute(body: string, input: Uint32Array<ArrayBuffer>): Promise<ArrayBuffer> {
   const code = `${shared}
 @group(0) @binding(0) var<storage, read> input: array<vec4u>;

@@ -70,7 +70,7 @@ for (const [settings, from] of [
 const one = await whole.evaluate({ ...SHARED, firstEpisode: 4, episodes: 1 });
 say({ oneEpisode: one.returns.every((each, member) => each === expected.returns[3 * member + 1]) });
 
-// A watch is told of what is done, and may end it.
+// A watch receives the progress, and may end the evaluation.
 const told: number[] = [];
 await whole.evaluate(SHARED, { onProgress: (done, total) => told.push(done / total) });
 say({ rises: told.every((share, at) => share >= (told[at - 1] ?? 0)), last: told.at(-1), more: told.length > 2 });

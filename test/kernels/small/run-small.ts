@@ -27,7 +27,7 @@ const options = { onProgress: () => {}, signal };
 const specOf = (kernel: string, shape: Record<string, number>) =>
   BenchmarkSpec.parse({ kind: "benchmark", kernel, shape, warmup: 0, iterations: 2 });
 
-/** What the driver does when its memory ends, which a cap would have told in advance. */
+/** A driver out of memory, before which a cap would have refused. */
 class RefusingPool extends BufferPool {
   override acquire(sizeBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
     if (sizeBytes > 16 * KiB) throw new ProblemError("out-of-memory", "The driver has no more");

@@ -44,7 +44,7 @@ function inMidRun(act: () => void): KernelSpec<"n">["generate"] {
   };
 }
 
-/** What a caller that lost count would do: none is destroyed, and the collector frees none. */
+/** Leaks buffers like a caller that lost count: none is destroyed, and the collector frees none. */
 function leakBuffers({ device }: Gpu, count: number): void {
   for (let i = 0; i < count; i++) {
     const buffer = device.createBuffer({ size: 256, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });

@@ -3,7 +3,7 @@ import type { OnnxNode, OnnxTensor } from "../../../src/onnx/onnx-model.ts";
 import { floatTensor } from "../../../src/onnx/tensor-values.ts";
 import { writeModel } from "../../../src/onnx/write-model.ts";
 
-/** What somebody else is served by beside all that: y = 2·x + 1. */
+/** Network of another project served beside all that: y = 2·x + 1. */
 export const victimFile = writeOnnxMlp({
   name: "victim",
   input: "x",

@@ -58,7 +58,7 @@ test(
     const shape = { n: 1_000 };
     const measured = await stream({ kernel: "transform-filter", shape });
     expect(measured).toMatchObject({ shape, setting: { batch: 1 } });
-    // What was kept, and how many.
+    // The kept elements and their count.
     expect(measured.correctness).toMatchObject({ correct: true, checkedElements: shape.n + 1 });
   },
   TIMEOUT_MS,

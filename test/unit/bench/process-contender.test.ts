@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { inProcess } from "../../../bench/process-contender.ts";
 
-/** Tells the number of its process as its output. */
+/** Returns the number of its process as its output. */
 const CONTENDER = `
   export const contender = async () => ({
     opened: { output: Float32Array.of(process.pid), adapter: null },

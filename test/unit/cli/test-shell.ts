@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Shell } from "../../../src/cli/shell/shell.ts";
 
-/** What a command left behind. */
+/** Result of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;

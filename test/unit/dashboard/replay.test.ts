@@ -58,7 +58,7 @@ describe("a replay", () => {
 });
 
 describe("a scene", () => {
-  /** Where the last limb ends. */
+  /** End of the last limb. */
   function endOf(environment: string, state: Readonly<Record<string, readonly number[]>>): readonly number[] {
     const fields = Object.entries(state).map(([name, values]) => field(`state.${name}`, values.length));
     const scene = drawScene(environment, fields, Float64Array.from(Object.values(state).flat()))!;

@@ -130,7 +130,7 @@ class World {
   }
 }
 
-/** What the model knows: which jobs there are. */
+/** Knowledge of the model: the existing jobs. */
 interface Seen {
   readonly jobs: string[];
 }

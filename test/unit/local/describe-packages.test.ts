@@ -40,7 +40,7 @@ it("tells what each of them needs, down from ours", () => {
   expect(wantsOf(bill.metadata.component["bom-ref"])).toHaveLength(Object.keys(lockfile.root.dependencies).length);
   expect(wantsOf(find("miniflare")?.["bom-ref"])).toContain(find("workerd")?.["bom-ref"]);
   for (const { dependsOn } of bill.dependencies) for (const ref of dependsOn) expect(refs).toContain(ref);
-  // Nothing stands there that nobody needs.
+  // Every package there is needed.
   const reached = new Set<string>();
   const visit = (ref: string): void => {
     if (reached.has(ref)) return;

@@ -1,4 +1,4 @@
-/** A tensor of a file that a test makes; the type says how its bytes are told. */
+/** A tensor of a test's file; the type defines the meaning of its bytes. */
 export interface WrittenTensor {
   readonly dtype: string;
   readonly shape: readonly number[];

@@ -41,7 +41,7 @@ test("durations of batches are a line through them, of which neither part is neg
   expect(fitBatchTimes([sample(1, 9), sample(5, 1)]).rowMs).toBeGreaterThan(0);
 });
 
-/** A device that computes nothing until it is let go, and tells the rows of its batches. */
+/** A device that computes nothing until it is released, and reports the rows of its batches. */
 function holdDevice() {
   const gate = Promise.withResolvers<void>();
   const batches: number[] = [];

@@ -51,7 +51,7 @@ describe("a simulated fleet", () => {
     const { results, offeredPerSecond, goodputPerSecond, utilisation, latencyMs } = await simulate(2 * CAPACITY);
     const ended = Object.values(results).reduce((sum, count) => sum + count, 0);
     expect(ended).toBe(offeredPerSecond * SECONDS);
-    // What was admitted in the warm-up and what is under way at the end may differ by a few.
+    // Admissions in the warm-up and requests under way at the end may differ by a few.
     expect(goodputPerSecond).toBeLessThan(1.05 * CAPACITY);
     expect(goodputPerSecond).toBeGreaterThan(0.7 * CAPACITY);
     expect(utilisation).toBeGreaterThan(0.75);

@@ -131,7 +131,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-/** Values that schemas tell of themselves. */
+/** Values that schemas contain as examples or defaults. */
 function* findTold(part: unknown, name = ""): Generator<{ readonly schema: unknown; readonly value: unknown }> {
   if (typeof part !== "object" || part === null) return;
   const isSchema = name !== "properties";

@@ -80,7 +80,7 @@ describe("a model that arrives", () => {
     const nodes = Array.from({ length: LIMITS.modelProblems }, (_, at) => nodeOf("Odd", ["x"], [`y${at}`]));
     const told = problemsOf(modelOf({ nodes }));
     expect(told).toHaveLength(LIMITS.modelProblems);
-    // The output that nobody computes is one more.
+    // The output without a node is one more.
     expect(told.at(-1)).toEqual({ pointer: "#", message: "has 2 further problems" });
   });
 

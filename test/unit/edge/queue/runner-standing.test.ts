@@ -139,7 +139,7 @@ it("keeps its promises under any sequence of events", () => {
           if (before.lockouts === 0)
             expect(faultsSinceChange).toBeGreaterThanOrEqual(Math.min(LIMITS.flapDisconnects, LIMITS.fastFailures));
         }
-        // What is kept does not grow.
+        // The stored state does not grow.
         expect(standing.lostAtMs.length).toBeLessThanOrEqual(LIMITS.flapDisconnects);
         expect(standing.failedJobIds.length).toBeLessThanOrEqual(LIMITS.fastFailures);
         expect(new Set(standing.failedJobIds).size).toBe(standing.failedJobIds.length);

@@ -18,7 +18,7 @@ export interface Values {
 
 type Operator = (inputs: readonly Values[], node: OnnxNode) => Values;
 
-/** What a network answers, operator by operator by their definitions: slow, and independent of what is tested here. */
+/** A network's answers, operator by operator by their definitions: slow, and independent of the tested code. */
 export function interpret(model: OnnxModel, inputs: ReadonlyMap<string, Values>): Map<string, Values> {
   const values = new Map(inputs);
   const types = new Map<string, string>();

@@ -54,7 +54,7 @@ describe("quantiseLinear", () => {
         const by = quantisationOf({ min, max });
         const value = Math.fround(min + share * (max - min));
         const back = dequantiseLinear(quantiseLinear(value, by), by);
-        // The ends may lie half a step outside, since zero is told exactly.
+        // The ends may be half a step outside, since zero is exact.
         expect(Math.abs(back - value)).toBeLessThanOrEqual(by.scale * 1.001);
         expect(dequantiseLinear(quantiseLinear(0, by), by)).toBe(0);
       }),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parsePids, parseProcessTimes, parseStatusBytes } from "../../../../src/gpu-runner/host/process-meter.ts";
 
-/** As Linux 6.1 told of a device's process; the name is made worse than any is. */
+/** Output of Linux 6.1 for a device's process; the name is worse than any real one. */
 const STAT =
   "4711 (node) R (x) y) S 4700 4711 4700 34816 4711 4194304 91234 12 3 0 1234 56 78 9 20 0 11 0 5872693 " +
   "1234567890 23456 18446744073709551615 94481961017344 94481961037225 140728457730768 0 0 0 0 4096 134234626 " +

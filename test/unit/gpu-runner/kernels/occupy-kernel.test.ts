@@ -8,7 +8,7 @@ const description = {
   fingerprint: { adapter: "nvidia  nvidia-h100-80gb-hbm3", driver: null, dawn: null, toggles: [], ort: null, cpu: "" },
 };
 
-/** Of a kernel with a small pass and one of so large a workgroup, which has the most lanes. */
+/** A kernel with a small pass and one with so large a workgroup that it has the most lanes. */
 function occupy(size: string) {
   const code = `@compute @workgroup_size(32) fn first() {} @compute @workgroup_size(${size}) fn second() {}`;
   const passes = ["first", "second"].map((entryPoint) => ({ entryPoint, workgroups: () => [8, 1, 1] as const }));

@@ -9,12 +9,12 @@ import {
 import { fc } from "../../property.ts";
 
 interface Device {
-  /** How long a run of each candidate takes; a text is what is wrong with it. */
+  /** Duration of a run of each candidate; a text is its error. */
   readonly candidates: readonly (number | string)[];
   readonly hasDefault?: boolean;
   readonly budgetMs: number;
   readonly checkMs?: number;
-  /** What all runs of a moment are slowed down by. */
+  /** Factor by which all runs of a moment are slower. */
   readonly drift?: (elapsedMs: number) => number;
   readonly settings?: typeof SUCCESSIVE_HALVING;
 }

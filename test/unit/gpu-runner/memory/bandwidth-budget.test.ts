@@ -28,7 +28,7 @@ it("never passes more than its rate and one burst, whoever asks when", () => {
       for (const { sizeBytes, afterMs } of asked) {
         nowMs += afterMs;
         if (budget.take(sizeBytes, nowMs) > 0) continue;
-        // What is larger than the bucket wants a full one.
+        // A transfer larger than the bucket needs a full one.
         expect(passed + Math.min(sizeBytes, 1_000)).toBeLessThanOrEqual(1_000 + nowMs);
         passed += sizeBytes;
       }

@@ -103,7 +103,7 @@ describe("a configuration", () => {
     const capped = { ...DEFAULT_CONFIGURATION, maxRows: 4, maxInFlight: 2 };
     await configure(capped);
     expect((await models.ensureReady(served, host)).configuration).toBe(capped);
-    // What is loaded serves under any caps.
+    // Loaded models serve under any caps.
     expect(loads).toHaveLength(1);
   });
 

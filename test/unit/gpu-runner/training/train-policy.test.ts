@@ -37,7 +37,7 @@ interface Options {
   readonly from?: TrainingState;
   readonly saved?: StrategyState;
   readonly signal?: AbortSignal;
-  /** What passes between two looks at the clock. */
+  /** Time that passes between two readings of the clock. */
   readonly tickMs?: number;
 }
 

@@ -28,7 +28,7 @@ const SLOW = placement([20, 22, 21, 25, 19]);
 const SLOW_OUTSIDE = placement([20, 22, 21, 25, 19], [5, 5, 5, 5, 5]);
 const CROWDED = { busyShare: 0.98, ownShare: 0.04, loadAverage: 2 };
 
-/** What is planted, and what it must be named. */
+/** Planted faults, and their expected names. */
 const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[] = [
   ["a CPU hog", { host: CROWDED, placements: [SLOW] }, "host-contention"],
   [
@@ -118,7 +118,7 @@ describe("the watch", () => {
     const kinds = kindsOf(watch(plant({ host: CROWDED }, { planted: 4 })));
     expect(kinds).toEqual([...Array<string>(7).fill(""), "host-contention", "host-contention"]);
     const [first] = watch(plant({ host: CROWDED, placements: [SLOW] }, { planted: 4 })).at(-1) ?? [];
-    // What it does to a placement is the better evidence.
+    // The effect on a placement is the better evidence.
     expect(first?.finding.detail).toContain("median of 5 probes");
   });
 

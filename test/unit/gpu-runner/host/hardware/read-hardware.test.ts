@@ -37,7 +37,7 @@ describe("the instruction sets of a processor", () => {
     expect(partsOf(graviton, "NEON", "arm64")).toEqual(["ASIMDDP", "ASIMDHP", "BF16", "I8MM"]);
     expect(partsOf(graviton, "SVE", "arm64")).toEqual(["BF16", "I8MM"]);
     expect(names("half thumb neon vfpv4", "arm")).toEqual(["NEON"]);
-    // macOS tells no flags there.
+    // macOS reports no flags there.
     expect(names("", "arm64")).toEqual(["NEON"]);
   });
 

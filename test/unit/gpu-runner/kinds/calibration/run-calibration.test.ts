@@ -25,7 +25,7 @@ const spec = CalibrationSpec.parse({
 });
 const SERVICE = { uploadMs: 1, computeMs: 2, readbackMs: 3 };
 
-/** What a device does with a request, beside giving its input back. */
+/** A device's behaviour for a request, beside returning its input. */
 interface Script {
   /** Before each computation. */
   readonly compute?: () => void;

@@ -9,7 +9,7 @@ import { searchConfigurations } from "../../../../../src/gpu-runner/kinds/optimi
 import { normalQuantile } from "../../../../../src/stats/distribution/normal.ts";
 import { philox4x32 } from "../../../../../src/stats/random/draws.ts";
 
-/** What a candidate truly comes to; null where it fails. */
+/** True measurement of a candidate; null where it fails. */
 export type Truth = (candidate: Candidate) => Measured | null;
 
 export const NO_TARGETS: OptimisationTargets = { percentile: 0.99, minFidelity: 0 };
@@ -98,17 +98,17 @@ export function makeSpace(
 interface Server {
   readonly batchMs: (rows: number, candidate: Candidate) => number;
   readonly hostMs: number;
-  /** How far the percentile lies from the mean. */
+  /** Factor from the mean to the percentile. */
   readonly stretch: (candidate: Candidate) => number;
 }
 
-/** What callers get who ask again as soon as they are answered. */
+/** Measurements of callers that send the next request as soon as they are answered. */
 export function serveClosedLoop(server: (candidate: Candidate) => Server): Truth {
   return (candidate) => {
     const { batchMs, hostMs, stretch } = server(candidate);
     const { concurrency, maxRows } = candidate;
     const rows = Math.min(maxRows, concurrency);
-    // With nobody beyond the batch, the device waits for the host; with many, the two overlap.
+    // Without requests beyond the batch, the device waits for the host; with many, the two overlap.
     const overlap = concurrency === rows ? 0 : Math.min(1, (concurrency - rows) / rows);
     const batch = batchMs(rows, candidate);
     const host = hostMs * rows;

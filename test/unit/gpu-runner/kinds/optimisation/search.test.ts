@@ -89,7 +89,7 @@ describe("a search with targets", () => {
     fc.assert(
       fc.property(slopes, seeds, fc.integer({ min: 0, max: SPACE.length - 1 }), (factors, seed, feasible) => {
         const truth = smooth(factors);
-        // What one candidate reaches is feasible.
+        // One candidate's values make the targets feasible.
         const { latencyMs, memoryBytes } = truth(SPACE[feasible]!)!;
         const targets = { ...NO_TARGETS, latencyMs: latencyMs * 1.001, memoryBytes: memoryBytes!, minFidelity: 0.98 };
         const reaches = ({ latencyMs: ms, memoryBytes: bytes, fidelity }: Measured) =>

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createGate } from "../../../../../src/gpu-runner/kinds/validation/system-under-test.ts";
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function createWork() {
   const begun: number[] = [];
   const ends = new Map<number, PromiseWithResolvers<void>>();

@@ -26,7 +26,7 @@ function measured(scenarios: ScenarioResult[], changes: Partial<MeasuredValidati
   };
 }
 
-/** What a stream measured whose queries took so long; Infinity failed. */
+/** Result of a stream with these latencies; Infinity failed. */
 function stream(latencies: readonly number[], changes: Partial<ScenarioResult> = {}): ScenarioResult {
   const latenciesMs = Float64Array.from(latencies);
   const answered = latenciesMs.filter(Number.isFinite);
@@ -115,7 +115,7 @@ describe("a latency", () => {
     const { only } = judge(p99, measured([near]));
     expect(only.outcome).toBe("insufficient");
     const needed = Number(/about ([\d,]+) queries/.exec(only.detail)?.[1]?.replaceAll(",", ""));
-    // So many with the same share over do tell.
+    // This many with the same share over are enough for a verdict.
     const over = Math.round(needed * 0.006);
     expect(over).toBeLessThanOrEqual(mostOverLatency(0.99, needed));
     expect(needed).toBeGreaterThan(1_000);

@@ -162,7 +162,7 @@ describe("server at a given rate", () => {
     expect(held.result.earlyStopping).toMatchObject({ overLatency: 0, minQueries: 459, enough: true });
     expect(held.result.queries).toBeGreaterThan(459);
     expect(held.result.queries).toBeLessThan(600);
-    // One query is too slow, and with it the next ones: more queries tell whether these were chance.
+    // One query is too slow, and with it the next ones: more queries show whether these were chance.
     const paused = setUp({ serviceMs: (_, index) => (index === WARM_UP + 100 ? 50.5 : 0.1) });
     const { result } = await paused.run({ ...server, ratePerS: 250 });
     expect(result.earlyStopping?.overLatency).toBeGreaterThan(0);
@@ -232,7 +232,7 @@ describe("the search for the highest rate of a server", () => {
     const confirming = repeated.filter(({ holds }) => holds);
     expect(confirming).toHaveLength(2);
     expect(repeated.length).toBeLessThanOrEqual(3);
-    // The result tells of the repetitions that held, not of the run that chose the rate.
+    // The result describes the repetitions that held, not the run that chose the rate.
     expect(result.queries).toBe(confirming.reduce((sum, { queries }) => sum + queries, 0));
     expect(latenciesMs).toHaveLength(result.queries);
     expect(result.earlyStopping).toMatchObject({ percentile: 0.99, enough: true });

@@ -94,7 +94,7 @@ describe("a plan", () => {
   });
 
   it("lets one early deadline wait where that saves many others", () => {
-    // Alone with "tight" two rows fit, and nobody of the crowd would be in time behind it.
+    // Alone with "tight" two rows fit, and none of the crowd would be in time after it.
     const crowd = Array.from({ length: 16 }, (_, index) => request(`c${index}`, 13));
     const { batch, doomed } = plan([request("tight", 6), ...crowd]);
     expect(doomed).toEqual([]);

@@ -6,7 +6,7 @@ export interface Arrival {
   readonly request: Waiting;
 }
 
-/** How a device with a queue is played: whom it lets in, and what it computes next. */
+/** Policy of a simulated device with a queue: its admissions, and its next batch. */
 export interface Policy {
   readonly admit: (
     order: readonly Waiting[],

@@ -54,7 +54,7 @@ describe("a cap of rows", () => {
   });
 });
 
-/** What waits after each of the works has come in turn, with all verdicts; the device has begun a batch of the first. */
+/** Queue after each of the works has arrived in turn, with all verdicts; the device has begun a batch of the first. */
 function arrive(works: readonly Waiting[], running: Parameters<typeof judgeArrival>[3]) {
   let order: readonly Waiting[] = [];
   const verdicts: Verdict<Waiting>["kind"][] = [];
