@@ -16,7 +16,7 @@ import type { Ledger } from "./ledger.ts";
 import { LinkProxy } from "./link-proxy.ts";
 import { type Guardian, startGuardian } from "./start-guardian.ts";
 
-/** So long a runner may take to be ready on a busy machine. */
+/** Longest time for a runner to be ready on a busy machine. */
 const START_MS = 300_000;
 
 const root = join(import.meta.dirname, "../..");
@@ -138,7 +138,7 @@ export async function placeEverywhere({ client, runners }: ChaosStack, name: str
   }
 }
 
-/** On a connection of its own, so that no request suffers from what became of an earlier one's. */
+/** On a separate connection, so that no request suffers from an earlier one's fate. */
 function fetchApart(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("connection", "close");

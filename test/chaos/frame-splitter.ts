@@ -1,4 +1,4 @@
-/** Bytes that belong together: a WebSocket frame, or what is none. */
+/** Bytes that belong together: a WebSocket frame, or other bytes. */
 export interface Unit {
   readonly bytes: Buffer;
   /** A whole message in one frame, which may be sent twice or change places with another. */

@@ -23,7 +23,7 @@ export class LinkProxy {
     server.on("connection", (socket: Socket) => this.#join(socket, targetPort, onText));
   }
 
-  /** `onText` hears every text message of the edge's, when it comes and whatever becomes of it. */
+  /** `onText` receives every text message of the edge's on its arrival, whatever happens to it. */
   static async open(targetPort: number, onText: (text: string) => void): Promise<LinkProxy> {
     const server = createServer();
     server.listen(0, HOST);

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Guardian } from "./start-guardian.ts";
 
-/** So long the children of a program that has ended may take to notice it, on a busy machine. */
+/** Longest time for the children of an ended program to notice its end, on a busy machine. */
 const ORPHAN_GRACE_MS = 30_000;
 
 interface GroupOptions {

@@ -5,7 +5,7 @@ import type { GuardianOrder } from "./guardian-order.ts";
 /** A process that ends all that this process has started, should it be killed. */
 export interface Guardian {
   tell(order: GuardianOrder): void;
-  /** Deletes the folders and ends what is left, as if this process had been killed. */
+  /** Deletes the folders and ends all remaining processes, as if this process had been killed. */
   release(): Promise<void>;
 }
 

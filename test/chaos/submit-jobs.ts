@@ -13,7 +13,7 @@ const LANES: readonly ((count: number) => Record<string, unknown>)[] = [
   (count) => ({ kind: "benchmark", kernel: "reduce", shape: { n: 4_096 + count }, iterations: 20 }),
   () => ({ kind: "evaluation", environment: "cartpole", policies: ["cartpole"], episodes: 20, backend: "cpu-simd" }),
 ];
-/** Every so many jobs have a key and are sent twice at once; every so many are cancelled as soon as they are there. */
+/** Intervals of jobs with a key that are sent twice at once, and of jobs that are cancelled at once. */
 const KEYED_EVERY = 2;
 const CANCELLED_EVERY = 7;
 

@@ -13,7 +13,7 @@ export type Weather =
 const HELD_MS = 400;
 
 export interface Way {
-  /** Something was swallowed: what follows would have a hole, so nothing ever gets through again. */
+  /** A message was lost: the rest would have a gap, so nothing ever gets through again. */
   readonly isHalfOpen: boolean;
 }
 

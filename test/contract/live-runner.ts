@@ -60,7 +60,7 @@ export const sensors: Sensor[] = [
   },
 ];
 
-/** The runner's real session, jobs and connection, on devices that a test plays; `infer` is what they do with a request. */
+/** The runner's real session, jobs and connection, on simulated devices; `infer` answers their requests. */
 export function startLiveRunner(port: number, infer: InferenceBackend["infer"]): LiveRunner {
   const benchmarks: StartedBenchmark[] = [];
   const warmed: string[] = [];

@@ -50,7 +50,7 @@ export class HubConnection {
     this.#stream.destroy();
   }
 
-  /** Takes the first message of a type out of what was received, waiting for it within bounds. */
+  /** Takes the first received message of a type, waiting for it within bounds. */
   async next<Type extends RunnerMessage["type"]>(type: Type): Promise<MessageOf<Type>> {
     const index = await vi.waitFor(() => {
       const found = this.received.findIndex((message) => message.type === type);

@@ -29,7 +29,7 @@ export class SchemaArbitraries {
     this.#known = known;
   }
 
-  /** Values of a schema; with `name` where they stand in a field of that name, or as a part of the path `path name`. */
+  /** Values of a schema; with the `name` of their field, or of a part of the path as `path name`. */
   of(schema: JsonSchema, name = ""): fc.Arbitrary<unknown> {
     if (schema.$ref !== undefined) return this.#ofReference(schema.$ref, name);
     if (schema.const !== undefined) return fc.constant(schema.const);

@@ -51,7 +51,7 @@ export function testEnvironment(environment: EnvironmentSpec, oracle: OracleVect
 
 /** Episodes that begin by themselves, beside those of the vectors. */
 const OWN_EPISODES = 8;
-/** A start and what is shown are a few operations away from random words and a state. */
+/** A start and an observation are a few operations away from random words and a state. */
 const SHOWN_TOLERANCE = 2e-6;
 
 /** Declares that its programs begin, show their states and take the steps of the vectors as they should. */

@@ -11,9 +11,9 @@ import {
   type Point,
 } from "../../kernels/environments/planar-body/planar-model.ts";
 
-/** Bounds of what a mechanics of so long substeps may do. */
+/** Bounds of the errors of a mechanics with substeps this long. */
 export interface PlanarBounds {
-  /** Energy that a step without action may add, J: what corrections of places lift. A fall costs hundreds. */
+  /** Energy that a step without action may add, J: the lift by corrections of places. A fall costs hundreds. */
   readonly riseJ: number;
   /**
    * Largest error of the angular momentum after a second of free flight, relative to that of tumbling: arms are of
@@ -156,7 +156,7 @@ function findEnergy(model: PlanarModel, state: Float64Array): number {
   return sum(moving) + sum(springs);
 }
 
-/** Linear, and angular about the centre of all; `tumbling` is what there would be if nothing cancelled. */
+/** Linear momentum, and angular about the centre of all; `tumbling` is the sum without cancellation. */
 function findMomentum({ bodies }: PlanarModel, state: Float64Array) {
   const mass = sum(bodies.map((body) => body.mass));
   const mean = (number: number) => sum(bodies.map((body, index) => body.mass * numberOf(state, index, number))) / mass;

@@ -129,7 +129,7 @@ describe("a model", () => {
     expect((await problemOf(wrong)).code).toBe("backend-failed");
   });
 
-  test("lies in a process that tells its memory as the system does", async () => {
+  test("lies in a process that reports its memory as the system does", async () => {
     const told = await host.readResidentSet(AbortSignal.timeout(TIMEOUT_MS));
     const status = await readFile(`/proc/${pidOf(host)}/status`, "utf8").catch(() => null);
     expect(told).toBeGreaterThan(2 ** 20);

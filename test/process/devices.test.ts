@@ -1,4 +1,4 @@
-/** Several devices of one runner: two SwiftShader processes stand for two cards. */
+/** Several devices of one runner: two SwiftShader processes represent two cards. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -40,7 +40,7 @@ function startLong(changes: object = {}) {
   return { measuring: measuring.promise, outcome, abort: () => controller.abort() };
 }
 
-test("each is told of, with a process of its own and a slot for jobs, but kernels once", () => {
+test("each is listed, with a process of its own and a slot for jobs, but kernels once", () => {
   expect(fleet.devices.map(({ key, kind }) => [key, kind])).toEqual([
     ["cpu", "cpu"],
     ["gpu0", "gpu"],

@@ -195,7 +195,7 @@ test("a submitted kernel's process gets what the device's own leaves of the cap"
   expect((await host.benchmarkProgram(spec, program)).correctness.correct).toBe(true);
 });
 
-test("a benchmark that does not fit under the cap is told so, leaves nothing behind, and the next one runs", async () => {
+test("a benchmark that does not fit under the cap is refused for that, leaves nothing behind, and the next one runs", async () => {
   const live = async () => (await host.readPool(AbortSignal.timeout(LIMIT_MS)))?.liveBytes;
   const before = await live();
   const spec = { kind: "benchmark", kernel: "triad", iterations: 2, warmup: 0 };

@@ -81,7 +81,7 @@ function cpuMsOf({ spanMs, host: { logicalCores, busyShare, ownShare } }: Health
 }
 
 describe("processes", () => {
-  test("are told with their memory and what they took of the CPU", async () => {
+  test("are reported with their memory and their share of the CPU", async () => {
     const { host: machine, devices } = await nextReport((report) => p50Of(report) > 0);
     const [cpu] = devices;
     expect(cpu?.processRssBytes).toBeGreaterThan(10 * 2 ** 20);

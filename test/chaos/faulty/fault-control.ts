@@ -18,5 +18,5 @@ export interface EdgeOrder {
   readonly evict?: readonly string[];
 }
 
-/** The name of the queue among what is evicted. */
+/** Name of the queue among the evicted objects. */
 export const QUEUE = "queue";

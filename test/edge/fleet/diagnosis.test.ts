@@ -50,7 +50,7 @@ async function newIllRunner() {
 }
 
 describe("a finding", () => {
-  it("opens one alert, which all are told of, and resolves it when it is gone", async () => {
+  it("opens one alert, with all notifications, and resolves it when it is gone", async () => {
     const webhook = await callEdge("POST", "/v1/webhooks", { body: { url: "https://watch.example/hook" } });
     const { runnerId, scripted, alert } = await newIllRunner();
     expect(alert).toMatchObject({
@@ -131,7 +131,7 @@ describe("a finding", () => {
     expect(kept).toEqual({ reports: 0 });
   });
 
-  it("is told for all that a report before could not be read", async () => {
+  it("is reported although an earlier report could not be read", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const [told] = report(0).placements;
     const unreadable = { ...told!, serviceMs: { ...told!.serviceMs!, sketch: "no sketch" } };
@@ -157,7 +157,7 @@ describe("a diagnosis", () => {
     scripted.send({ type: "health", requestId, report: told });
   };
 
-  it("is what the runner tells when it is asked, line by line, and judged by nobody else", async () => {
+  it("is the runner's answer when it is asked, line by line, and judged only there", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const reply = ask(runnerId);
     await answer(scripted, report(0, ILL));
@@ -227,7 +227,7 @@ describe("a diagnosis", () => {
     }, BOUND);
   });
 
-  it("cannot be had of a runner that never told anything, nor with another key", async () => {
+  it("is not available for a runner that never reported anything, nor with another key", async () => {
     const { runnerId } = await newRunner();
     expect(problemOf(await ask(runnerId)).code).toBe("runner-offline");
     expect(problemOf(await ask(missingId.runner)).code).toBe("not-found");

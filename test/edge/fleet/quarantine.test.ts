@@ -39,7 +39,7 @@ async function quarantineByFailures(): Promise<{ runnerId: string; scripted: Scr
 }
 
 describe("a runner on which job after job fails", () => {
-  it("is given nothing for a while, which is told, and others are", async () => {
+  it("is given nothing for a while, which is reported, and others are", async () => {
     const changes = await fetchEdge("GET", "/v1/events");
     const { runnerId, scripted } = await quarantineByFailures();
     const { quarantine, state } = await readRunner(runnerId);
@@ -128,7 +128,7 @@ describe("a runner that loses its connection again and again", () => {
     expect((await back.next("offer")).lease.jobId).toBe(id);
   });
 
-  it("because each socket takes over from the one before is told, too", async () => {
+  it("because each socket takes over from the one before is reported, too", async () => {
     const runner = await newRunner();
     for (let count = 0; count <= LIMITS.flapDisconnects; count++) await ScriptedRunner.online(runner);
     await expect.poll(async () => (await readRunner(runner.runnerId)).quarantine, BOUND).not.toBeNull();

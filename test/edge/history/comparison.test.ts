@@ -94,7 +94,7 @@ describe("labels", () => {
     await plant({ key: { subject: "labels", metric: "new", label: "change" }, runs: 6, level: 1 });
   });
 
-  it("are compared series by series by their runs, and what has no partner is told", async () => {
+  it("are compared series by series by their runs, and series without a partner are reported", async () => {
     const { pairs, unpaired, notes } = await compare({
       a: "label:main",
       b: "label:change",
@@ -399,7 +399,7 @@ describe("baselines", () => {
 
 // Last: earlier tests draw from the same noise.
 describe("a side without runs", () => {
-  it("is told to have none, and not to have no partner", async () => {
+  it("is reported as having none, and not as having no partner", async () => {
     await plant({ key: { subject: "revised" }, runs: 10, level: 10 });
     await plant({ key: { subject: "revised", metric: "alone", label: "change" }, runs: 3, level: 10, revision: "r1" });
     const reasons = async (revision: string) => {

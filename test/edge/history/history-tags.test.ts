@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 describe("the tag of an answer about the history", () => {
-  it("spares the answer to whom has it, and nobody else", async () => {
+  it("spares the answer only for a caller that has it", async () => {
     for (const path of paths) {
       const tag = await tagOf(path);
       expect(tag).toMatch(/^W\/"[^"]{20}"$/);

@@ -262,7 +262,7 @@ describe("the roofs of a device", () => {
     missing: { float16: "none" },
   };
 
-  it("are shown with it once its runner has told them", async () => {
+  it("are shown with it once its runner has reported them", async () => {
     const { scripted, runnerId } = await newOnlineRunner();
     const devices = async () => (await callEdge("GET", `/v1/runners/${runnerId}`)).json.capabilities.devices;
     const before = await devices();

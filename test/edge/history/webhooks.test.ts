@@ -253,7 +253,7 @@ describe("an event", () => {
 });
 
 describe("a ping", () => {
-  it("is one signed message that no list holds, and tells what came of it", async () => {
+  it("is one signed message that no list holds, and returns its outcome", async () => {
     const { id } = await create("pinged");
     expect((await callEdge("POST", `/v1/webhooks/${id}/ping`)).json).toEqual({
       delivered: true,

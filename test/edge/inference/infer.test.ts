@@ -151,7 +151,7 @@ describe("an inference", () => {
     expect(problemOf(reply)).toMatchObject({ code: "backend-failed", detail: "It does not compute.", status: 502 });
   });
 
-  it("that gets no answer ends by its deadline, and the runner is told", async () => {
+  it("that gets no answer ends by its deadline, with a message to the runner", async () => {
     const pending = infer({ budgetMs: 400 });
     const { requestId } = await nextOffer();
     const reply = await pending;

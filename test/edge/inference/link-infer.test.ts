@@ -170,7 +170,7 @@ describe("a runner's credential under load", () => {
     await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });
   });
 
-  it("is not trusted for longer where nobody looked it up meanwhile", async () => {
+  it("is not trusted for longer without a lookup meanwhile", async () => {
     const { runnerId, credential } = await registerRunner();
     const ask = () => authorise(env, callerWith(credential), endpoints.linkInfer, () => {});
     vi.useFakeTimers({ toFake: ["Date"] });
@@ -180,7 +180,7 @@ describe("a runner's credential under load", () => {
     await expect(ask()).rejects.toMatchObject({ problem: { code: "unauthorized" } });
   });
 
-  it("is looked up again once the clock was set back, since nobody knows then how old it is", async () => {
+  it("is looked up again once the clock was set back, since its age is unknown then", async () => {
     const { runnerId, credential } = await registerRunner();
     const ask = () => authorise(env, callerWith(credential), endpoints.linkInfer, () => {});
     vi.useFakeTimers({ toFake: ["Date"] });

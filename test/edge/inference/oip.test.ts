@@ -88,7 +88,7 @@ beforeAll(async () => {
 });
 
 describe("what is there", () => {
-  it("is told without a key where it is of the server", async () => {
+  it("is readable without a key where it is of the server", async () => {
     for (const path of ["/v2/health/live", "/v2/health/ready"]) {
       const reply = await fetchEdge("GET", path, { key: null });
       expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain"]);
@@ -97,7 +97,7 @@ describe("what is there", () => {
     expect(server.extensions).toEqual(["binary_tensor_data", "statistics"]);
   });
 
-  it("is told of a model and of its versions", async () => {
+  it("is readable for a model and for its versions", async () => {
     const model = OipModel.parse((await callEdge("GET", MODEL)).json);
     expect(model).toMatchObject({ name: "oip-cartpole", versions: ["1"], inputs: [{ name: input, datatype: "FP32" }] });
     expect(model.inputs[0]?.shape).toEqual([-1, 4]);

@@ -71,7 +71,7 @@ describe("acting", () => {
     expect(await draw(2)).not.toEqual(first);
   });
 
-  it("by drawing without a seed tells the one that was drawn, by which the action comes again", async () => {
+  it("by drawing without a seed returns the drawn one, which repeats the action", async () => {
     const draw = async (seed?: number) => {
       const pending = act({ observation: [0, 0, 0, 0], action: "sample", seed });
       await answerNext([0, 0]);
@@ -202,7 +202,7 @@ describe("a stream of observations", () => {
     expect(scripted.frames).toEqual([]);
   });
 
-  it("draws by a seed of its own, which it tells", async () => {
+  it("draws by a seed of its own, which it returns", async () => {
     const { socket, next } = await open("budgetMs=5000&action=sample");
     const seeds = new Set<number | undefined>();
     for (const seq of [1, 2]) {

@@ -123,7 +123,7 @@ describe("a ticket", () => {
   });
 });
 
-describe("what a runner tells of direct requests", () => {
+describe("a runner's reports of direct requests", () => {
   const times = { queueMs: 0.1, uploadMs: 0.2, computeMs: 0.3, readbackMs: 0.4 };
   it("enters the history as requests do, the total by the runner's clock, and the edge's parts not at all", async () => {
     const { placement } = Ticket.parse((await ask()).json);

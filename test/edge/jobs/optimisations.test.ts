@@ -142,7 +142,7 @@ async function run(changes: object, answer: (spec: OptimisationSpec) => Optimisa
 }
 
 describe("an optimisation that ended", () => {
-  it("makes what was applied the placement's configuration, and tells its runner", async () => {
+  it("makes the applied candidate the placement's configuration, and sends it to its runner", async () => {
     const requirement = { metric: "latencyMs", percentile: 0.99, atMost: 10 } as const;
     const verdict = {
       requirement,

@@ -18,7 +18,7 @@ const result: ProbeResult = {
 };
 
 describe("a probe", () => {
-  it("goes to a runner with the device that it names, and tells each claim", async () => {
+  it("goes to a runner with the device that it names, and reports each claim", async () => {
     const { runnerId, scripted } = await newOnlineRunner();
     const { deviceKey } = result.environment;
     const job = await submit({ runnerId, deviceKey });

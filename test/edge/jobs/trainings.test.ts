@@ -254,7 +254,7 @@ describe("the learning curve of a training", () => {
     }
   });
 
-  it("grows while it runs, and tells a generation once that a later attempt went through again", async () => {
+  it("grows while it runs, and reports a generation once that a later attempt went through again", async () => {
     await submit();
     const { lease } = await nextOffer("training");
     for (const [generation, fresh] of [

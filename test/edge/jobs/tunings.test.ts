@@ -168,7 +168,7 @@ describe("what a tuning found", () => {
 });
 
 describe("a second runner", () => {
-  it("is told by id what the first one found, with its own credential", async () => {
+  it("gets the first one's result by id, with its own credential", async () => {
     const result = ownTuning();
     await finish(result);
     const second = await newRunner();
@@ -178,7 +178,7 @@ describe("a second runner", () => {
     expect(reply.json).toEqual({ tuning: result.tuning, trials: result.trials });
   });
 
-  it("is told where nobody knows, and refused without a credential", async () => {
+  it("gets a clear answer where there is none, and is refused without a credential", async () => {
     const path = `/v1/link/tunings/${missingId.tuning}`;
     expect(problemOf(await callEdge("GET", path, { key: runner.credential })).code).toBe("not-found");
     expect(problemOf(await callEdge("GET", path, { key: null })).code).toBe("unauthorized");

@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 
 describe("an archive", () => {
-  it("tells of itself what its elites are", async () => {
+  it("describes its elites", async () => {
     const { json } = await callEdge("GET", `/v1/archives/${archive.id}`);
     expect(json).toEqual(archive);
     const scores = { filled: 4, coverage: 0.5, qdScore: 2.75, offset: -1, best: 0 };

@@ -341,7 +341,7 @@ describe("a job of a submitted kernel", () => {
     expect(problemOf(await callEdge("DELETE", `/v1/kernels/${reference.id}`)).code).toBe("conflict");
   });
 
-  it("tells by the kernel's record what is wrong with it, until a run is right", async () => {
+  it("shows in the kernel's record what is wrong with it, until a run is right", async () => {
     const { scripted } = await newOnlineRunner();
     const { id } = await submitted(fresh(competitor));
     const fail = async (code: ProblemCode, detail: string) => {
@@ -453,7 +453,7 @@ describe("a leaderboard", () => {
     expect(ofRival.json.boards).toHaveLength(1);
   });
 
-  it("tells each run's share of the roof on the board of the clock that it was told by", async () => {
+  it("shows each run's share of the roof on the board of the clock that it was measured by", async () => {
     const { scripted } = await newOnlineRunner();
     const roofline = {
       arithmeticIntensity: 2,

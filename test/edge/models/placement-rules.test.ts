@@ -149,7 +149,7 @@ describe("a model's placement", () => {
   });
 });
 
-describe("what a runner is told and owes", () => {
+describe("a runner's models and calibrations", () => {
   const gpu: Device = { ...capabilities.devices[1]!, key: "ort-gpu0", backends: ["ort-webgpu"] };
   const withGpu: Capabilities = { ...roomy, devices: [...capabilities.devices, gpu] };
 

@@ -97,7 +97,7 @@ describe("a placement", () => {
     expect(problemOf(await callEdge("GET", `/v1/placements/${missingId.placement}`)).code).toBe("not-found");
   });
 
-  it("is configured: stored, told to its runner, and measured anew under it", async () => {
+  it("is configured: stored, sent to its runner, and measured anew under it", async () => {
     const { id } = await placementOf();
     const configuration = { threads: CORES, maxRows: 4, maxInFlight: 8 };
     const { status, json, headers } = await configure(id, configuration);
@@ -142,7 +142,7 @@ describe("a placement", () => {
     expect(await placementOf()).toMatchObject({ configuration, sweep: [{ serviceMs: { p50: 2 } }, {}, {}] });
   });
 
-  it("is told its configuration when it comes back, and is measured then", async () => {
+  it("gets its configuration when it comes back, and is measured then", async () => {
     const { id } = await placementOf();
     scripted.socket.close();
     await vi.waitFor(async () => {
@@ -211,7 +211,7 @@ describe("a placement", () => {
 });
 
 describe("a request that names its placement", () => {
-  it("gets that one, or is told that there is no such", async () => {
+  it("gets that one, or an error where there is none", async () => {
     const { id } = await placementOf();
     const pending = infer({ placementId: id });
     const { offer } = await scripted.nextInfer();
@@ -225,7 +225,7 @@ describe("a request that names its placement", () => {
     expect(pointersOf(await infer({ placementId: "plc_x" }))).toEqual(["#/placementId"]);
   });
 
-  it("is told that it is overloaded where its runner says that as many are in flight as may be", async () => {
+  it("is refused as overloaded where its runner reports that the limit in flight is reached", async () => {
     const { id } = await placementOf();
     // An edge that has just looked for a model looks again a moment later.
     await vi.waitFor(async () =>

@@ -183,7 +183,7 @@ describe("a project that is closed", () => {
     expect(await other.get(`/v1/runners/${other.runner.runnerId}`)).toMatchObject({ state: "online" });
   });
 
-  it("has its jobs cancelled, whoever would do them", async () => {
+  it("has its jobs cancelled, whichever runner would do them", async () => {
     const [doomed, other] = [await openTenant(), await openTenant()];
     await other.post(`/v1/runners/${other.runner.runnerId}/share`);
     const jobs: string[] = [];

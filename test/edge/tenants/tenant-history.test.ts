@@ -105,7 +105,7 @@ describe("names", () => {
 });
 
 describe("an alert", () => {
-  it("is of its project, by the rules of that alone, and told to its webhooks alone", async () => {
+  it("is of its project, by the rules of that alone, and sent to its webhooks alone", async () => {
     const [ours, theirs] = hooks as [string, string];
     expect((await callEdge("GET", `/v1/history/thresholds/${rule}`)).status).toBe(404);
     await tend();

@@ -6,7 +6,7 @@ import { SharedInput } from "./shared-input.ts";
 
 /** Inputs that are made by one seed. */
 const BATCH = 5_000;
-/** A reader that is at one input for so long hangs, however slow the machine is. */
+/** Time at one input after which a reader hangs, however slow the machine is. */
 const HANG_MS = 60_000;
 const WATCH_MS = 1_000;
 /** Heap of a thread: the garbage of a whole batch has to fit, too. */

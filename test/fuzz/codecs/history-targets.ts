@@ -44,7 +44,7 @@ const outputs = ["google-benchmark", "hyperfine", "mitata", "tinybench", "tinybe
     JSON.parse(readFileSync(new URL(`../../unit/edge/importers/${name}.json`, import.meta.url), "utf8")),
 );
 
-/** Our own form, and what an importer made of a tool's output. */
+/** Our own form, and importers' output from tools. */
 function checkReported(report: unknown): void {
   const parsed = ReportInput.safeParse(report);
   if (!parsed.success || checkReport(parsed.data, NOW_MS).length > 0) return;
@@ -122,7 +122,7 @@ function checkQuery(input: Uint8Array): void {
 const cells = fc.oneof(fc.string({ unit: "binary" }), fc.double(), fc.integer(), fc.boolean(), fc.constant(null));
 const tables = fc.array(fc.tuple(fc.string({ unit: "binary", maxLength: 12 }), cells, fc.double()), { maxLength: 12 });
 
-/** The input is a table of three columns as JSON; what is none is not for a writer. */
+/** The input is a table of three columns as JSON; other inputs do not reach a writer. */
 async function checkTable(input: Uint8Array): Promise<void> {
   const rows = parseJson(toText(input)) as Table["rows"];
   const columns = [

@@ -72,7 +72,7 @@ const lines = [
 ];
 const exported = new Uint8Array(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
 
-/** The input is what the gzip holds, or where it begins like one, the file itself. */
+/** The input is the content of the gzip, or, where it begins like one, the file itself. */
 async function checkExport(input: Uint8Array): Promise<void> {
   const file = join(folder, "export");
   writeFileSync(file, input[0] === 0x1f ? input : gzipSync(input, { level: 1 }));
@@ -103,7 +103,7 @@ const packed = fc
     return new Uint8Array([0, ...bytes.subarray(0, 20_000)]);
   });
 
-/** Programs of users, jobs, and what the command line reads from a file. */
+/** Programs of users, jobs, and files for the command line. */
 export const PROGRAM_TARGETS: readonly CodecTarget[] = [
   { name: "kernel", weight: 2, inputs: jsonTexts(kernels), check: checkKernel },
   { name: "size-expression", weight: 3, inputs: jsonTexts(valuesOf(SizeExpression)), check: checkExpression },

@@ -15,7 +15,7 @@ it(
     expect(requests).toBe(REQUESTS);
     expect(operations).toBeGreaterThan(150);
     expect(fewestReplies).toBeGreaterThan(0);
-    // It is asked for what is there, too.
+    // Requests name existing objects, too.
     expect(byStatus["200"]).toBeGreaterThan(100);
   },
   TIMEOUT_MS,

@@ -11,7 +11,7 @@ import type { Secrets } from "./request-arbitrary.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LOW_PRIORITY = 10;
-/** Names that stand for something: models, kernels, environments, profiles, metrics and columns. */
+/** Names of existing objects: models, kernels, environments, profiles, metrics and columns. */
 const NAMES = `
   cartpole gemm saxpy reduce hrr-bind balanced fp32 int8 float32 wallMs latencyMs
   observation action main kernel subject profiles samples cpu wgsl ort-cpu ok
@@ -27,7 +27,7 @@ export interface FuzzedStack {
   readonly files: readonly Uint8Array[];
 }
 
-/** Starts it with state; the runner computes with what the fuzzer and the edge leave of the machine. */
+/** Starts it with state; the runner computes with the cores that the fuzzer and the edge leave. */
 export async function startFuzzedStack(known: KnownValues): Promise<FuzzedStack> {
   const stack = await startLocalStack({ runnerVariables: () => ({ MILLRACE_GPU: "none", MILLRACE_JOB_SLOTS: "1" }) });
   for (const pid of [stack.runnerPid(), ...(await stack.devicePids())]) setPriority(pid, LOW_PRIORITY);

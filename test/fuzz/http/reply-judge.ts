@@ -6,7 +6,7 @@ import type { FuzzRequest } from "./fuzz-request.ts";
 import type { OpenApiDocument, Operation } from "./operation.ts";
 import type { FuzzReply } from "./send-request.ts";
 
-/** workerd's own refusals of a head that is too long, before the Worker hears of it. */
+/** workerd's own refusals of a head that is too long, before the Worker sees it. */
 const PLATFORM_STATUSES = new Set([414, 431]);
 /** Statuses of the page's files, and of methods without a route, in addition to the document's. */
 const UNBOUND_STATUSES = new Set([200, 204, 304, 400, 401, 403, 404, 405, 413, 415]);

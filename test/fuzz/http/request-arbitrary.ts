@@ -46,7 +46,7 @@ const ODD_QUERIES = [
   "?__proto__=1",
   "?x=%00",
 ];
-/** Headers that someone in the middle may read, and what they make of nonsense. */
+/** Headers that an intermediary may read, with nonsense values. */
 const ODD_HEADERS: readonly Readonly<Record<string, string>>[] = [
   { "content-encoding": "gzip" },
   { "content-encoding": "br" },

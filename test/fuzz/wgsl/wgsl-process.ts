@@ -1,4 +1,4 @@
-/** Compiles what a fuzzer makes of WGSL on this process's GPU, as submitted kernels are compiled; forked by fuzz-wgsl.ts. */
+/** Compiles a fuzzer's WGSL on this process's GPU, like submitted kernels; forked by fuzz-wgsl.ts. */
 import * as fc from "fast-check";
 import { openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";
 import { withErrorScopes } from "../../../src/gpu-runner/devices/gpu/error-scopes.ts";

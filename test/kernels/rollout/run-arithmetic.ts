@@ -1,4 +1,4 @@
-/** Computes words and functions on the device that is there, and prints them, or how far each is from f64. */
+/** Computes words and functions on this machine's device, and prints them, or their errors against f64. */
 import { readFile } from "node:fs/promises";
 import { ROLLOUT_FOLDER } from "../../../kernels/rollout/write-prelude.ts";
 import { BufferPool } from "../../../src/gpu-runner/devices/gpu/buffer-pool.ts";

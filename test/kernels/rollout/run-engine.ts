@@ -1,4 +1,7 @@
-/** Evaluates populations under many settings on the device that is there, and prints what is the same as a line of JSON. */
+/**
+ * Evaluates populations under many settings on this machine's device, and prints which results are equal as a line of
+ * JSON.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentSpec } from "../../../kernels/environments/environment-spec.ts";
 import { cartpole } from "../../../kernels/environments/cartpole/cartpole.environment.ts";
@@ -102,7 +105,7 @@ const none = await whole.evaluate({ ...SHARED, episodes: 0 });
 say({ none: none.returns.length, unsound: none.unsound.reduce((sum, each) => sum + each, 0) });
 await whole.release();
 
-// Ends of episodes, by an environment that does what its policy says.
+// Ends of episodes, in an environment that is controlled by its policy.
 const count = (rows: readonly number[], stepLimit = 10): Case => ({
   environment: { ...openEnvironment({ id: "env_x", digest: "", definition: counter }), stepLimit },
   network: PolicyNetwork.parse({ kind: "mlp", hidden: [] }),

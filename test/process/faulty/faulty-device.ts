@@ -1,4 +1,4 @@
-/** A device process like any other, but for its kernels: each does to it, in its own way, what kills a process. */
+/** A device process with faulty kernels: each kills the process in its own way. */
 import { Worker } from "node:worker_threads";
 import type { KernelSpec } from "../../../kernels/kernel-spec.ts";
 import { type Gpu, openGpu } from "../../../src/gpu-runner/devices/gpu/device.ts";

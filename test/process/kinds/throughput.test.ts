@@ -119,7 +119,7 @@ describe("with little memory", () => {
   test(
     "a stream whose staging does not fit is told so, and gives its buffers back",
     async () => {
-      // Three arrays of 1 MiB fit, and what the third is copied to does not.
+      // Three arrays of 1 MiB fit, and the copy of the third does not.
       const outcome = stream({ kernel: "triad", shape: { n: 2 ** 18 } }, {}, small);
       await expect(outcome).rejects.toMatchObject({ problem: { code: "out-of-memory" } });
       expect(await liveBytes()).toBe(0);

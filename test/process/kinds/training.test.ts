@@ -94,7 +94,7 @@ describe("a training", () => {
     expect(whole.throughput.steps).toBe(whole.curve.at(-1)!.steps);
   });
 
-  test("tells generations as they come", () => {
+  test("reports generations as they come", () => {
     // Some may follow each other too closely; the first and the last are always reported.
     const told = heard.map(({ done }) => done);
     expect(told.length).toBeGreaterThan(5);

@@ -47,7 +47,7 @@ function edgeWith(events: readonly JobEvent[], ended: Job, onStream: () => void 
         controller.enqueue(new TextEncoder().encode(text.join("")));
         if (isOver) controller.close();
         init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason));
-        // Behind what reads the events.
+        // After the reader of the events.
         setTimeout(onStream);
       },
     });

@@ -137,7 +137,7 @@ describe("the live line", () => {
     const line = new LiveLine(2, 0);
     line.noteEnded(outcome("ok", 1), 2_000);
     line.noteEnded(outcome("ok", 1), 9_000);
-    // A look back would show what is still there.
+    // Reading again would show the remaining objects.
     expect(line.render(2_500, 200)).toContain("now 1/s");
   });
 });

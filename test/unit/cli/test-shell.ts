@@ -9,7 +9,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** A shell that is no terminal, has no variables and no contexts, and keeps what is written. */
+/** A shell that is no terminal, has no variables and no contexts, and records its output. */
 export function createTestShell(
   change: Partial<Shell> & { readonly text?: string } = {},
 ): Shell & { ended(): Ended; interrupt(): void } {

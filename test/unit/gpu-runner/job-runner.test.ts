@@ -180,7 +180,7 @@ describe("a job under lease", () => {
 });
 
 describe("progress", () => {
-  it("is thinned within a phase and told at once for a new one", () => {
+  it("is thinned within a phase and sent at once for a new one", () => {
     const { jobs, started, sent } = scriptJobs();
     jobs.accept(offer());
     for (const phase of ["load", "load", "load", "measure", "measure"]) started[0]?.progress(phase);

@@ -5,7 +5,7 @@ export interface WrittenTensor {
   readonly bytes: Uint8Array;
 }
 
-/** A safetensors file of tensors end to end; what the header says of them may be changed. */
+/** A safetensors file of tensors end to end; its header's content may be changed. */
 export function writeSafetensors(
   tensors: Readonly<Record<string, WrittenTensor>>,
   metadata: Readonly<Record<string, string>>,

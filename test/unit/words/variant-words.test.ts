@@ -17,7 +17,7 @@ it.each([
   expect(describeRecipe(Recipe.parse(recipe)).replaceAll(/\s%/g, "%")).toBe(words);
 });
 
-it("a fidelity is told with what it rests on: a job's data or inputs, an uploader's word, calibrations", () => {
+it("a fidelity is shown with its basis: a job's data or inputs, an uploader's word, calibrations", () => {
   const of = (changes: object, placements: { variant: string; fidelity: number | null }[] = []) =>
     describeFidelity({ name: "int8", fidelity: null, measured: null, ...changes }, placements).basis;
   const difference = { value: -0.02, low: -0.04, high: 0 };

@@ -66,7 +66,7 @@ describe("the fit of a runner to a profile", () => {
     expect(fit({ minLogicalCores: 8 }).checks[0]?.mend).toBe("use a machine with more cores");
   });
 
-  it("wants instruction sets and memory of a GPU as far as the runner tells of them", () => {
+  it("wants instruction sets and memory of a GPU as far as the runner reports them", () => {
     const [cpu, gpu] = capabilities.devices;
     const wide: Capabilities = {
       ...capabilities,

@@ -67,7 +67,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("tells of a baseline that is made and of one that is moved, and of models that nobody serves now", () => {
+  it("distinguishes a new baseline and a moved one, and names models that are not served now", () => {
     const statusesOf = (id: string) =>
       Object.keys(operations.find(({ operationId }) => operationId === id)?.responses ?? {});
     expect(statusesOf("pinBaseline")).toEqual(expect.arrayContaining(["200", "201"]));

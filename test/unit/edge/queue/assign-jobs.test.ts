@@ -76,7 +76,7 @@ describe("projects that share a runner", () => {
     expect(line.round().map(({ project }) => project)).toEqual(["lab"]);
   });
 
-  it("never meet another twice while a job of theirs waits, whoever submits what when", () => {
+  it("never meet another twice while a job of theirs waits, in any order of submissions", () => {
     const steps = fc.array(fc.oneof(fc.constantFrom(...PROJECTS), fc.constant(null)), { maxLength: 120 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 3 }), (events, jobSlots) => {

@@ -35,7 +35,7 @@ interface GivenLease {
   readonly runnerId: string;
 }
 
-/** The job and what a runner-side observer saw of it. */
+/** The job and a runner-side observer's view of it. */
 interface World {
   job: JobRecord;
   nowMs: number;

@@ -38,7 +38,7 @@ describe("quantiseLinear", () => {
     expect(quantiseLinear(Infinity, { dtype, scale: 1, zeroPoint: 0 })).toBe(high);
   });
 
-  it("tells the weights of the definition", () => {
+  it("reproduces the weights of the definition", () => {
     const weights = [0.7, -0.35, 0.1, -0.02].map(Math.fround);
     const by = (dtype: "int8" | "int4", scale: number) =>
       weights.map((value) => quantiseLinear(value, { dtype, scale, zeroPoint: 0 }) + 0);

@@ -22,17 +22,17 @@ test("a process's times are hundredths of a second, whatever its name holds", ()
   expect(parseProcessTimes(STAT)).toEqual({ cpuMs: 12_900, endedChildrenMs: 870 });
 });
 
-test.each(["", "4711 (node)", "4711 (node) S 1 2 3", "nonsense"])("%j tells no times", (text) => {
+test.each(["", "4711 (node)", "4711 (node) S 1 2 3", "nonsense"])("%j gives no times", (text) => {
   expect(parseProcessTimes(text)).toBeNull();
 });
 
-test("resident memory is told in kilobytes; a process that has ended has none", () => {
+test("resident memory is read in kilobytes; a process that has ended has none", () => {
   expect(parseStatusBytes(STATUS, "VmRSS")).toBe(93_824 * 1_024);
   expect(parseStatusBytes("Name:\tnode\nState:\tZ (zombie)\n", "VmRSS")).toBeNull();
   expect(parseStatusBytes("", "VmRSS")).toBeNull();
 });
 
-test("children are told by their ids", () => {
+test("children are read by their ids", () => {
   expect(parsePids("4712 4713 4720 ")).toEqual([4712, 4713, 4720]);
   expect(parsePids("")).toEqual([]);
 });

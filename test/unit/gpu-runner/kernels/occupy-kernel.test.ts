@@ -17,10 +17,10 @@ function occupy(size: string) {
   return occupyKernel(description, { kernel, variant, shape: { n: 64 }, axes: { lanes: 64 } });
 }
 
-test("is told of the pass with the most lanes", async () => {
+test("is reported for the pass with the most lanes", async () => {
   expect(await occupy("128")).toMatchObject({ waves: 64 });
 });
 
-test("is not told where any pass cannot be read, which might be that one", async () => {
+test("is not reported where any pass cannot be read, which might be that one", async () => {
   expect(await occupy("max(128, 1)")).toBeNull();
 });

@@ -19,7 +19,7 @@ interface Device {
   readonly settings?: typeof SUCCESSIVE_HALVING;
 }
 
-/** Plays a search on a device that a test makes up: gives what was asked of it, and the time that passed. */
+/** Runs a search on a simulated device: returns its requests, and the elapsed time. */
 function play({ candidates, hasDefault = true, budgetMs, checkMs = 1, drift = () => 1, settings }: Device) {
   const steps: TunerStep[] = [];
   let elapsedMs = 0;

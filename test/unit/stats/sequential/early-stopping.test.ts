@@ -80,8 +80,8 @@ describe("the scorer, given recorded latencies", () => {
 });
 
 /**
- * MLPerf's rule, naively and by the vectors alone: t goes up from 1 as long as so many queries meet its need, and the
- * estimate is the t-th highest latency.
+ * MLPerf's rule, naively and by the vectors alone: t grows from 1 as long as its required queries are available, and
+ * the estimate is the t-th highest latency.
  */
 function estimateAsMlperf(sorted: Float64Array, p: number): number | null {
   const least = vectors[String(p)]!;

@@ -19,7 +19,7 @@ interface Planting {
   readonly before?: ReportFields;
 }
 
-/** `healthy` reports, then what is planted, `planted` times. */
+/** `healthy` reports, then the planted fault, `planted` times. */
 function plant(fields: ReportFields, { healthy = 5, planted = 3, before = {} }: Planting = {}): HealthReport[] {
   return Array.from({ length: healthy + planted }, (_, index) => report(index, index < healthy ? before : fields));
 }
@@ -105,7 +105,7 @@ const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[
 describe("the watch", () => {
   for (const [name, fields, kind, before = {}] of PLANTS)
     it(`names ${name} within three reports`, () => {
-      // Enough of what was before that a usual clock is known.
+      // Enough history that the usual clock is known.
       const found = watch(plant(fields, { healthy: 12, before }));
       expect(kindsOf(found)).toEqual([...Array<string>(13).fill(""), kind, kind]);
       for (const { finding } of found.at(-1) ?? []) {
@@ -122,7 +122,7 @@ describe("the watch", () => {
     expect(first?.finding.detail).toContain("median of 5 probes");
   });
 
-  it("tells by how much, since when, of what, and what to change", () => {
+  it("reports size, beginning and subject, and the remedy", () => {
     const [[{ key, finding }]] = watch(plant({ placements: [SLOW] })).slice(-1) as [
       [{ key: string; finding: Finding }],
     ];
@@ -197,7 +197,7 @@ describe("the watch", () => {
     expect(kindsOf(watch(reports.filter((_, index) => index < 3 || index > 12))).at(-1)).toBe("slow-backend");
   });
 
-  it("puts the probes of several reports together where there are few, and keeps what it cannot tell", () => {
+  it("puts the probes of several reports together where there are few, and keeps undecided findings", () => {
     const seldom = (index: number) => report(index, { placements: [placement(index % 2 === 0 ? [40] : [])] });
     const reports = Array.from({ length: 60 }, (_, index) => (index < 10 ? report(index) : seldom(index)));
     const kinds = kindsOf(watch(reports));
@@ -214,7 +214,7 @@ describe("the watch", () => {
     expect(watch([report(4), report(5, fields), report(6, fields)]).at(-1)).toHaveLength(1);
   });
 
-  it("tells once what slows several placements of one backend", () => {
+  it("reports a cause of several slow placements of one backend once", () => {
     const other = {
       ...expectation,
       placementId: "plc_01jyyyyyyyyyyyyyyyyyyyyyyy",
@@ -293,7 +293,7 @@ describe("memory", () => {
     expect((finding?.measured ?? 0) / MiB).toBeLessThan(130);
   });
 
-  it("of one process is told of that", () => {
+  it("of one process is reported for that process", () => {
     const reports = grown(() => 0).map((each, minute) => ({
       ...each,
       devices: [device({ deviceKey: "gpu0", processRssBytes: 300 * MiB + 3 * MiB * minute })],

@@ -7,7 +7,7 @@ import { expectation, placement, report } from "../../../../edge/stack/health-sa
 
 const RUNNER = "rnr_01jzzzzzzzzzzzzzzzzzzzzzzz";
 
-/** Judges reports one after the other, as they come; gives what was open after each. */
+/** Judges reports one after the other; returns the open findings after each. */
 export function watch(
   reports: readonly HealthReport[],
   expectations: readonly Expectation[] = [expectation],

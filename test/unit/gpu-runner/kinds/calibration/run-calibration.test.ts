@@ -46,7 +46,7 @@ interface Scripts {
   readonly models?: Partial<ModelLoader>;
 }
 
-/** The CPU and a GPU that answer alike; what waits does so for a second. */
+/** The CPU and a GPU that answer alike; waiting lasts a second. */
 function scriptContext({ cpu = {}, gpu = {}, models = {} }: Scripts) {
   const answer = ([x]: readonly Tensor[]) => [{ ...x!, name: "y" }];
   const devices = [cpu, gpu].map(({ compute, enter }, index) => ({

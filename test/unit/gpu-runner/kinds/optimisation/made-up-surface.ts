@@ -17,12 +17,12 @@ export const NO_TARGETS: OptimisationTargets = { percentile: 0.99, minFidelity: 
 export interface Play extends Partial<SearchProblem> {
   readonly candidates: readonly Candidate[];
   readonly truth: Truth;
-  /** Standard deviation of the logarithm of what is measured. */
+  /** Standard deviation of a measurement's logarithm. */
   readonly noise?: number;
   readonly trialMs?: number;
 }
 
-/** Plays a search on a surface that a test makes up: gives what was measured, in order. */
+/** Runs a search on a synthetic surface: returns its measurements, in order. */
 export function play({ truth, noise = 0, trialMs = 1, ...given }: Play) {
   const problem: SearchProblem = {
     standing: null,
@@ -68,7 +68,7 @@ function draw(seed: number, step: number, stream: number): number {
   return normalQuantile((word + 0.5) / 2 ** 32);
 }
 
-/** Every combination in which no batch is larger than what is in flight. */
+/** Every combination whose batch is at most the number in flight. */
 export function makeSpace(
   devices: readonly { readonly key: string; readonly threads: readonly number[] }[],
   variants: readonly string[],
@@ -94,7 +94,7 @@ export function makeSpace(
   );
 }
 
-/** A device that computes batches one by one: what a batch takes, and what the host takes beside it for a request. */
+/** A device that computes batches one by one: the duration of a batch, and the host's time for a request. */
 interface Server {
   readonly batchMs: (rows: number, candidate: Candidate) => number;
   readonly hostMs: number;

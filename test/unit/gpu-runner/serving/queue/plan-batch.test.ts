@@ -69,7 +69,7 @@ describe("a plan", () => {
     const crowd = Array.from({ length: 4 }, (_, index) => request(`c${index}`, 1_000));
     const large = request("large", 30, { rows: 12 });
     expect(idsOf(plan([request("tight", 8), large, ...crowd]).batch)).toEqual(["tight", "c0", "c1", "c2", "c3"]);
-    // Three rows take 6.5 ms, and not more than 8.1.
+    // Three rows need 6.5 ms, and not more than 8.1.
     const sure = request("sure", 8.05, { level: levelOf(0.99) });
     expect(idsOf(plan([request("tight", 8), request("next", 8.01), sure]).batch)).toEqual(["tight", "next"]);
   });

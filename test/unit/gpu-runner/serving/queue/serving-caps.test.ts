@@ -84,7 +84,7 @@ describe("a cap of requests in flight", () => {
     );
   });
 
-  it("changes nothing where it is so high that nobody meets it", () => {
+  it("changes nothing where it is too high to be reached", () => {
     fc.assert(
       fc.property(queue, (works) => {
         const lines = (caps: Pick<Line, "maxRows" | "maxInFlight">) => [capped(caps), plain];
@@ -97,7 +97,7 @@ describe("a cap of requests in flight", () => {
     );
   });
 
-  it("refuses at once, and tells when what is there will be done", () => {
+  it("refuses at once, and says when the current work will be done", () => {
     const line = capped({ maxInFlight: 2 });
     const waiting = [scriptRequest(line, "a", 1_000), scriptRequest({ ...line, joins: false }, "b", 1_000)];
     const verdict = judgeArrival(waiting, scriptRequest(line, "c", 1_000), 0, null);
