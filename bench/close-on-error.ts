@@ -3,7 +3,7 @@ export async function closeOnError<Opened>(open: () => Promise<Opened>, close: (
   try {
     return await open();
   } catch (error) {
-    await close().catch(() => {}); // What failed first is what matters.
+    await close().catch(() => {}); // The first failure matters.
     throw error;
   }
 }

@@ -9,7 +9,7 @@ const VERSIONED = ["assemblyscript", "webgpu", "@sparticuz/chromium", "onnxrunti
 /** Context of a result: date, machine, its load, and versions. */
 export async function describeMachine(): Promise<Record<string, unknown>> {
   const [project, peers] = await Promise.all(["../package.json", "package.json"].map(readDependencies));
-  const telling = VERSIONED.map((name) => [name, project?.[name]]);
+  const versions = VERSIONED.map((name) => [name, project?.[name]]);
   return {
     date: new Date().toISOString(),
     cpu: cpus()[0]?.model.trim() ?? "unknown",
@@ -18,7 +18,7 @@ export async function describeMachine(): Promise<Record<string, unknown>> {
     os: `${type()} ${release()} ${arch()}`,
     loadAverage: loadavg()[0],
     commit: await readCommit(),
-    versions: { node: process.version, ...Object.fromEntries(telling), ...peers },
+    versions: { node: process.version, ...Object.fromEntries(versions), ...peers },
   };
 }
 

@@ -78,9 +78,9 @@ const transfer: Ask = ({ transfer: id }) => ({ params: { id, table: "profiles" }
 
 /** A case, or several, for every endpoint of the table; one without fails by type and by test. */
 export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly TenantCase[]> = {
-  oipLive: open("tells that the edge answers"),
-  oipReady: open("tells that the edge answers"),
-  oipServer: open("tells of the server"),
+  oipLive: open("shows that the edge answers"),
+  oipReady: open("shows that the edge answers"),
+  oipServer: open("describes the server"),
   oipModel: ofModel(),
   oipModelVersion: ofModel(),
   oipModelReady: ofModel(),
@@ -89,9 +89,9 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   oipModelVersionStats: ofModel(),
   oipInfer: ofModel({ body: oipBody }),
   oipVersionInfer: ofModel({ body: oipBody }),
-  getHealth: open("tells that the edge answers"),
+  getHealth: open("shows that the edge answers"),
   readMetrics: operators(),
-  streamEvents: open("what it tells of others is listened for below"),
+  streamEvents: open("its events about others are tested below"),
 
   createProject: operators(() => ({ body: { name: "walnut-branch" } })),
   listProjects: operators(),
@@ -106,7 +106,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   listAuditEntries: hidden(),
 
   createRegistrationToken: own(() => ({ body: {} })),
-  registerRunner: open("the token tells the project", () => ({ body: { token: "mt_unknown", name: "walnut-runner" } })),
+  registerRunner: open("the token names the project", () => ({ body: { token: "mt_unknown", name: "walnut-runner" } })),
   listRunners: hidden(),
   getRunner: byId("runner"),
   getRunnerMemory: byId("offline"),
@@ -122,7 +122,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   unshareRunner: byId("offline"),
   rotateCredential: byId("offline"),
   removeRunner: byId("offline"),
-  connectRunner: open("its credential tells which runner it is"),
+  connectRunner: open("its credential names the runner"),
   downloadArtifact: fromRunner(({ modelDigest }) => ({ params: { digest: modelDigest } })),
   runAtEdge: fromRunner(({ modelVersion }) => ({ body: { modelVersionId: modelVersion, variant: "fp32", seed: 1 } })),
   linkInfer: fromRunner(({ model, placement }) => ({
@@ -150,7 +150,7 @@ export const tenantCases: Record<keyof typeof endpoints, TenantCase | readonly T
   deleteRequirements: byName("requirements"),
 
   uploadModel: own(({ model }) => ({ query: { name: model }, body: networkFile(), headers: OCTETS })),
-  checkModel: open("tells of what was sent", () => ({ body: networkFile(), headers: OCTETS })),
+  checkModel: open("describes the sent file", () => ({ body: networkFile(), headers: OCTETS })),
   uploadVariant: ofModel({ query: { name: "half" }, body: networkFile(0.125), headers: OCTETS }),
   putVersionData: ofModel({ body: dataFile({ rows: 11 }), headers: OCTETS }),
   createVariant: ofModel({ body: { name: "small", recipe: { method: "int8" } } }),

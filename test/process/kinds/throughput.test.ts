@@ -117,7 +117,7 @@ describe("with little memory", () => {
   );
 
   test(
-    "a stream whose staging does not fit is told so, and gives its buffers back",
+    "a stream whose staging does not fit is refused for that, and gives its buffers back",
     async () => {
       // Three arrays of 1 MiB fit, and the copy of the third does not.
       const outcome = stream({ kernel: "triad", shape: { n: 2 ** 18 } }, {}, small);

@@ -18,7 +18,7 @@ test("a contender answers from a process of its own", async () => {
   await entry.close();
 });
 
-test("one that ended between two rounds is told at once", async () => {
+test("one that ended between two rounds is reported at once", async () => {
   const entry = await open();
   const pid = entry.opened.output[0] ?? 0;
   process.kill(pid, "SIGKILL");

@@ -13,7 +13,7 @@ it.each([
   [{ method: "pruned", sparsity: 0.5 }, "the smallest 50% of weights are zero"],
   [{ method: "pruned", channels: 0.25 }, "without the smallest 25% of channels"],
   [{ method: "distilled", student: [{ kind: "dense", units: 8 }] }, "a student of 1 layer, taught for 30 epochs"],
-])("a recipe %o is told", (recipe, words) => {
+])("a recipe %o is described", (recipe, words) => {
   expect(describeRecipe(Recipe.parse(recipe)).replaceAll(/\s%/g, "%")).toBe(words);
 });
 

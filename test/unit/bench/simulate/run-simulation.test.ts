@@ -70,7 +70,7 @@ describe("a simulated fleet", () => {
     expect(other.latencyMs).not.toEqual(first.latencyMs);
   });
 
-  it("retries elsewhere what is lost with a runner, and tells how the rest ended", async () => {
+  it("retries elsewhere the requests lost with a runner, and reports the ends of the others", async () => {
     const { results, retried, offeredPerSecond } = await simulate(CAPACITY / 4, { lossRate: 1_200 });
     expect(retried).toBeGreaterThan(0);
     expect(Object.values(results).reduce((sum, count) => sum + count, 0)).toBe(offeredPerSecond * SECONDS);

@@ -32,7 +32,7 @@ const CROWDED = { busyShare: 0.98, ownShare: 0.04, loadAverage: 2 };
 const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[] = [
   ["a CPU hog", { host: CROWDED, placements: [SLOW] }, "host-contention"],
   [
-    "a CPU hog where the own share is not told",
+    "a CPU hog where the own share is unknown",
     { host: { ...CROWDED, ownShare: null }, placements: [SLOW] },
     "host-contention",
   ],
@@ -43,7 +43,7 @@ const PLANTS: readonly (readonly [string, ReportFields, string, ReportFields?])[
     "slow-backend",
   ],
   ["a slow way to the backend", { placements: [SLOW_OUTSIDE] }, "latency-drift"],
-  ["a driver that tells of heat", { sensors: [sensor({ throttled: "hw-thermal-slowdown" })] }, "thermal-throttling"],
+  ["a driver that reports heat", { sensors: [sensor({ throttled: "hw-thermal-slowdown" })] }, "thermal-throttling"],
   [
     "a clock that falls under load",
     {

@@ -8,7 +8,7 @@ import {
 } from "../../../../../src/gpu-runner/kinds/validation/watch-resident-set.ts";
 
 const { signal } = new AbortController();
-const refuse = () => Promise.reject(new Error("nobody asks a process whose system tells"));
+const refuse = () => Promise.reject(new Error("a process is not asked where the system reports it"));
 const GROW = `
   console.log("started");
   process.stdin.once("data", () => {
